@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from embassay.samples.units import independent_units
 from embassay.vectors import Similarity, VectorMatrix, Vectors
 
 S = TypeVar("S", bound=Sample)
+JsonObject: TypeAlias = dict[str, Any]
+"""An object read from a JSON file; its content is not checked yet."""
 SHOWN = 400
 """Characters of a document that are shown with a question, at most."""
 LISTED = 8
@@ -198,6 +200,10 @@ class Corpus(Generic[S]):
             documents=len(self.documents),
             passages=passages,
         )
+
+
+AnyCorpus: TypeAlias = Corpus[Any]
+"""A corpus of any shape."""
 
 
 @dataclass(frozen=True)
@@ -474,7 +480,7 @@ class Diagnostic(Protocol):
         """Its options that move a score, in a canonical form such as ``k=3,seed=1``; empty for the defaults."""
         ...
 
-    def score(self, corpus: Corpus[Any], vectors: Vectors, origin: Origin) -> ItemScores:
+    def score(self, corpus: AnyCorpus, vectors: Vectors, origin: Origin) -> ItemScores:
         """Look at one encoder's vectors; no statistics.
 
         The n items and their order are the same for every encoder. The scores are kept on disk: they depend on the

@@ -13,7 +13,7 @@ def test_the_options_reach_the_stages_that_they_are_of():
     assert (first.settings.warmup, first.settings.accumulate, first.settings.patience) == (0.3, 4, 3)
     assert (second.settings.warmup, second.settings.accumulate, second.settings.patience) == (0.3, 4, 7)
     expected = {"loss": "mnr", "per_question": 2, "window": 20, "margin": 0.01, "patience": 7}
-    assert second.asked.items() >= expected.items()
+    assert second.identity.items() >= expected.items()
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,10 @@ def test_the_third_goes_on_from_the_pre_trained_one_with_the_settings_of_fine_tu
     assert (first.start, second.start, third.start) == ("base", "base", "pretrained")
     assert third.settings == second.settings
     mining = {"loss": "triplet", "per_question": 2, "window": 50, "margin": 0.05}
-    assert {**second.asked, "start": "pretrained"} == third.asked
-    assert second.asked.items() >= mining.items()
-    assert first.asked.items() >= {"kind": "pretrain", "objective": "tsdae"}.items()
-    assert not first.asked.keys() & mining.keys()
+    assert {**second.identity, "start": "pretrained"} == third.identity
+    assert second.identity.items() >= mining.items()
+    assert first.identity.items() >= {"kind": "pretrain", "objective": "tsdae"}.items()
+    assert not first.identity.keys() & mining.keys()
     assert (first.settings.rate, first.settings.seed, first.settings.epochs) == (1e-4, 3, PRETRAIN.epochs)
     assert (second.settings.rate, second.settings.batch) == (1e-4, FINETUNE.batch)
 

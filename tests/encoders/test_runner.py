@@ -176,9 +176,9 @@ def test_texts_of_several_windows_get_their_own_vectors(model, own):
     assert np.abs(found[FIRST:] - own).max() < 1e-6
 
 
-def test_the_last_batches_of_a_crew_get_smaller():
+def test_the_last_batches_of_several_threads_get_smaller():
     lengths = [10] * 1000
-    found = list(batches(lengths, lambda: 1024, crew=2))
+    found = list(batches(lengths, lambda: 1024, threads=2))
     assert np.array_equal(np.sort(np.concatenate(found)), np.arange(1000))
     sizes = [len(places) for places in found]
     assert sizes[0] == 102

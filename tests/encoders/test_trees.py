@@ -193,7 +193,7 @@ def test_the_parsers_words_are_found_in_the_text():
 @needs_parser
 def test_the_parser_gives_constituents():
     found = parse(["The shop is open.", "The old man sleeps in a chair."], "link-parser")
-    assert (found.asked, found.fell_back) == (2, 0)
+    assert (found.sent, found.fell_back) == (2, 0)
     first, second = (shown(t.words, t.shape) for t in found.trees)
     assert first == "((the shop) ((is open) .))"
     assert "(the (old man))" in second
@@ -204,7 +204,7 @@ def test_the_parser_gives_constituents():
 def test_what_the_parser_cannot_parse_is_right_branching_and_counted():
     texts = ["The of and the the of.", "", "Yes", "!exit", "%", "The cat " * 60, "the shop is open.\n!exit\n"]
     found = parse([*texts, "The rain falls."], "link-parser")
-    assert found.asked == 5
+    assert found.sent == 5
     assert found.fell_back >= 2
     for tree in (found.trees[0], found.trees[5]):
         assert np.array_equal(tree.shape.children, right(len(tree.words)).children)

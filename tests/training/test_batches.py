@@ -43,7 +43,7 @@ def test_no_text_stands_twice_and_no_right_one_among_the_wrong():
     assert sorted(row for batch in batches for _, row in batch) == list(range(len(rows)))
     for batch in batches:
         for a, b in combinations([rows[row] for _, row in batch], 2):
-            assert not {a.asked, *a.candidates} & {b.asked, *b.candidates}
+            assert not {a.question, *a.candidates} & {b.question, *b.candidates}
             assert not a.rights & set(b.candidates)
             assert not b.rights & set(a.candidates)
     assert np.mean([len(batch) for batch in batches]) > 4

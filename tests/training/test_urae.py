@@ -165,17 +165,17 @@ def test_a_batch_learns_what_its_parts_would_together():
     shapes = [right(4), balanced(5), right(2), balanced(3)]
     rows = [rng.integers(0, 6, shape.leaves) for shape in shapes]
 
-    def after(room):
+    def after(max_vectors):
         matrices = new_matrices(4, np.random.default_rng(1))
         words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
         sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
-        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1, room=room)
+        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1, max_vectors=max_vectors)
         loss = learner.step(rows, shapes)
         return loss, learner
 
-    whole, learner = after(room=1000)
-    assert list(parts(shapes, room=30)) == [(0, 1), (1, 3), (3, 4)]
-    divided, other = after(room=30)
+    whole, learner = after(max_vectors=1000)
+    assert list(parts(shapes, max_vectors=30)) == [(0, 1), (1, 3), (3, 4)]
+    divided, other = after(max_vectors=30)
     assert divided == pytest.approx(whole, rel=1e-5)
     for name, values in learner.matrices.items():
         assert np.allclose(values, other.matrices[name], atol=1e-5)

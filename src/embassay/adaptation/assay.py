@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Headlines
@@ -24,7 +24,7 @@ from embassay.run.session import make_layouts, write_outcome, write_report
 from embassay.run.specs import Spec
 from embassay.samples.retrieval import Question
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus
+from embassay.types import AnyCorpus, Corpus
 
 NO_SHIFT = (
     "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
@@ -51,7 +51,7 @@ class VariantAssay:
     request: AdaptRequest
     base: Spec
     tests: Sequence[Corpus[Question]]
-    general: Sequence[Corpus[Any]]
+    general: Sequence[AnyCorpus]
 
     @cached_property
     def base_plan(self) -> Plan:
@@ -143,7 +143,7 @@ class VariantAssay:
         return tasks
 
     @property
-    def _general_questions(self) -> Corpus[Any] | None:
+    def _general_questions(self) -> AnyCorpus | None:
         """The first general corpus of questions and documents."""
         return next((corpus for corpus in self.general if corpus.shape == "retrieval"), None)
 

@@ -10,13 +10,13 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from embassay._version import __version__
 from embassay.adaptation.figures import named, of_two, quoted, signature, table
 from embassay.adaptation.variants import BASE, Stage
 from embassay.encoders.neural.locations import repositories
 from embassay.result import Result
+from embassay.types import JsonObject
 
 DEV = "Success@5 of the dev questions"
 
@@ -49,7 +49,7 @@ class Origin:
 
 def card_of(
     stages: Sequence[Stage],
-    facts: Mapping[str, Mapping[str, Any]],
+    facts: Mapping[str, JsonObject],
     origin: Origin,
     result: Result,
     domain: Sequence[str],
@@ -88,7 +88,7 @@ def card_of(
     return "\n\n".join(parts) + "\n"
 
 
-def evaluations(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Sequence[Sequence[float]]]:
+def evaluations(facts: Mapping[str, JsonObject]) -> dict[str, Sequence[Sequence[float]]]:
     """Return [step, Success@5 of the dev questions] of each variant that was evaluated during its training."""
     return {variant: fact["evaluations"] for variant, fact in facts.items() if fact.get("evaluations")}
 
@@ -134,9 +134,9 @@ def _origin_rows(origin: Origin, stages: Sequence[Stage], result: Result) -> lis
     ]
 
 
-def _training(stage: Stage, facts: Mapping[str, Any]) -> str:
+def _training(stage: Stage, facts: JsonObject) -> str:
     """Return how a stage was trained, and the facts of its training."""
-    details = {**stage.asked, **facts}
+    details = {**stage.identity, **facts}
     notes = details.pop("notes", ())
     dev_scores = details.pop("evaluations", ())
     rows = [(name.replace("_", " "), _text(value)) for name, value in details.items() if value is not None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 from embassay.adaptation.material import Material
 from embassay.adaptation.request import AdaptRequest
@@ -16,7 +15,7 @@ from embassay.run.specs import parse
 from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path
 from embassay.training.triplets import normalised
-from embassay.types import Corpus
+from embassay.types import AnyCorpus, Corpus
 
 BUILT_IN = ("handbook", "opposites", "edits", "vignettes")
 """General corpora that are added for each shape for which the user names no corpus."""
@@ -62,7 +61,7 @@ def _files_of(source: str) -> list[tuple[str, Path]]:
     return places
 
 
-def load_corpora(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
+def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
     """Load the corpora that are sources, and check those that were made in Python."""
     loaded = []
     for corpus in corpora:
@@ -75,8 +74,8 @@ def load_corpora(corpora: Sequence[str | Corpus[Any]]) -> list[Corpus[Any]]:
 
 
 def general_corpora(
-    sources: Sequence[str | Corpus[Any]], domain: Sequence[Corpus[Any]], material: Material
-) -> tuple[Corpus[Any], ...]:
+    sources: Sequence[str | AnyCorpus], domain: Sequence[AnyCorpus], material: Material
+) -> tuple[AnyCorpus, ...]:
     """Return the general corpora: those that the user names, and built-in ones of the other shapes.
 
     Parameters
@@ -116,7 +115,7 @@ def general_corpora(
     return tuple(corpora)
 
 
-def _count_shared(corpus: Corpus[Any], learnt: Collection[str]) -> int:
+def _count_shared(corpus: AnyCorpus, learnt: Collection[str]) -> int:
     """Return how many questions of a corpus are training or dev questions, compared in normalised form."""
     questions = [sample.question for sample in corpus.samples if isinstance(sample, Question)]
     return sum(normalised(question) in learnt for question in questions)

@@ -47,7 +47,7 @@ MISSING = "–"
 
 def quoted(result: Result, domain: Sequence[str], encoders: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of :data:`FIGURES` for these encoders on the corpora of the domain."""
-    wanted = {(figure.quantity, figure.subset) for figure in FIGURES}
+    wanted = {(column.quantity, column.subset) for column in FIGURES}
     rows = []
     for row in result.rows:
         if row.diagnostic != "retrieval" or row.condition:
@@ -77,17 +77,20 @@ def named(result: Result, corpus: str) -> str:
     """Return a corpus's name, marked if it has few units."""
     rows = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
     units = min((row.units for row in rows), default=0)
-    return f"{corpus} (few units: {units})" if 0 < units < FEW_UNITS else corpus
+    if 0 < units < FEW_UNITS:
+        return f"{corpus} (few units: {units})"
+    return corpus
 
 
 def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
     rows = _by_place(result, corpus, (first, second))
     lines = []
-    for figure in FIGURES:
-        places = [(figure.quantity, figure.subset, encoder) for encoder in (first, second)]
-        if any(place in rows for place in places):
-            lines.append((figure.heading, *(_cell(rows.get(place), figure) for place in places)))
+    for line in FIGURES:
+        first_row = rows.get((line.quantity, line.subset, first))
+        second_row = rows.get((line.quantity, line.subset, second))
+        if first_row is not None or second_row is not None:
+            lines.append((line.heading, _cell(first_row, line), _cell(second_row, line)))
     return table(("", first, second), lines)
 
 
@@ -95,6 +98,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = []
     for row in (head, ["---"] * len(head), *rows):
+        # A line break or a bar within a cell would break the table.
         cells = [" ".join(cell.split()).replace("|", r"\|") for cell in row]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -102,20 +106,23 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _table_of_variants(result: Result, corpus: str) -> list[str]:
     """Return the lines of a table with aligned columns."""
-    figures = [figure for figure in FIGURES if figure.short_heading]
+    columns = [column for column in FIGURES if column.short_heading]
     encoders = [encoder.name for encoder in result.encoders]
-    values = _by_place(result, corpus, encoders)
-    table_rows = [[named(result, corpus), *(figure.short_heading for figure in figures)]]
+    rows = _by_place(result, corpus, encoders)
+    lines = [[named(result, corpus), *(column.short_heading for column in columns)]]
     for encoder in encoders:
-        cells = [_cell(values.get((figure.quantity, figure.subset, encoder)), figure) for figure in figures]
-        table_rows.append([encoder, *cells])
-    widths = [max(map(len, column)) for column in zip(*table_rows, strict=True)]
-    table_rows.insert(1, ["-" * width for width in widths])
-    lines = []
-    for row in table_rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        line = [encoder]
+        for column in columns:
+            row = rows.get((column.quantity, column.subset, encoder))
+            line.append(_cell(row, column))
+        lines.append(line)
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * width for width in widths])
+    aligned = []
+    for line in lines:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        aligned.append(f"| {' | '.join(cells)} |")
+    return aligned
 
 
 def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tuple[str, str, str], Row]:
@@ -123,15 +130,18 @@ def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tupl
     return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), encoders)}
 
 
-def _cell(row: Row | None, figure: Figure) -> str:
+def _cell(row: Row | None, kind: Figure) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``."""
     if row is None or row.value is None:
         return MISSING
-    text = f"{_number(row.value, figure)}%" if figure.is_share else _number(row.value, figure)
+    text = _number(row.value, kind)
+    if kind.is_share:
+        text += "%"
     if row.low is None or row.high is None:
         return text
-    return f"{text} [{_number(row.low, figure)}, {_number(row.high, figure)}]"
+    return f"{text} [{_number(row.low, kind)}, {_number(row.high, kind)}]"
 
 
-def _number(value: float, figure: Figure) -> str:
-    return f"{100 * value:.1f}" if figure.is_share else f"{value:.3f}"
+def _number(value: float, kind: Figure) -> str:
+    """Format a value: a share in percent with one decimal, another number with three decimals."""
+    return f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}"

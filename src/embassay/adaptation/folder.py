@@ -11,13 +11,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from embassay.adaptation.variants import BOTH, FINETUNED, PRETRAINED, Stage
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
 from embassay.training.checkpoints import CHECKPOINT
 from embassay.training.folders import as_stored, differences, names_in, read_json
+from embassay.types import JsonObject
 
 RECORD = "adaptation.json"
 FORMAT = 1
@@ -32,7 +32,7 @@ class AdaptationFolder:
     def __init__(self, path: Path):
         self.path = path
 
-    def check(self, identity: Mapping[str, Any], stages: Sequence[Stage], overwrite: bool = False) -> None:
+    def check(self, identity: Mapping[str, object], stages: Sequence[Stage], overwrite: bool = False) -> None:
         """Refuse a folder that cannot be written to or that contains something else. Nothing is written.
 
         Parameters
@@ -63,13 +63,13 @@ class AdaptationFolder:
         for stage in stages:
             if not self._begun(stage):
                 continue
-            if changes := differences(self._entry(stage)["asked"], as_stored(stage.asked)):
+            if changes := differences(self._entry(stage)["asked"], as_stored(stage.identity)):
                 raise OutputError(
                     f"{self.path}: contains a variant {stage.variant!r} with other settings (different: {changes}); "
                     "choose another folder with -o, or pass --overwrite"
                 )
 
-    def open(self, identity: Mapping[str, Any], stages: Sequence[Stage], overwrite: bool = False) -> None:
+    def open(self, identity: Mapping[str, object], stages: Sequence[Stage], overwrite: bool = False) -> None:
         """Make the folder, or continue in it. With ``overwrite`` the adaptation in it is removed first.
 
         Raises
@@ -91,29 +91,30 @@ class AdaptationFolder:
         """Return the folder of a variant's model."""
         return self.path / stage.variant
 
-    def finished(self, stage: Stage) -> dict[str, Any] | None:
+    def finished(self, stage: Stage) -> JsonObject | None:
         """Return the facts of a variant's training; None if it has not been trained with these settings."""
         entry = self._entry(stage)
-        if entry.get("asked") != as_stored(stage.asked):
+        if entry.get("asked") != as_stored(stage.identity):
             return None
-        return entry.get("facts")
+        facts: JsonObject | None = entry.get("facts")
+        return facts
 
     def start(self, stage: Stage) -> None:
         """Record that a variant is being trained."""
-        self._record_variant(stage, {"asked": as_stored(stage.asked)})
+        self._record_variant(stage, {"asked": as_stored(stage.identity)})
 
-    def finish(self, stage: Stage, facts: Mapping[str, Any]) -> None:
+    def finish(self, stage: Stage, facts: Mapping[str, object]) -> None:
         """Record that a variant's model is complete, with the facts of its training."""
-        self._record_variant(stage, {"asked": as_stored(stage.asked), "facts": dict(facts)})
+        self._record_variant(stage, {"asked": as_stored(stage.identity), "facts": dict(facts)})
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Return the content of ``adaptation.json``; empty if there is none."""
         record = read_json(self.path / RECORD)
         return record if {"asked", "variants"} <= record.keys() else {}
 
-    def _entry(self, stage: Stage) -> dict[str, Any]:
+    def _entry(self, stage: Stage) -> JsonObject:
         """Return the entry of a variant in the record."""
-        entry: dict[str, Any] = self.record().get("variants", {}).get(stage.variant, {})
+        entry: JsonObject = self.record().get("variants", {}).get(stage.variant, {})
         return entry
 
     def _begun(self, stage: Stage) -> bool:
@@ -122,12 +123,12 @@ class AdaptationFolder:
         checkpoint = place.with_name(f"{place.name}.training") / CHECKPOINT
         return "asked" in entry and ("facts" in entry or place.exists() or checkpoint.exists())
 
-    def _record_variant(self, stage: Stage, entry: Mapping[str, Any]) -> None:
+    def _record_variant(self, stage: Stage, entry: Mapping[str, object]) -> None:
         record = self.record()
         record["variants"][stage.variant] = entry
         self._write(record)
 
-    def _write(self, record: Mapping[str, Any]) -> None:
+    def _write(self, record: Mapping[str, object]) -> None:
         write(self.path / RECORD, canonical(record))
 
     def _check_writable(self) -> None:

@@ -87,7 +87,7 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
     family = "reference" if other == BASE else "all"
     fingerprints = {encoder.name: encoder.fingerprint for encoder in result.encoders}
     draws = Draws(result.seed, result.resamples)
-    found = []
+    all_changes = []
     for comparison in result.comparisons:
         if comparison.family != family or other not in (comparison.a, comparison.b):
             continue
@@ -96,11 +96,11 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
             continue
         oriented = minus(comparison, other)
         variant = oriented.a
-        # Equal fingerprints: nothing was trained, or training changed nothing.
+        # Fingerprints are equal if nothing was trained, or if training changed nothing.
         same = variant in fingerprints and fingerprints[variant] == fingerprints.get(other)
         test = headline.not_worse(variant, other, draws, p=comparison.p_holm, same_encoder=same)
-        found.append(Change(oriented, comparison.corpus in domain, test))
-    return tuple(found)
+        all_changes.append(Change(oriented, comparison.corpus in domain, test))
+    return tuple(all_changes)
 
 
 def minus(comparison: Comparison, other: str) -> Comparison:

@@ -41,7 +41,10 @@ def learnt(model: Path) -> frozenset[str]:
     hashes = read_json(model.parent / SPLIT).get("learnt")
     if not isinstance(hashes, dict):
         return frozenset()
-    return frozenset(str(name) for part in parts for name in hashes.get(part) or ())
+    names: list[str] = []
+    for part in parts:
+        names += map(str, hashes.get(part) or ())
+    return frozenset(names)
 
 
 def check_unlearnt(base: Path, material: Material) -> None:
@@ -52,12 +55,14 @@ def check_unlearnt(base: Path, material: Material) -> None:
     SpecError
         With the number of those test questions.
     """
-    known = learnt(base)
-    tested = [question for test in material.tests for question in test.samples]
-    number = sum(_hash(question) in known for question in tested)
+    learnt_hashes = learnt(base)
+    total = number = 0
+    for test in material.tests:
+        total += len(test.samples)
+        number += sum(_hash(question) in learnt_hashes for question in test.samples)
     if number:
         raise SpecError(
-            f"base {base}: an earlier adaptation used {number:,} of the {len(tested):,} test questions to train it "
+            f"base {base}: an earlier adaptation used {number:,} of the {total:,} test questions to train it "
             f"({base.parent / SPLIT}); use its original base, or the corpora, --seed, --test and --by of that "
             "adaptation"
         )

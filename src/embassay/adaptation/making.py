@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from embassay.adaptation.folder import AdaptationFolder
 from embassay.adaptation.material import Material
@@ -134,17 +133,22 @@ class Making:
             trained = self.train(stage, mined, advance)
         for note in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
             self.request.say(f"{stage.variant}: {note}")
-        facts: dict[str, Any] = {}
+        facts: dict[str, object] = {}
         notes: list[str] = []
         if stage.kind == "finetune" and mined is not None:
-            facts = {"triplets": len(mined.triplets), "negatives": mined.negatives}
+            facts["triplets"] = len(mined.triplets)
+            facts["negatives"] = mined.negatives
             notes += mined.notes
-            notes += (f"left out when mining negatives: {n:,} {why}" for why, n in mined.left_out.most_common())
+            for reason, count in mined.left_out.most_common():
+                notes.append(f"left out when mining negatives: {count:,} {reason}")
         record = read_record(self.folder.place(stage))
         # The fingerprint of the data is part of the requested settings.
         record = {**record.get("asked", {}), **record}
-        facts |= {name: record[name] for name in REPEATED if name in record}
-        facts |= {"fingerprint": self._fingerprint(stage), "notes": [*notes, *trained.notes]}
+        for name in REPEATED:
+            if name in record:
+                facts[name] = record[name]
+        facts["fingerprint"] = self._fingerprint(stage)
+        facts["notes"] = [*notes, *trained.notes]
         self.folder.finish(stage, facts)
 
     def _fingerprint(self, stage: Stage) -> str:

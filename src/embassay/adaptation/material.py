@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import permutations
-from typing import Any
 
 from embassay.adaptation.options import By
 from embassay.adaptation.splits import Split, WordForWord, check_apart, split
@@ -13,7 +12,7 @@ from embassay.corpora.io.passages import sentences
 from embassay.errors import InputError, SpecError
 from embassay.result import MIN_UNITS
 from embassay.samples.retrieval import Document, Question
-from embassay.types import Corpus
+from embassay.types import AnyCorpus, Corpus
 
 LEAST_TRAIN, LEAST_TEST = 50, 30
 """Minimum numbers of questions: fewer are too few to learn from, or for a test to show anything."""
@@ -103,7 +102,7 @@ class Material:
         return tuple(sample for sample in self.union.samples if sample.id in wanted)
 
 
-def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
+def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
     """Join corpora, divide their questions, and check that there are enough and that the parts are disjoint.
 
     Parameters
@@ -144,7 +143,7 @@ def gather(corpora: Sequence[Corpus[Any]], *, by: By = "question", test: float =
     return Material(union, parts, learnt_sentences, tuple(tests), withheld, by)
 
 
-def joined(corpora: Sequence[Corpus[Any]]) -> Corpus[Question]:
+def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
     """Return several corpora as one, ids and units as ``label/id``."""
     samples: list[Question] = []
     documents: list[Document] = []

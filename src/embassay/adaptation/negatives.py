@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from embassay.adaptation.space import Space
 from embassay.errors import InputError
 from embassay.randomness import generator
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import Triplet
-from embassay.types import Corpus, Encoder
+from embassay.types import AnyCorpus, Encoder
 
 NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
@@ -62,7 +61,7 @@ class Mined:
 
 
 def mine(
-    corpus: Corpus[Any],
+    corpus: AnyCorpus,
     questions: Sequence[Question],
     encoder: Encoder,
     *,
@@ -168,9 +167,7 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
     return texts, refused
 
 
-def _no_negatives(
-    corpus: Corpus[Any], questions: int, left_out: Counter[str], window: int, margin: float
-) -> InputError:
+def _no_negatives(corpus: AnyCorpus, questions: int, left_out: Counter[str], window: int, margin: float) -> InputError:
     """Return the error that explains why there are no negatives, and what to do."""
     reasons = [reason for reason in CURES if left_out[reason]]
     reasons.sort(key=lambda reason: left_out[reason], reverse=True)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from embassay.adaptation import card, figures, lineage, wording
 from embassay.adaptation.assay import VariantAssay
@@ -30,7 +29,7 @@ from embassay.store.canonical import canonical, write
 from embassay.training.base_model import find_base
 from embassay.training.fitness import check_device, check_objective
 from embassay.training.stage import spec_of
-from embassay.types import Corpus, Draws
+from embassay.types import AnyCorpus, Draws, JsonObject
 
 
 @dataclass(frozen=True)
@@ -66,9 +65,9 @@ class Adaptation:
     request: AdaptRequest
     base: SentenceTransformersEncoder
     material: Material
-    general: tuple[Corpus[Any], ...]
+    general: tuple[AnyCorpus, ...]
     stages: tuple[Stage, ...]
-    identity: Mapping[str, Any]
+    identity: JsonObject
 
     @classmethod
     def prepare(cls, request: AdaptRequest) -> Adaptation:
@@ -151,7 +150,7 @@ class Adaptation:
             f"split by {options.by}, seed {options.seed}"
         )
 
-    def split_record(self) -> dict[str, Any]:
+    def split_record(self) -> dict[str, object]:
         """Return the content of ``split.json``."""
         options = self.request.options
         return {
@@ -194,23 +193,24 @@ class Adaptation:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
         rows = figures.quoted(result, self.domain, [encoder.name for encoder in result.encoders])
         lines = ["# Verdict", ""]
-        lines += (f"- {sentence}" for sentence in verdict)
-        lines += ["", *figures.of_variants(result, self.domain)]
+        lines += [f"- {sentence}" for sentence in verdict]
+        lines.append("")
+        lines += figures.of_variants(result, self.domain)
         lines += ["", f"Signature of the figures: {figures.signature(rows)}", ""]
         write(self.request.out / "verdict.md", "\n".join(lines).encode())
 
-    def _write_cards(self, result: Result, facts: Mapping[str, Mapping[str, Any]], verdict: Sequence[str]) -> None:
+    def _write_cards(self, result: Result, facts: Mapping[str, JsonObject], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""
-        fingerprints = [fingerprint for _, fingerprint in self.identity["corpora"]]
+        # The fingerprints are those of the corpora before the split.
+        learnt = []
+        for test, (_, fingerprint) in zip(self.material.tests, self.identity["corpora"], strict=True):
+            learnt.append((test.name, fingerprint, test.licence))
         origin = card.Origin(
             base=self.request.base,
             fingerprint=self.base.fingerprint,
             split=self.split_summary(),
             versions={name: str(version) for name, version in environment()["packages"].items()},
-            learnt=[
-                (test.name, fingerprint, test.licence)
-                for test, fingerprint in zip(self.material.tests, fingerprints, strict=True)
-            ],
+            learnt=learnt,
             hub=card.hub_name(self.base.target, self.base.found.folder),
         )
         for stage in self.stages:

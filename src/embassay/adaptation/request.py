@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from embassay.adaptation.options import AdaptOptions
 from embassay.training.shared import Advance
-from embassay.types import Corpus
+from embassay.types import AnyCorpus
 
 Training = Callable[[str], AbstractContextManager[Advance]]
 
@@ -40,10 +39,10 @@ class AdaptRequest:
     """
 
     base: str
-    corpora: Sequence[str | Corpus[Any]]
+    corpora: Sequence[str | AnyCorpus]
     out: Path
     options: AdaptOptions = field(default_factory=AdaptOptions)
-    general: Sequence[str | Corpus[Any]] = ()
+    general: Sequence[str | AnyCorpus] = ()
     overwrite: bool = False
     cache: Path | None = None
     use_cache: bool = True

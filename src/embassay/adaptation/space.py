@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from embassay.engine.topk import search
 from embassay.samples.retrieval import Question
 from embassay.training.triplets import normalised
-from embassay.types import Corpus, Encoder
+from embassay.types import AnyCorpus, Encoder
+from embassay.vectors import VectorMatrix
 
 Ints = NDArray[np.int64]
 
@@ -61,7 +62,7 @@ class Space:
 
     def __init__(
         self,
-        corpus: Corpus[Any],
+        corpus: AnyCorpus,
         questions: Sequence[Question],
         encoder: Encoder,
         window: int,
@@ -142,13 +143,16 @@ class Space:
         return np.arange(self.starts[document], self.starts[document + 1])
 
 
-def _dense(matrix: Any) -> NDArray[Any]:
+def _dense(matrix: VectorMatrix) -> np.ndarray:
     """Return a product of dense or of sparse matrices as an array."""
-    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    if issparse(matrix):
+        return np.asarray(csr_array(matrix).toarray())
+    return np.asarray(matrix)
 
 
-def _normalise(vectors: Any) -> Any:
+def _normalise(vectors: VectorMatrix) -> VectorMatrix:
     """Return rows at unit length; zero rows stay."""
     from sklearn.preprocessing import normalize
 
-    return normalize(vectors)
+    normalised: VectorMatrix = normalize(vectors)
+    return normalised

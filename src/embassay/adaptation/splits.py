@@ -91,7 +91,7 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
     )
 
 
-def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", sentences: Sequence[str] = ()) -> None:
+def check_apart(corpus: Corpus[Question], split: Split, *, by: By = "question", sentences: Sequence[str] = ()) -> None:
     """Check that no test question is used for training or early stopping.
 
     Parameters
@@ -109,14 +109,16 @@ def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", 
         test or dev question; or an id that is not in the corpus.
     """
     samples = {sample.id: sample for sample in corpus.samples}
-    learnt = (*found.train, *found.dev)
-    for name in (*learnt, *found.test):
+    learnt = (*split.train, *split.dev)
+    for name in (*learnt, *split.test):
         if name not in samples:
             raise InputError(f"corpus {corpus.name!r} has no question with the id {name!r} of the split")
     texts = _document_texts(corpus) if by == "context" else {}
     learnt_ids = set(learnt)
-    learnt_keys = {key: name for name in learnt for key in _keys(samples[name], texts, by)}
-    for name in found.test:
+    learnt_keys: dict[tuple[str, str], str] = {}
+    for name in learnt:
+        learnt_keys.update(dict.fromkeys(_keys(samples[name], texts, by), name))
+    for name in split.test:
         if name in learnt_ids:
             raise InputError(f"corpus {corpus.name!r}: test question {name!r} is also a training or dev question")
         for key in _keys(samples[name], texts, by):
@@ -125,7 +127,7 @@ def check_apart(corpus: Corpus[Question], found: Split, *, by: By = "question", 
                     f"corpus {corpus.name!r}: test question {name!r} and training or dev question "
                     f"{learnt_keys[key]!r} share a {key[0]}"
                 )
-    held_out = WordForWord(samples[name].question for name in (*found.test, *found.dev))
+    held_out = WordForWord(samples[name].question for name in (*split.test, *split.dev))
     for sentence in sentences:
         if held_out.within(sentence):
             raise InputError(
@@ -138,7 +140,7 @@ class WordForWord:
 
     def __init__(self, questions: Iterable[str]):
         self._whole = {normalised(question) for question in questions}
-        # Indexed by their first words: a text has far fewer such beginnings than there are questions.
+        # Indexed by their first words, because a text has far fewer such beginnings than there are questions.
         self._by_beginning: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
         for question in self._whole:
             words = question.split()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.adaptation.options import AdaptOptions
 from embassay.training.settings import FINETUNE, PRETRAIN, Settings
@@ -37,9 +37,9 @@ class Stage:
     options: AdaptOptions
 
     @property
-    def asked(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """Everything that determines the trained model, as JSON values; not the device."""
-        record: dict[str, Any] = {"kind": self.kind, "start": self.start}
+        record: dict[str, object] = {"kind": self.kind, "start": self.start}
         if self.kind == "pretrain":
             record["objective"] = self.options.objective
         else:

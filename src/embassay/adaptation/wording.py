@@ -48,8 +48,10 @@ def verdict(
     against_base = changes(result, headlines, domain)
     lines: list[str] = []
     for variant in dict.fromkeys(change.variant for change in against_base):
-        in_domain = [change for change in against_base if change.variant == variant and change.in_domain]
-        general = [change for change in against_base if change.variant == variant and not change.in_domain]
+        of_variant = [change for change in against_base if change.variant == variant]
+        in_domain = [change for change in of_variant if change.in_domain]
+        general = [change for change in of_variant if not change.in_domain]
+        # First the gain, then the cost.
         lines += [sentence(change, several) for change in in_domain]
         lines += [sentence(change) for change in general]
         lines += _shift_sentences(result, variant)
@@ -109,13 +111,14 @@ def p_value(p: float | None) -> str:
 def signed(value: float, points: bool) -> str:
     """Format a difference with its sign (0 has none): percentage points with one decimal, other numbers with three."""
     text = f"{100 * value:+.1f}" if points else f"{value:+.3f}"
+    # A value that is printed as 0 has no sign.
     if not text.strip("+-0."):
         return text[1:]
     return text.replace("-", "−")
 
 
 def _shift_sentences(result: Result, variant: str) -> list[str]:
-    """Say whether the domain is farther from general language than before; neither direction is better by itself."""
+    """Return sentences on whether the domain is farther from general language than before. Neither is better."""
     lines = []
     for comparison in result.comparisons:
         if (comparison.diagnostic, comparison.quantity, comparison.family) != ("shift", "distance", "reference"):
@@ -136,7 +139,7 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
 
 
 def _training_sentences(variant: str, evaluations: Sequence[Sequence[float]]) -> list[str]:
-    """Say so if no step of a training was better on the dev questions than its starting model."""
+    """Return a sentence if no step of a training was better on the dev questions than its starting model."""
     scores = [score for _, score in evaluations]
     before, later = scores[0], scores[1:]
     if not later or max(later) > before:

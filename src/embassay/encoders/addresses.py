@@ -1,4 +1,4 @@
-"""Addresses in what is shown and kept: without user, password and query."""
+"""Removing user, password and query from addresses before they are shown or stored."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ USER = re.compile(r"(?<=://)([^\s/?#]*)@")
 
 
 def without_secrets(text: str) -> str:
-    """Return an address without user, password and what follows a question mark; any other text as it is."""
+    """Return an address without user, password and query; another text is returned as it is."""
     if "://" not in text:
         return text
     return USER.sub("", text).partition("?")[0]
 
 
 def hidden(message: str, address: str) -> str:
-    """Return what a library says of an address, without what :func:`without_secrets` takes from it."""
+    """Return a library's message about an address, without the address's user, password and query."""
     message = message.replace(address, without_secrets(address))
     if "://" not in address:
         return message

@@ -1,30 +1,33 @@
-"""What encoders share that learn nothing and load a model when the first text is encoded."""
+"""The base of encoders that do not learn from texts and load a model when the first text is encoded."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Generic, Self, TypeVar
 
 from embassay.errors import EncoderError, SourceError
 
+M = TypeVar("M")
+"""The type of a loaded model."""
 
-class LoadedEncoder(ABC):
-    """The base of such encoders: a subclass says how its model is loaded, and encodes texts with it."""
+
+class LoadedEncoder(ABC, Generic[M]):
+    """An encoder with a model of type ``M``. A subclass implements :meth:`load` and ``encode``."""
 
     @abstractmethod
-    def load(self) -> Any:
+    def load(self) -> M:
         """Load the model."""
 
     @cached_property
-    def model(self) -> Any:
-        """The model, loaded when it is first needed.
+    def model(self) -> M:
+        """The model; it is loaded at the first access.
 
         Raises
         ------
         EncoderError
-            If it cannot be loaded, for whatever reason.
+            If it cannot be loaded.
         """
         try:
             return self.load()
@@ -41,7 +44,7 @@ class LoadedEncoder(ABC):
         return "model" in vars(self)
 
     def explain(self, error: Exception) -> str:
-        """Return what a library's error says."""
+        """Return a library's error as text."""
         return f"{type(error).__name__}: {error}"
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -49,5 +52,5 @@ class LoadedEncoder(ABC):
         return self
 
     def release(self) -> None:
-        """Let go of the model; the next text loads it again."""
+        """Release the model; it is loaded again for the next text."""
         vars(self).pop("model", None)

@@ -1,7 +1,8 @@
-"""Sixteen short texts whose vectors tell one model of a service from another.
+"""A probe: the vectors of sixteen short texts, which distinguish one model of a service from another.
 
-A service may answer a little differently each time. So a probe that agrees with the one before counts as the same, and
-the one before is what stands in the fingerprint: otherwise vectors that are paid for would be lost to a rounding.
+A service may return slightly different vectors each time. A probe that agrees with the stored one counts as the same
+model, and the stored probe is used for the fingerprint. Otherwise a rounding error would make all cached vectors, which
+have been paid for, unusable.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ PROBES = (
     "🙂 !!! ???",
     "She said that nobody had told her when the last train would leave, so she walked home through the rain.",
 )
-"""Sixteen short texts whose vectors tell one model from another."""
+"""The texts of a probe."""
 STEP = 1e-3
-"""How far a coordinate may move while the model counts as the same."""
+"""The largest change of a coordinate between two probes of the same model of a service."""
 FINE = 1e-5
-"""The same for a model that runs here, of unit vectors: only rounding moves them."""
+"""The same for unit vectors of a model that runs on this machine, where only rounding errors change them."""
 Probe = NDArray[np.float32]
 
 
 def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | None:
-    """Return the probe of the last time; None where there is none, or it is damaged."""
+    """Return the stored probe; None if there is none, or if it is damaged."""
     if memory is None:
         return None
     try:
@@ -51,7 +52,7 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
 
 
 def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, step: float = STEP) -> Probe:
-    """Return the probe of the last time where this one agrees with it; else this one, which is remembered."""
+    """Return the stored probe if this one agrees with it; otherwise store this one and return it."""
     before = remembered(memory, key)
     if before is not None and _agree(before, probe, step):
         return before
@@ -61,27 +62,33 @@ def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, ste
 
 
 def steps(probe: Probe, step: float = STEP) -> list[list[int]]:
-    """Return a probe rounded, as whole numbers of steps."""
+    """Return the coordinates of a probe in multiples of ``step``, rounded to integers."""
     rounded: list[list[int]] = np.rint(probe.astype(np.float64) / step).astype(int).tolist()
     return rounded
 
 
-def unit_steps(memory: MutableMapping[str, str] | None, key: str, rows: Probe, step: float = FINE) -> list[list[int]]:
-    """Return the directions and lengths of a probe's (n, d) rows, settled and rounded."""
+def fingerprint_steps(
+    memory: MutableMapping[str, str] | None, key: str, rows: Probe, step: float = FINE
+) -> list[list[int]]:
+    """Return the content of a fingerprint for (n, d) vectors: their directions and lengths in rounded steps.
+
+    If the vectors agree with the probe stored under ``key``, the stored ones are used.
+    """
     return steps(settled(memory, key, unit(rows), step), step)
 
 
 def unit(rows: Probe) -> Probe:
-    """Return rows at unit length, and a tenth of the logarithm of 1 + their norm in a last column."""
+    """Return (n, d + 1): the (n, d) rows at unit length, and in the last column ln(1 + norm) / 10."""
     norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     directions = rows / np.where(norms > 0, norms, 1)
-    # The logarithm: a model that scales its vectors is another one, whatever the size of its vectors.
+    # The norm is included because a model that scales its vectors is another model. With the logarithm, a step means
+    # about the same relative change for long and short vectors.
     lengths = np.log1p(norms) / 10
     return np.hstack([directions, lengths]).astype(np.float32)
 
 
 def _agree(before: Probe, probe: Probe, step: float) -> bool:
-    """Say whether no coordinate has moved by more than a step, of vectors longer than 1 in proportion."""
+    """Return whether all coordinates differ by at most ``step``, times the longest norm if that exceeds 1."""
     if before.shape != probe.shape:
         return False
     longest = float(np.linalg.norm(before, axis=1).max())

@@ -1,4 +1,4 @@
-"""How words are cut, case kept: one setting for encoders that look words up and for their training."""
+"""Tokenizers that keep the case, for encoders with word vectors and for their training."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ def cutter(tokens: Cutting, what: str) -> Cut:
     Parameters
     ----------
     tokens
-        ``words``: words and single punctuation marks (:data:`TOKENS`); ``treebank``: the Penn Treebank's rules, as
-        nltk's ``TreebankWordTokenizer`` has them.
+        ``words``: words and single punctuation marks (:data:`TOKENS`); ``treebank``: nltk's ``TreebankWordTokenizer``.
     what
-        Who asks, for the message: ``"encoder 'words'"``.
+        What the tokens are for, for the message, for example ``"encoder 'words'"``.
 
     Raises
     ------
@@ -38,13 +37,13 @@ def cutter(tokens: Cutting, what: str) -> Cut:
 
 
 def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> tuple[int, int, int]:
-    """Return how many words of the texts are unknown, how many there are, and how many texts have no known word."""
+    """Return (number of unknown words, number of words, number of texts without a known word)."""
     unknown = total = texts_without = 0
     for words in texts:
-        known = sum(1 for word in words if is_known(word))
-        unknown += len(words) - known
+        known_words = sum(1 for word in words if is_known(word))
+        unknown += len(words) - known_words
         total += len(words)
-        texts_without += known == 0
+        texts_without += known_words == 0
     return unknown, total, texts_without
 
 

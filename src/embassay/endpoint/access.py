@@ -1,4 +1,4 @@
-"""From the options of a service to its client: its address, the variable that holds the key, what may be spent."""
+"""The client of a service from its options: address, environment variable of the key, budget."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def open_endpoint(
     spending: Spending,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Endpoint:
-    """Make the client of a service; the key is read from the environment, and nothing is sent.
+    """Return the client of a service. The key is read from the environment; nothing is sent.
 
     Parameters
     ----------
     place
-        What the options belong to, for messages: ``"encoder 'api:m'"``.
+        The encoder or command that has these options, for messages, for example ``"encoder 'api:m'"``.
     base_url
-        The address; ``$OPENAI_BASE_URL`` where it is empty, else OpenAI's.
+        The address. Default: ``$OPENAI_BASE_URL``, otherwise OpenAI's.
     key_env
-        The name of the environment variable that holds the key; empty to send none.
+        The name of the environment variable with the key; empty to send no key.
     timeout, concurrency, retries, spending, tell
-        As of :class:`Endpoint`.
+        See :class:`Endpoint`.
 
     Raises
     ------
     SpecError
-        If the address is none, the key is missing, or it would travel unencrypted.
+        If the address is not valid, or the key is missing or would be sent unencrypted.
     """
     address = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
     key = os.environ.get(key_env, "").strip() if key_env else ""
@@ -66,14 +66,14 @@ def open_endpoint(
 
 
 def check_whole(place: str, **values: int | None) -> None:
-    """Refuse a number under 1."""
+    """Raise SpecError for a number below 1; None is allowed."""
     for name, value in values.items():
         if value is not None and value < 1:
             raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
 
 
 def check_amounts(place: str, **values: float | None) -> None:
-    """Refuse an amount that is not positive and finite; a price may be 0."""
+    """Raise SpecError for an amount that is not positive and finite. None is allowed, and 0 for a price."""
     for name, value in values.items():
         if value is None or (name == "price" and value == 0):
             continue
@@ -82,15 +82,15 @@ def check_amounts(place: str, **values: float | None) -> None:
 
 
 def _refuse_missing_key(place: str, variable: str, endpoint: Endpoint) -> None:
-    """Refuse a variable that is not set, and a key in the place of a variable's name without repeating it."""
+    """Raise SpecError if the variable is not set, or if its name is itself a key, which the message does not quote."""
     is_name = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", variable)
-    # Names of variables are words; keys have long parts with digits in them.
+    # Names of variables consist of words; keys have long parts with digits.
     looks_like_a_key = any(len(part) >= 16 and re.search(r"\d", part) for part in variable.split("_"))
     if not is_name or looks_like_a_key:
         raise SpecError(
             f"{place}, option 'key_env': give the name of an environment variable ({OPENAI_KEY}), not a key"
         )
-    # A server on this machine rarely wants a key, and a user in the address is sent instead of one.
+    # A server on this machine rarely needs a key, and a user in the address is sent instead of a key.
     is_optional = (variable == OPENAI_KEY and endpoint.address.loopback) or endpoint.address.user
     if not is_optional:
         raise SpecError(

@@ -1,4 +1,4 @@
-"""Where a service is: an address whose user, password and query are used and never shown."""
+"""The address of a service. Its user, password and query are sent but never shown."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Address:
     Attributes
     ----------
     scheme, host, path
-        What may be shown; ``host`` with the port, where one is given.
+        The parts that may be shown; ``host`` includes the port, if there is one.
     loopback
-        True for this machine itself: nothing that is sent there travels.
+        Whether the host is this machine, so that nothing is sent over a network.
     query, user, password
-        Sent, never shown.
+        The parts that are sent but never shown.
     """
 
     scheme: str
@@ -46,7 +46,7 @@ class Address:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must be in no message: user, password, and the query's values that are long enough to be a key."""
+        """The parts that must not be in a message: user, password, and values of the query long enough to be a key."""
         secrets = [self.user, self.password]
         for name, value in parse_qsl(self.query, keep_blank_values=True):
             if len(value or name) >= PART:
@@ -65,7 +65,7 @@ def read_address(text: str) -> Address:
     Raises
     ------
     SpecError
-        If it is none; the message repeats nothing of it, because there may be a password in it.
+        If it is not an address. The message does not quote it, because it may contain a password.
     """
     text = text.strip()
     try:
@@ -91,8 +91,8 @@ def read_address(text: str) -> Address:
 
 
 def is_loopback(name: str) -> bool:
-    """Say whether a host's name or number is this machine itself."""
-    # By name or number only: to look a name up would send it to a name server.
+    """Return whether a host's name or number is this machine."""
+    # Other names are not looked up, because that would send them to a name server.
     if name == "localhost":
         return True
     try:
@@ -102,7 +102,7 @@ def is_loopback(name: str) -> bool:
 
 
 def redirect_target(location: str, address: str) -> Address | None:
-    """Return the address that a redirect leads to; None where it is no address."""
+    """Return the address that a redirect leads to; None if it is no address."""
     if not location:
         return None
     try:

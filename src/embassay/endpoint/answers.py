@@ -1,4 +1,4 @@
-"""What an answer means: whether to try again and when, and what of it a person is shown."""
+"""Interpreting answers: whether and when to try again, and which parts of them are shown."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""The statuses after which a request is sent once more."""
+"""HTTP statuses after which a request is repeated."""
 OF_THE_SERVICE = frozenset({429, 503})
-"""Those of them that have nothing to do with what was sent."""
+"""Those of them that are not caused by the content of the request."""
 LONGEST_PAUSE = 60.0
 LONGEST_REFUSAL = 1 << 16
-"""Bytes of an answer without a result that are read."""
+"""Maximum number of bytes that are read of an answer without a result."""
 SHOWN = 200
-"""Characters of an answer that a message repeats."""
+"""Maximum number of characters of an answer that a message quotes."""
 MOST_TOKENS = 10**12
-"""A larger number is no number of tokens."""
+"""Larger numbers are not plausible as numbers of tokens."""
 QUOTA_USED_UP = b"insufficient_quota"
-"""What OpenAI's 429 says where the account is empty: waiting does not help."""
+"""Part of OpenAI's answer with status 429 if the account is empty; waiting does not help then."""
 PROBLEMS = {
     400: "the request was refused",
     401: "{key} was not accepted",
@@ -34,23 +34,23 @@ PROBLEMS = {
 
 
 def problem(status: int, key: str, path: str) -> str:
-    """Say what a status means; ``key`` is what the key is called, empty where none was sent."""
+    """Return the meaning of an HTTP status; ``key`` is the name of the key, empty if no key was sent."""
     if status in (401, 403) and not key:
         return "a key is required, but none was sent (set key_env= to the environment variable that holds it)"
     general = "it failed" if status >= 500 else "the request was refused"
     return PROBLEMS.get(status, general).format(key=key, path=path)
 
 
-def has_error(answer: Any) -> bool:
-    """Say whether an error was sent as if it were an answer, as some services do where their provider failed."""
+def has_error(answer: object) -> TypeGuard[Mapping[str, object]]:
+    """Return whether an answer is an error without an error status, as some services send if their provider failed."""
     if not isinstance(answer, dict):
         return False
     has_result = answer.get("choices") or answer.get("data")
     return bool(answer.get("error")) and not has_result
 
 
-def status_within(answer: Mapping[str, Any]) -> int | None:
-    """Return the HTTP status that such an error carries as its code; None where it carries none."""
+def status_within(answer: Mapping[str, object]) -> int | None:
+    """Return the HTTP status in the code of such an error; None if it has none."""
     error = answer["error"]
     code = error.get("code") if isinstance(error, dict) else answer.get("code")
     if type(code) is int and 400 <= code < 600:
@@ -59,7 +59,7 @@ def status_within(answer: Mapping[str, Any]) -> int | None:
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds, at most 60, of the header ``Retry-After`` (seconds or a date); None where there is none."""
+    """Return the seconds of the header ``Retry-After`` (seconds or a date), at most 60; None if there is none."""
     value = headers.get("retry-after", "")
     if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII):
         seconds = float(value)
@@ -75,7 +75,7 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
 
 
 def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
-    """Return the beginning of an answer on one line, of an error in JSON its message, without secrets."""
+    """Return the beginning of an answer (of an error in JSON, its message) on one line, without secrets."""
     body = body[:LONGEST_REFUSAL]
     text = body.decode("utf-8", "replace")
     with suppress(ValueError, RecursionError):
@@ -87,15 +87,15 @@ def one_line(text: str, hide: Callable[[str], str]) -> str:
     """Return the beginning of a text on one line, without secrets."""
     printable = "".join(character if character.isprintable() else " " for character in hide(text))
     line = " ".join(printable.split())
-    # Once more: where several spaces have become one, a secret with a space in it can be whole again.
+    # Hidden again, because merging several spaces into one may restore a secret that contains a space.
     line = hide(line)
     if len(line) > SHOWN:
         return line[:SHOWN] + "…"
     return line
 
 
-def used_tokens(answer: Any) -> int | None:
-    """Return the tokens that an answer says it took; None where it does not say."""
+def used_tokens(answer: object) -> int | None:
+    """Return the number of tokens that an answer reports; None if it reports none."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     if not isinstance(usage, dict):
         return None
@@ -103,13 +103,13 @@ def used_tokens(answer: Any) -> int | None:
     return total if is_count(total) else None
 
 
-def is_count(value: Any) -> TypeGuard[int]:
-    """Say whether a value may be a number of tokens: more than a trillion is none."""
+def is_count(value: object) -> TypeGuard[int]:
+    """Return whether a value is a plausible number of tokens: an integer from 0 to a trillion."""
     return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
-def _message(answer: Any) -> str:
-    """Return the message of an error in JSON; empty where there is none."""
+def _message(answer: object) -> str:
+    """Return the message of an error in JSON; empty if there is none."""
     if not isinstance(answer, dict):
         return ""
     for name in ("error", "message", "detail"):

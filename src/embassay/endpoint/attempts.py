@@ -1,4 +1,4 @@
-"""How often a request is sent, how long the pauses between are, and what a person hears meanwhile."""
+"""Repeating failed requests: number of attempts, pauses between them, and announcements of long pauses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 NOTABLE = 2.0
-"""Pauses of this many seconds and more are announced."""
+"""Pauses of at least this many seconds are announced."""
 
 
 class LostError(EndpointError):
-    """No attempt brought an answer although the service is there: it may be due to what was sent."""
+    """No attempt got an answer although the service is reachable, possibly because of what was sent."""
 
 
 class RetryableError(Exception):
-    """A failure that another attempt may mend.
+    """A failure after which another attempt may succeed.
 
     Attributes
     ----------
     error
-        What to raise after the last attempt.
+        The error to raise after the last attempt.
     retry_after
-        The seconds that the service asks to wait; None where it asks for nothing.
+        The pause that the service requests, in seconds; None if it requests none.
     answer_lost
-        Whether an answer may have been made, and paid for, and did not arrive.
+        Whether an answer may have been generated, and charged, but did not arrive.
     """
 
     def __init__(self, error: EndpointError, retry_after: float | None = None, *, answer_lost: bool = False):
@@ -47,7 +47,7 @@ class RetryableError(Exception):
 
     @property
     def reason(self) -> str:
-        """The failure in few words: ``429 Too Many Requests``."""
+        """The failure in a few words, for example ``429 Too Many Requests``."""
         status = self.error.status
         if status in answers.RETRYABLE:
             return f"{status} {HTTPStatus(status).phrase}"
@@ -56,35 +56,35 @@ class RetryableError(Exception):
 
 @dataclass(frozen=True)
 class Retries:
-    """How often a request is sent, and how long the pauses between are: ``first``, then twice as long each time."""
+    """Number of attempts for a request, and the pauses between them, which start at ``first`` seconds and double."""
 
     attempts: int = 6
     first: float = 0.5
     pause: Callable[[Event, float], None] = workers.wait
 
     def seconds(self, attempt: int, retry_after: float | None) -> float:
-        """Return the pause after an attempt, counted from 1: what the service asks for, else our own; with jitter."""
+        """Return the seconds to wait after an attempt (from 1): the service's pause or our own, with jitter."""
         share = SystemRandom().uniform(0.5, 1.0)
         if retry_after is not None:
             return retry_after + share * self.first
         return min(answers.LONGEST_PAUSE, share * self.first * 2.0**attempt)
 
     def run(self, send: Callable[[], T], stop: Event, announce: Callable[[str, float, int], None]) -> T:
-        """Call ``send`` until it returns or raises what another attempt does not mend.
+        """Call ``send`` until it returns, raises another error than RetryableError, or has failed too often.
 
         Parameters
         ----------
         stop
-            Ends a pause, and all further attempts.
+            If set, it ends the current pause, and there are no further attempts.
         announce
-            Called before each pause with its reason, its seconds, and the number of the attempt that follows.
+            Called before each pause with the reason, the seconds, and the number of the next attempt.
 
         Raises
         ------
         EndpointError
-            The last failure, where no attempt succeeded.
+            The last failure, if no attempt succeeded.
         CancelledError
-            If ``stop`` was set before one did.
+            If ``stop`` was set before an attempt succeeded.
         """
         import tenacity
 
@@ -99,8 +99,8 @@ class Retries:
         def before_pause(state: RetryCallState) -> None:
             announce(failure_of(state).reason, state.upcoming_sleep, state.attempt_number + 1)
 
-        # tenacity itself and not stamina, which is built upon it: stamina's pauses cannot be interrupted, and its log
-        # lines can be turned off for the whole process only.
+        # stamina, which is based on tenacity, is not used: its pauses cannot be interrupted, and its log lines can only
+        # be disabled for the whole process.
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(RetryableError),
             wait=lambda state: self.seconds(state.attempt_number, failure_of(state).retry_after),
@@ -113,7 +113,7 @@ class Retries:
             answer: T = retrying(send)
         except RetryableError as failure:
             if stop.is_set():
-                # Another request has failed for good: that is the failure to report.
+                # Another request failed permanently, and that failure is reported.
                 raise CancelledError from None
             attempts = retrying.statistics["attempt_number"]
             raise failure.error.after(attempts) from None
@@ -122,7 +122,7 @@ class Retries:
 
 @dataclass
 class Announcements:
-    """Tells why nothing happens: a line for each long pause, one for all requests that pause for the same reason."""
+    """Announces long pauses with one line, also if several requests pause for the same reason."""
 
     tell: Callable[[str], None]
     attempts: int
@@ -130,7 +130,7 @@ class Announcements:
     _lock: Lock = field(default_factory=Lock)
 
     def announce(self, reason: str, seconds: float, attempt: int) -> None:
-        """Say what is waited for, and which attempt comes then, unless another request has said so and still waits."""
+        """Announce a long wait and the attempt after it, unless another request that still waits has announced it."""
         if seconds < NOTABLE:
             return
         now = time.monotonic()

@@ -1,11 +1,10 @@
-"""The ``/chat/completions`` form that OpenAI began with: a prompt goes out, an answer comes back, and what it took."""
+"""The protocol of OpenAI's ``/chat/completions``: a prompt, its answer, and the tokens used."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from embassay.endpoint.answers import is_count, one_line
 from embassay.endpoint.client import Endpoint
@@ -14,37 +13,36 @@ from embassay.errors import EndpointError
 
 PATH = "/chat/completions"
 FILTERED, CUT_OFF, TOO_LONG, FAILED = "content_filter", "length", "context_length", "failed"
-"""Finish reasons: withheld by the service, ended by the limit of tokens, a prompt that is longer than it reads, and one
-that no attempt brought an answer to."""
+"""Finish reasons: withheld by the service, ended at the token limit, prompt too long, no answer after all attempts."""
 LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
-"""What the limit is called, and what the models call it that refuse the old name."""
+"""The name of the token limit, and its name for newer models, which reject the old one."""
 TOO_LARGE = 413
-"""The status of a request that is too large, whatever else is said."""
+"""The HTTP status of a request that is too large."""
 ABOUT_THE_PROMPT = frozenset({400, 403, 422, 451})
-"""The statuses that may be about one prompt, so that the next may be answered."""
+"""HTTP statuses that may be caused by one prompt, so that other prompts may be answered."""
 REASONING_BYTES, TOKEN_BYTES = 1 << 20, 256
-"""Bytes of an answer besides its text (reasoning above all), and of a token of text at most: some are 20 characters
-long, and an escaped character is 12 bytes."""
+"""Maximum bytes of an answer without its text (mostly reasoning), and of a token of text: a token may have 20
+characters, and an escaped character has 12 bytes."""
 _WITHHELD = re.compile(r"content.(?:management|filter|policy)|flagged|moderation", re.I)
 _TOO_LONG = re.compile(r"context.(?:length|window|size)|prompt is too long|maximum context", re.I)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """The answer to a prompt.
 
     Attributes
     ----------
     text
-        As the service sent it, several parts joined; empty where there is none.
+        The text of the service, with its parts joined; empty if there is none.
     finish
-        Why it ended: ``stop``, ``length``, ``content_filter`` …; ``context_length`` for a prompt that was too long.
+        The finish reason: ``stop``, ``length``, ``content_filter`` …; ``context_length`` for a prompt that is too long.
     refused
-        Whether the service itself says that the model refused, or withholds the answer.
+        Whether the service reports that the model refused, or withholds the answer.
     prompt_tokens, completion_tokens
-        What it took, estimated where the service does not say or says 0; both 0 where nothing was generated.
+        Number of tokens used, estimated if the service reports none or 0; both 0 if nothing was generated.
     model
-        The model that answered, by the name that the service gives it.
+        The name of the model that answered, as the service reports it.
     """
 
     text: str = ""
@@ -56,12 +54,12 @@ class Answer:
 
     @property
     def tokens(self) -> int:
-        """What it took in all."""
+        """The total number of tokens used."""
         return self.prompt_tokens + self.completion_tokens
 
 
 class Chat:
-    """A model that answers one prompt at a time and remembers none."""
+    """A chat model. Each prompt is answered independently of the others."""
 
     def __init__(
         self,
@@ -78,9 +76,9 @@ class Chat:
         temperature
             0 for the most likely answer, more for variety.
         max_tokens
-            The most tokens of an answer.
+            Maximum number of tokens of an answer.
         seed
-            Sent along where there is one; few services promise anything for it.
+            A seed for the service; None to send none. Few services guarantee reproducible answers.
         """
         self.endpoint = endpoint
         self.model = model
@@ -90,18 +88,18 @@ class Chat:
         self._limit_name = LIMIT
 
     def ask(self, prompt: str) -> Answer:
-        """Send a prompt and return the answer; a prompt that the service refuses has one without a text.
+        """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.
 
         Raises
         ------
         EndpointError
-            If there is no answer after all attempts, a LostError where that may be due to the prompt; or if it has
-            another form.
+            If there is no answer after all attempts (a LostError if that may be due to the prompt), or if it is not an
+            answer of a chat.
         EncoderError
-            If the budget does not suffice.
+            If the budget would be exceeded.
         """
         limit_name = self._limit_name
-        payload: dict[str, Any] = {
+        payload: dict[str, object] = {
             "model": self.model,
             "messages": [{"role": "user", "content": prompt}],
             "temperature": self.temperature,
@@ -119,7 +117,7 @@ class Chat:
             )
         except EndpointError as error:
             if error.status == 400 and limit_name == LIMIT and NEW_LIMIT in error.said:
-                # Newer models refuse the old name: the new one is used from now on.
+                # Newer models reject the old name, so the new one is used from now on.
                 self._limit_name = NEW_LIMIT
                 return self.ask(prompt)
             may_be_the_prompt = error.status in ABOUT_THE_PROMPT
@@ -130,13 +128,13 @@ class Chat:
             raise
         return self._read(received, prompt)
 
-    def _read(self, received: Any, prompt: str) -> Answer:
+    def _read(self, received: object, prompt: str) -> Answer:
         try:
             choice = _first_choice(received)
             text = _text(choice)
         except ValueError as error:
             raise self.endpoint.error(str(error), 200, _as_json(received)) from None
-        # What is read here is written to the journal, to samples and to data cards: it must hold no secret.
+        # All of this is written to the journal, to samples and to data cards, so it must not contain a secret.
         finish = self._name(choice.get("finish_reason"))
         refusal = _message(choice).get("refusal")
         says_it_refuses = isinstance(refusal, str) and bool(refusal.strip())
@@ -147,34 +145,34 @@ class Chat:
             refused=finish == FILTERED or says_it_refuses,
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            model=self._name(received.get("model")),
+            model=self._name(received.get("model") if isinstance(received, dict) else None),
         )
 
-    def _name(self, value: Any) -> str:
-        """Return a name that the service gives, without secrets and on one line; empty for none."""
+    def _name(self, value: object) -> str:
+        """Return a name in an answer without secrets and on one line; empty if it is not a text."""
         return one_line(value, self.endpoint.hide) if isinstance(value, str) else ""
 
 
 def whole_characters(text: str) -> str:
-    """Return a text with halves of characters (lone surrogates) replaced, so that it can be written."""
+    """Return a text with lone surrogates replaced, so that it can be written to a file."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _as_json(received: Any) -> bytes:
-    """Return JSON as text; empty where it is nested too deeply."""
+def _as_json(received: object) -> bytes:
+    """Return a JSON value as text; empty if it is nested too deeply."""
     try:
         return json.dumps(received).encode()
     except RecursionError:
         return b""
 
 
-def _first_choice(received: Any) -> dict[str, Any]:
-    """Return the first choice, or an empty one where there is none.
+def _first_choice(received: object) -> dict[str, object]:
+    """Return the first choice of an answer; empty if it has none.
 
     Raises
     ------
     ValueError
-        If it is no answer of a chat.
+        If it is not an answer of a chat.
     """
     choices = received.get("choices") if isinstance(received, dict) else None
     if not isinstance(choices, list):
@@ -186,13 +184,13 @@ def _first_choice(received: Any) -> dict[str, Any]:
     return choices[0]
 
 
-def _message(choice: dict[str, Any]) -> dict[str, Any]:
+def _message(choice: dict[str, object]) -> dict[str, object]:
     message = choice.get("message")
     return message if isinstance(message, dict) else {}
 
 
-def _text(choice: dict[str, Any]) -> str:
-    """Return the text of a choice; its parts joined where it has several."""
+def _text(choice: dict[str, object]) -> str:
+    """Return the text of a choice, with its parts joined."""
     content = _message(choice).get("content")
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict)]
@@ -204,29 +202,29 @@ def _text(choice: dict[str, Any]) -> str:
     return whole_characters(content)
 
 
-def _tokens_used(received: Any, prompt: str) -> tuple[int, int]:
-    """Return the tokens of prompt and answer; what the service does not say, or says to be 0, is estimated.
+def _tokens_used(received: object, prompt: str) -> tuple[int, int]:
+    """Return (tokens of the prompt, tokens of the answer). A number that is missing or 0 is estimated.
 
-    Some local servers report 0 of everything.
+    Some local servers report 0 for everything.
     """
     usage = received.get("usage") if isinstance(received, dict) else None
     if not isinstance(usage, dict):
         usage = {}
     prompt_tokens = _count(usage, "prompt_tokens") or guess(prompt)
-    # A total may hold tokens of reasoning that are not counted with the answer.
+    # The total may include tokens of reasoning that are not counted as part of the answer.
     remainder = _count(usage, "total_tokens") - prompt_tokens
     completion_tokens = max(_count(usage, "completion_tokens"), remainder)
     return prompt_tokens, completion_tokens or _estimated_tokens(received)
 
 
-def _count(usage: dict[str, Any], name: str) -> int:
-    """Return a number of tokens; 0 where there is none."""
+def _count(usage: dict[str, object], name: str) -> int:
+    """Return a number of tokens; 0 if there is none."""
     value = usage.get(name)
     return value if is_count(value) else 0
 
 
-def _estimated_tokens(received: Any) -> int:
-    """Return about how many tokens an answer is, 0 for an empty one or none."""
+def _estimated_tokens(received: object) -> int:
+    """Return the estimated number of tokens of an answer; 0 if it has no text."""
     try:
         text = _text(_first_choice(received))
     except ValueError:

@@ -1,6 +1,6 @@
-"""Requests to one service: sent again when that may help, several at a time, within a budget.
+"""Requests to a service: repeated if that may help, several at a time, within a budget.
 
-Nothing is written to a log, and no message has a key, a user, a password or a query in it.
+Nothing is logged, and no message contains a key, a user, a password or a query.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import cached_property, partial
 from threading import Event, Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from embassay._version import __version__
 from embassay.endpoint import answers, workers
@@ -32,7 +32,7 @@ LONGEST_SHORT = 1 << 16
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, about how many tokens it takes, and the most bytes of its answer."""
+    """The content of a request, its estimated tokens, and the maximum bytes of its answer."""
 
     path: str
     content: bytes
@@ -60,22 +60,22 @@ class Endpoint:
         Parameters
         ----------
         base_url
-            Its address; a user and a password in it are sent instead of a key.
+            The address. If it contains a user and a password, they are sent instead of a key.
         key, key_name
-            The bearer token, and what messages call it.
+            The bearer token, and its name in messages.
         timeout
-            Seconds for one attempt, from connecting to the last byte of the answer, however the service spreads them.
+            Seconds for one attempt, from connecting to the last byte of the answer.
         concurrency
             Maximum number of simultaneous requests.
         spending
-            Counts requests and tokens, and holds the budget.
+            The counts of requests and tokens, with the budget.
         tell
-            Takes a line for people each time that a request has to wait for long before it is sent again.
+            Called with a line of text before each long pause between two attempts.
 
         Raises
         ------
         SpecError
-            If the address is none, or the key would travel unencrypted.
+            If the address is not valid, or the key would be sent unencrypted.
         """
         self.address = read_address(base_url)
         self.concurrency = concurrency
@@ -97,56 +97,56 @@ class Endpoint:
             raise SpecError(f"{key_name} contains characters that no key has, for example a space or a line break")
 
     def __repr__(self) -> str:
-        """Return the address without anything secret."""
+        """Return the address without secrets."""
         return f"Endpoint({self.address.shown!r})"
 
     def post(
         self,
         path: str,
-        payload: Mapping[str, Any],
+        payload: Mapping[str, object],
         tokens: int = 0,
-        used: Callable[[Any], int | None] = answers.used_tokens,
+        used: Callable[[object], int | None] = answers.used_tokens,
         longest: int = LONGEST_SHORT,
-    ) -> Any:
+    ) -> object:
         """Send JSON to a path and return the JSON of the answer.
 
         Parameters
         ----------
         tokens
-            About how many it will take; the number that the answer reports is counted instead. An answer that may
-            have been made but did not arrive is counted with this estimate.
+            The estimated number of tokens. It is replaced by the number in the answer. An answer that may have been
+            generated but did not arrive counts with this estimate.
         used
-            Reads from an answer how many it took; None where it does not say.
+            Returns the number of tokens that an answer reports; None if it reports none.
         longest
-            The most bytes of an answer, unpacked; of a longer one the rest is not read.
+            Maximum bytes of an answer after decompression; a longer answer is not read to its end.
 
         Raises
         ------
         EndpointError
-            If there is no usable answer after all attempts; a LostError where that may be due to the payload.
+            If there is no usable answer after all attempts; a LostError if that may be due to the payload.
         EncoderError
-            If the budget does not suffice.
+            If the budget would be exceeded.
         """
         content = json.dumps(payload, allow_nan=False).encode()
         stop = self._stop
         send = partial(self._within_budget, Request(path, content, tokens, longest), stop)
         answer = self._retries.run(send, stop, self._announce)
         taken = used(answer)
-        # An answer that does not say what it took is counted at the estimate.
+        # An answer that does not report its tokens counts with the estimate.
         self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
 
     def each(self, work: Callable[[T], R], items: Sequence[T]) -> Generator[tuple[int, R], None, None]:
-        """Work on items, several at a time, and yield (place, result) as they are ready.
+        """Work on items, several at a time, and yield (index, result) as they are ready.
 
-        After a failure nothing new is begun; what was under way is waited for and yielded, then the failure is raised.
-        An interrupt waits for nothing.
+        After a failure no new item is started; the results of started items are yielded, then the failure is raised.
+        After an interrupt, nothing is waited for.
         """
         stop = self._stop = Event()
         try:
             yield from workers.each(work, items, self.concurrency, stop)
         except (KeyboardInterrupt, GeneratorExit):
-            # Threads that wait for an answer would keep the process from ending.
+            # Otherwise threads that wait for an answer would keep the process alive.
             stop.set()
             self.close()
             raise
@@ -167,8 +167,8 @@ class Endpoint:
         self.spending.again()
         self._announcements.announce(reason, seconds, attempt)
 
-    def _within_budget(self, request: Request, stop: Event) -> Any:
-        """Send a request once, with its tokens reserved; they stay reserved where there is an answer."""
+    def _within_budget(self, request: Request, stop: Event) -> object:
+        """Send a request once. Its tokens are reserved before, and stay reserved if there is an answer."""
         if stop.is_set():
             raise CancelledError
         self.spending.reserve(request.tokens)
@@ -181,7 +181,7 @@ class Endpoint:
                 self.spending.release(request.tokens)
             raise
 
-    def _answer(self, request: Request) -> Any:
+    def _answer(self, request: Request) -> object:
         """Send a request once and return the JSON of the answer."""
         received = self._exchange(request)
         if not 200 <= received.status < 300:
@@ -198,13 +198,13 @@ class Endpoint:
     def _exchange(self, request: Request) -> Received:
         """Send a request and read the answer to its end.
 
-        What fails before anything was sent is the service's failure; from then on it may be due to what was sent, and
-        an answer may have been made.
+        A failure before anything was sent is the service's. A later failure may be due to the content of the request,
+        and an answer may have been generated.
         """
         import httpx2
 
         with self._lock:
-            # Begun under the lock: what is begun is cancelled by close(), and nothing waits for a loop that has ended.
+            # The lock makes sure that close() cancels this request, and that it is not started after close().
             connections = self._connections
             exchange = connections.post(self.address.url(request.path), request.content, request.longest)
         try:
@@ -216,7 +216,7 @@ class Endpoint:
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
             failure = self._connection_failed(error)
             if self.address.loopback and isinstance(error, httpx2.ConnectError):
-                # A port of this machine itself that is closed stays closed.
+                # A closed port of this machine stays closed, so another attempt would not help.
                 raise failure from None
             raise RetryableError(failure) from None
         except (TimeoutError, httpx2.TimeoutException):
@@ -229,31 +229,31 @@ class Endpoint:
         return self.error(f"the connection failed: {answers.one_line(reason(error), self.hide)}")
 
     def _refusal(self, status: int, received: Received, path: str) -> Exception:
-        """Return what to raise for an answer that is none."""
+        """Return the error for an answer with another status than success."""
         if 300 <= status < 400:
             return self.error(self._redirect(received.headers.get("location", ""), path), status)
         key_name = self._key_name if self._authorization else ""
         error = self.error(answers.problem(status, key_name, self.address.path + path), status, received.body)
         if status not in answers.RETRYABLE or answers.QUOTA_USED_UP in received.body:
             return error
-        # A limit of requests, or a service that is down, has nothing to do with what was sent.
+        # A rate limit or an outage is not caused by the content of the request.
         if status not in answers.OF_THE_SERVICE:
             error = _lost(error)
         return RetryableError(error, answers.retry_after(received.headers))
 
     def _redirect(self, location: str, path: str) -> str:
-        """Say where a redirect leads, and what to write as base_url where that is clear."""
+        """Return a message about a redirect, with the right base_url if it is clear."""
         target = redirect_target(location, self.address.url(path))
         if target is None or len(target.shown) > answers.SHOWN:
             return "the service redirects to another address; check base_url"
         shown = self.hide(target.shown)
         base = target.shown.removesuffix(path)
-        # Where the address holds a secret, or the path is another one, no base_url can be given.
+        # No base_url can be suggested if the address contains a secret, or if the path is another one.
         if shown == target.shown and base not in (target.shown, self.address.shown):
             return f"the service redirects to {shown}; if that is the service you mean, set base_url={base}"
         return f"the service redirects to {shown}; check base_url"
 
-    def _json(self, received: Received, longest: int) -> Any:
+    def _json(self, received: Received, longest: int) -> object:
         status, body = received.status, received.body
         if received.encoding:
             encoding = answers.one_line(received.encoding, self.hide)
@@ -265,6 +265,7 @@ class Endpoint:
         except RecursionError:
             raise self.error("the JSON of the answer is nested too deeply", status) from None
         except ValueError:
+            # An answer that begins like JSON was probably cut off on its way.
             if body.lstrip()[:1] in (b"{", b"["):
                 error = self.error("the JSON of the answer is damaged or truncated", status, body)
                 raise RetryableError(_lost(error), answer_lost=True) from None
@@ -275,7 +276,7 @@ class Endpoint:
         headers = {"content-type": "application/json", "user-agent": f"embassay/{__version__}"}
         if self._authorization:
             headers["authorization"] = self._authorization
-        # What goes to this machine itself takes no way round a proxy.
+        # Requests to this machine do not use a proxy.
         connections = Connections(headers, self._timeout, trust_env=not self.address.loopback)
         weakref.finalize(self, connections.close).atexit = False
         return connections
@@ -289,11 +290,11 @@ class Endpoint:
 
     @cached_property
     def hide(self) -> Callable[[str], str]:
-        """Takes a text of the service, and returns it without any part of a secret."""
+        """A function that returns a text of the service without secrets or parts of them."""
         token = self._authorization.partition(" ")[2]
         return hider([self._key, token, *self.address.secrets], whole=[self.address.query])
 
 
 def _lost(error: EndpointError) -> LostError:
-    """Return the same failure as one that may be due to what was sent."""
+    """Return the same failure as a LostError: it may be due to the content of the request."""
     return LostError(error.host, error.problem, error.status, error.said)

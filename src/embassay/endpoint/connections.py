@@ -1,7 +1,7 @@
-"""The connections to a service: an exchange ends at its deadline, and no more is read than an answer can have.
+"""Connections to a service, with a deadline for each exchange and a maximum length for answers.
 
-Exchanges run in an event loop, in a thread of its own. The timeouts of a socket begin again with every byte that comes;
-a deadline of an event loop ends an exchange wherever it is.
+Exchanges run in an event loop in its own thread: a socket's timeout starts again with every byte, but a deadline of an
+event loop ends the whole exchange.
 """
 
 from __future__ import annotations
@@ -15,28 +15,31 @@ from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.endpoint.answers import LONGEST_REFUSAL
 
+if TYPE_CHECKING:
+    import httpx2
+
 CONNECT = 15.0
-"""Seconds that connecting may take, and as many encrypting the connection."""
+"""Maximum seconds for connecting, and again for encrypting the connection."""
 ENCODINGS = frozenset({"", "identity", "gzip"})
-"""The content encodings that are read. Encodings upon encodings unpack without any limit."""
+"""Supported content encodings. Nested encodings are not, because they could decompress to any size."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """What came back.
+    """A received answer.
 
     Attributes
     ----------
     encoding
-        The content encoding, where it is one that is not read; then the body is empty.
+        The content encoding if it is not supported, with an empty body; otherwise empty.
     body
-        The answer, unpacked; of one that is too long, what was read of it.
+        The decompressed answer, or its beginning if it is too long.
     too_long
-        Whether there was more than ``body``.
+        Whether the answer is longer than ``body``.
     """
 
     status: int
@@ -47,26 +50,26 @@ class Received:
 
 
 class Connections:
-    """Connections that are kept open from one request to the next."""
+    """Connections that stay open between requests."""
 
     def __init__(self, headers: Mapping[str, str], seconds: float, *, trust_env: bool):
-        """Connect to nothing yet.
+        """Start the thread of the event loop; no connection is opened yet.
 
         Parameters
         ----------
         headers
-            Sent with each request.
+            Headers of each request.
         seconds
-            How long an exchange may take, from connecting to the answer's end.
+            Maximum duration of an exchange, from connecting to the end of the answer.
         trust_env
             Whether proxies are taken from the environment.
         """
         import httpx2
 
-        # Connecting and encrypting together end before the deadline, so what passes the deadline was sent.
+        # Connecting and encrypting end before the deadline, so a request that reaches the deadline was sent.
         self.connect_seconds = min(CONNECT, seconds / 2)
         self._seconds = seconds
-        self._client: Any = httpx2.AsyncClient(
+        self._client = httpx2.AsyncClient(
             headers={**headers, "accept-encoding": "gzip"},
             timeout=httpx2.Timeout(None, connect=self.connect_seconds),
             follow_redirects=False,
@@ -74,14 +77,14 @@ class Connections:
         )
         self._loop = asyncio.new_event_loop()
         self._closed = asyncio.Event()
-        # The thread keeps neither the process from ending, nor this object from being collected.
+        # The thread keeps neither the process nor this object alive.
         run = (self._loop, self._client, self._closed)
         Thread(target=_run, args=run, daemon=True, name="embassay-http").start()
 
     def post(self, url: str, content: bytes, longest: int) -> Future[Received]:
-        """Begin to send a request; at most ``longest`` bytes of the answer are read.
+        """Start sending a request; at most ``longest`` bytes of the answer are read.
 
-        The result is an exception of httpx2 where there is no answer, or a TimeoutError where the deadline has passed.
+        The future raises an exception of httpx2 if there is no answer, or a TimeoutError after the deadline.
         """
         return asyncio.run_coroutine_threadsafe(self._exchange(url, content, longest), self._loop)
 
@@ -93,7 +96,7 @@ class Connections:
     async def _exchange(self, url: str, content: bytes, longest: int) -> Received:
         import httpx2
 
-        # The library writes each request's address to its log: the query goes out apart from it.
+        # The library logs the address of each request, so the query, which may contain a key, is passed separately.
         without_query = url.partition("?")[0]
         target = {"target": httpx2.URL(url).raw_path}
         request = self._client.stream("POST", without_query, content=content, extensions=target)
@@ -101,8 +104,8 @@ class Connections:
             return await _read(response, longest)
 
 
-async def _read(response: Any, longest: int) -> Received:
-    """Read an answer, or the beginning of one that is too long."""
+async def _read(response: httpx2.Response, longest: int) -> Received:
+    """Read an answer, or the beginning of an answer that is too long."""
     status, headers = response.status_code, response.headers
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ENCODINGS:
@@ -118,29 +121,29 @@ async def _read(response: Any, longest: int) -> Received:
     return Received(status, headers, bytes(body))
 
 
-def _run(loop: asyncio.AbstractEventLoop, client: Any, closed: asyncio.Event) -> None:
+def _run(loop: asyncio.AbstractEventLoop, client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(_serve(client, closed))
 
 
-async def _serve(client: Any, closed: asyncio.Event) -> None:
-    """Let exchanges run until the connections are to be closed, then cancel those that are under way."""
+async def _serve(client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
+    """Let exchanges run until ``closed`` is set, then cancel unfinished ones and close the connections."""
     await closed.wait()
     under_way = asyncio.all_tasks() - {asyncio.current_task()}
     for exchange in under_way:
         exchange.cancel()
     await asyncio.gather(*under_way, return_exceptions=True)
     await client.aclose()
-    # Sockets are closed one turn of the loop later.
+    # Sockets are closed in the next iteration of the loop.
     await asyncio.sleep(0)
 
 
 def reason(error: BaseException) -> str:
-    """Say why a connection failed: in the words of the system where it has some, else in the library's."""
+    """Return why a connection failed: the operating system's message if there is one, otherwise the library's."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, BaseExceptionGroup):
-            # One failure for each address of a host.
+            # A group has one failure for each address of the host.
             cause = cause.exceptions[0]
         if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ssl.SSLError | socket.gaierror):
             return os.strerror(cause.errno)

@@ -1,4 +1,4 @@
-"""Secrets are removed from everything that is shown or stored: whole, in parts, and in two common encodings."""
+"""Removing secrets from everything that is shown or stored: complete, in parts, and in common encodings."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from urllib.parse import quote, quote_plus
 
 PART = 8
-"""Every part of a secret of this many characters is hidden; a shorter secret is hidden where it occurs whole."""
+"""Every part of a secret with this many characters is hidden; a shorter secret is hidden only as a whole."""
 MARK = "…"
-"""What stands in the place of a secret."""
+"""The replacement of a secret."""
 # str.lower() changes the length of a few texts; this does not.
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -18,14 +18,14 @@ _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz
 def hider(secrets: Iterable[str], whole: Iterable[str] = ()) -> Callable[[str], str]:
     """Return a function that replaces secrets in a text.
 
-    Upper and lower case count as the same, because host names are shown in lower case.
+    The case of letters is ignored, because host names are shown in lower case.
 
     Parameters
     ----------
     secrets
-        Hidden are these, as they are, percent-encoded and in base64, and every part of 8 characters of each form.
+        Texts to hide: as they are, percent-encoded and in base64, and every part of 8 characters of each form.
     whole
-        Hidden only where they occur whole.
+        Texts that are hidden only if they occur completely.
     """
     pieces = {text.translate(_LOWER) for text in whole if text}
     for secret in secrets:
@@ -36,7 +36,7 @@ def hider(secrets: Iterable[str], whole: Iterable[str] = ()) -> Callable[[str], 
 
     def hide(text: str) -> str:
         lowered = text.translate(_LOWER)
-        # One byte for each character: 1 where it belongs to a secret. Parts overlap, so they are marked first.
+        # One byte per character, 1 if it belongs to a secret. Parts overlap, so all are marked before any is replaced.
         is_secret = bytearray(len(text))
         for length in lengths:
             for start in range(len(text) - length + 1):
@@ -59,6 +59,7 @@ def _forms(secret: str) -> set[str]:
 
 
 def _parts(text: str) -> set[str]:
+    """Return all parts of :data:`PART` characters; a shorter text as a whole."""
     if len(text) <= PART:
         return {text}
     return {text[start : start + PART] for start in range(len(text) - PART + 1)}

@@ -1,46 +1,48 @@
-"""What a service costs: requests, tokens and money so far, and a budget that is not exceeded."""
+"""The cost of a service: requests, tokens and money so far, and a budget that is never exceeded."""
 
 from __future__ import annotations
 
+import math
 from threading import Lock
 
 from embassay.errors import EncoderError
 
 MILLION = 1_000_000
 BYTES = 4
-"""UTF-8 bytes to a token, roughly: right for English, and near enough where letters take two or three bytes."""
+"""Approximate number of UTF-8 bytes per token, for English and also for scripts with two or three bytes per letter."""
 KEPT = "with a cache, finished vectors are kept"
 
 
 def guess(text: str) -> int:
-    """Return about how many tokens a text is."""
-    return max(1, -(-len(text.encode("utf-8", "surrogatepass")) // BYTES))
+    """Return the estimated number of tokens of a text, at least 1."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return max(1, math.ceil(size / BYTES))
 
 
 class Spending:
-    """Counts what is spent; several threads may do so at once.
+    """Counts of requests and tokens, with a budget; several threads may use it at the same time.
 
     Attributes
     ----------
     requests, tokens
-        Those that were answered, and what was taken in all; of an answer that was lost, as much as was reserved.
+        Number of answered requests, and of tokens used in total. For a lost answer, the reserved tokens count.
     retries, lost
-        Requests that were sent once more, and answers that may have been made but did not arrive.
+        Number of repeated requests, and of answers that may have been generated but did not arrive.
     earlier
-        Tokens that were taken before, which count towards the budget alone.
+        Number of tokens used by earlier runs; they count only towards the budget.
     """
 
     def __init__(self, price: float | None = None, budget: float | None = None, kept: str = KEPT):
-        """Start from nothing.
+        """Start all counts at 0.
 
         Parameters
         ----------
         price
-            What a million tokens cost.
+            The price of a million tokens; None if unknown.
         budget
-            The most that may be spent: money where there is a price, else tokens.
+            The maximum cost if there is a price, otherwise the maximum number of tokens; None for no limit.
         kept
-            What is not lost where the budget does not suffice, for the message; empty for nothing.
+            The part of the message on an exceeded budget about the work that is kept; empty if none is.
         """
         self.price = price
         self.budget = budget
@@ -59,14 +61,14 @@ class Spending:
         return self.cost_of(self.tokens)
 
     def cost_of(self, tokens: int) -> float | None:
-        """Return what tokens cost; None without a price."""
+        """Return the cost of tokens; None without a price."""
         if self.price is None:
             return None
         # Rounded, so that run.json has no cost such as 0.0008000000000000001.
         return round(tokens * self.price / MILLION, 9)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
+        """Return a message if the tokens exceed the budget; empty if they do not."""
         needed = self._amount(tokens)
         if self.budget is None or needed <= self.budget:
             return ""
@@ -84,7 +86,7 @@ class Spending:
             If that would exceed the budget.
         """
         with self._lock:
-            # What is reserved for requests under way counts too: several threads spend at once.
+            # Tokens reserved for unanswered requests count too, because several threads send requests.
             spent = self._amount(self.earlier + self.tokens)
             more = self._amount(self._reserved + tokens)
             if self.budget is not None and spent + more > self.budget:
@@ -99,35 +101,35 @@ class Spending:
             self._reserved += tokens
 
     def release(self, tokens: int) -> None:
-        """Give back what was reserved for a request that failed."""
+        """Release the tokens reserved for a failed request."""
         with self._lock:
             self._reserved -= tokens
 
     def settle(self, reserved: int, used: int) -> None:
-        """Count an answered request: the tokens reserved for it, and those that it took."""
+        """Count an answered request: ``used`` tokens replace the reserved ones."""
         with self._lock:
             self._reserved -= reserved
             self.requests += 1
             self.tokens += used
 
     def lose(self, reserved: int) -> None:
-        """Count an answer that may have been made but did not arrive: all that was reserved for it."""
+        """Count an answer that may have been generated but did not arrive, with all reserved tokens."""
         with self._lock:
             self._reserved -= reserved
             self.lost += 1
             self.tokens += reserved
 
     def begin_with(self, tokens: int) -> None:
-        """Count towards the budget what was taken before."""
+        """Count tokens of earlier runs towards the budget."""
         with self._lock:
             self.earlier += tokens
 
     def again(self) -> None:
-        """Count a request that is sent once more."""
+        """Count a repeated request."""
         with self._lock:
             self.retries += 1
 
     def _amount(self, tokens: int) -> float:
-        """Return tokens in the budget's unit."""
+        """Return tokens in the unit of the budget: money if there is a price, otherwise tokens."""
         cost = self.cost_of(tokens)
         return tokens if cost is None else cost

@@ -1,4 +1,4 @@
-"""Several pieces of work at a time, in threads."""
+"""Working on several items at a time in threads."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 SLICE = 0.2
-"""Seconds after which a wait looks again: on Windows, Ctrl-C does not interrupt a wait without an end."""
+"""Maximum seconds of a single wait, because on Windows Ctrl-C does not interrupt a wait without a timeout."""
 
 
 def wait(stop: Event, seconds: float) -> None:
-    """Wait until the seconds are over or ``stop`` is set."""
+    """Wait for some seconds, or until ``stop`` is set."""
     end = time.monotonic() + seconds
     while (remaining := end - time.monotonic()) > 0:
         if stop.wait(min(remaining, SLICE)):
@@ -24,14 +24,14 @@ def wait(stop: Event, seconds: float) -> None:
 
 
 def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) -> Iterator[tuple[int, R]]:
-    """Work on items in several threads, and yield (place, result) as they are ready.
+    """Work on items in several threads, and yield (index, result) as they are ready.
 
-    After a failure nothing new is begun; what was under way is waited for and yielded, then the failure is raised.
+    After a failure no new item is started; the results of started items are yielded, then the failure is raised.
 
     Parameters
     ----------
     stop
-        Set when there is no more to be done, also where the caller abandons the iteration.
+        Set at the end, also if the caller abandons the iteration. No item is started after it is set.
     """
 
     def work_unless_stopped(item: T) -> R:
@@ -40,7 +40,7 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) 
         try:
             return work(item)
         except BaseException:
-            # Set here and not by the thread that collects: it would be too late for the next item of this thread.
+            # Set here, because the collecting thread would set it too late for the next item of this thread.
             stop.set()
             raise
 
@@ -67,7 +67,8 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) 
         raise failure
 
 
-def _next_done(done: SimpleQueue[Any]) -> Any:
+def _next_done(done: SimpleQueue[Future[R]]) -> Future[R]:
+    """Wait for the next finished future, interruptible by Ctrl-C."""
     while True:
         try:
             return done.get(timeout=SLICE)

@@ -8,7 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from threading import Lock
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
@@ -72,7 +77,7 @@ class _Held:
         self._lock, self._uses = Lock(), 0
         self._undo, self._torch_too = ExitStack(), False
 
-    def take(self, torch: Any) -> None:
+    def take(self, torch: ModuleType | None) -> None:
         """Hold the threads back, if nobody does yet; torch may be None."""
         with self._lock:
             if not self._uses:
@@ -108,7 +113,7 @@ def _disown() -> None:
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> ThreadpoolController:
     """Return what holds the threads of the libraries that are loaded; numpy's is by now, and to look takes long."""
     from threadpoolctl import ThreadpoolController
 

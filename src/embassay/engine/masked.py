@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.errors import MissingExtraError, ModelNotFoundError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 LIKELIEST = 100
 """Fills that are returned, at most."""
@@ -33,13 +38,13 @@ class Masked:
         if not (folder / "config.json").is_file():
             raise ModelNotFoundError(f"{folder}: not the folder of a masked language model (no config.json)")
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            self._model: Any = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True).eval()
+            self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            self._model: PreTrainedModel = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True).eval()
         except (OSError, ValueError) as error:
             raise ModelNotFoundError(f"{folder}: cannot be read as a masked language model: {error}") from None
         if self._tokenizer.mask_token is None:
             raise ModelNotFoundError(f"{folder}: the tokenizer has no mask token")
-        self._torch: Any = torch
+        self._torch: ModuleType = torch
 
     def fills(self, before: str, after: str) -> tuple[str, ...]:
         """Return the likeliest whole words between two texts, in lower case, the likeliest first.

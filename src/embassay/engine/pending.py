@@ -13,7 +13,7 @@ T = TypeVar("T")
 class Submit(Protocol):
     """Hands out a call of a function that can be pickled; somewhere, some time."""
 
-    def __call__(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+    def __call__(self, function: Callable[..., T], *arguments: object) -> Future[T]:
         """Return what will hold the result."""
         ...
 
@@ -31,7 +31,7 @@ class Pending(Generic[T]):
         return all(part.done() for part in self.parts)
 
 
-def at_once(function: Callable[..., T], *arguments: Any) -> Future[T]:
+def at_once(function: Callable[..., T], *arguments: object) -> Future[T]:
     """Call the function here and now."""
     done: Future[T] = Future()
     done.set_result(function(*arguments))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from embassay.encoders.base import Batches, BatchInvariant
 from embassay.errors import EncoderError
 from embassay.samples.base import Text
 from embassay.types import Encoder
-from embassay.vectors import Vectors, as_array, as_float32, check_finite, with_narrow_indices
+from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
 BLOCK = 128
 """Texts encoded together, where an encoder does not batch by itself, and kept together."""
@@ -194,10 +194,10 @@ class _Work:
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
         self._encoder, self._cache, self._advance = encoder, cache, advance
-        self.texts, self.blocks = list[Text](), list[Any]()
+        self.texts, self.blocks = list[Text](), list[VectorMatrix]()
         self.seconds, self.timed = 0.0, 0
         # Encoded, but not yet written to the cache.
-        self._uncached_texts, self._uncached_rows = list[Text](), list[Any]()
+        self._uncached_texts, self._uncached_rows = list[Text](), list[VectorMatrix]()
 
     def encode(self, chunk: _Chunk) -> None:
         """Encode the texts of a chunk."""
@@ -236,7 +236,7 @@ class _Work:
             self._cache.put(self._encoder.fingerprint, texts, np.concatenate(rows))
 
 
-def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], Any]]:
+def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:
     """Yield texts and their vectors as they are ready: by the encoder's own batches, else block by block.
 
     An encoder may have ``batches(texts, role)``, which yields (places in texts, their vectors) and is given all texts
@@ -283,11 +283,11 @@ def _failing() -> Iterator[None]:
         raise EncoderError(f"{type(error).__name__}: {reason}") from error
 
 
-def _checked(rows: Any, block: Sequence[Text]) -> Any:
+def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
     """Return what an encoder gave as float32: one finite vector for each text."""
     texts = [text for _, text in block]
     with _failing():
-        rows = as_array(rows)
+        rows = as_array(returned)
         if np.iscomplexobj(rows):
             raise EncoderError("the encoder returned complex numbers")
         rows = as_float32(rows, texts)
@@ -305,7 +305,9 @@ def _number(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _assemble(texts: Sequence[Text], encoded: Sequence[Text], blocks: Sequence[Any], ready: dict[Text, Vector]) -> Any:
+def _assemble(
+    texts: Sequence[Text], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
+) -> VectorMatrix:
     """Put the encoded blocks and the cached vectors into one matrix, in the order of ``texts``."""
     widths = {block.shape[1] for block in blocks}
     widths.update(len(vector) for vector in ready.values())

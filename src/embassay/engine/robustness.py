@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
 from embassay.encoders.base import BatchInvariant, CountsTokens, Reworded
@@ -19,7 +18,7 @@ from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
 from embassay.samples.base import Text
 from embassay.types import Encoder
-from embassay.vectors import Vectors
+from embassay.vectors import VectorMatrix, Vectors
 
 SAMPLE = 256
 ALONE = 32
@@ -108,7 +107,7 @@ def check_robustness(
     )
 
 
-def count_tokens(encoder: Any, texts: Sequence[Text]) -> NDArray[np.int64]:
+def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:
     """Return (n,) the tokens of each text with its role's prompt; an estimate where the encoder cannot count them."""
     if not isinstance(encoder, CountsTokens):
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
@@ -119,17 +118,17 @@ def count_tokens(encoder: Any, texts: Sequence[Text]) -> NDArray[np.int64]:
     return counts
 
 
-def _within_budget(encoder: Any, texts: Sequence[Text], budget: float) -> Sequence[Text]:
+def _within_budget(encoder: Encoder, texts: Sequence[Text], budget: float) -> Sequence[Text]:
     """Return the first texts, as many as have no more tokens together than the budget."""
     tokens = np.cumsum(count_tokens(encoder, texts))
     return texts[: int(np.searchsorted(tokens, budget, side="right"))]
 
 
-def _rows(vectors: Vectors, texts: Sequence[Text]) -> Any:
+def _rows(vectors: Vectors, texts: Sequence[Text]) -> VectorMatrix:
     return vectors.matrix[[vectors.row[text] for text in texts]]
 
 
-def half_ties(rows: Any) -> float | None:
+def half_ties(rows: ArrayLike) -> float | None:
     """Return the share of rows of whose ten nearest other rows two tie in float16, but not in float32."""
     units = unit_rows(np.asarray(rows, dtype=np.float64))
     units = units[~np.isnan(units).any(axis=1)]
@@ -160,7 +159,7 @@ def batch_drift(encoder: Encoder, texts: Sequence[Text], vectors: Vectors) -> fl
 
 
 def prompt_sensitivity(
-    encoder: Any, sample: Sequence[Text], vectors: Vectors, budget: float
+    encoder: Encoder, sample: Sequence[Text], vectors: Vectors, budget: float
 ) -> dict[str, dict[str, float]]:
     """Return by role how near the vectors under other wordings of its prompt are, as far as the budget goes."""
     if not isinstance(encoder, Reworded):
@@ -190,7 +189,7 @@ def prompt_sensitivity(
     return results
 
 
-def _compare_wordings(texts: Sequence[Text], vectors: Vectors, others: Sequence[Any]) -> dict[str, float]:
+def _compare_wordings(texts: Sequence[Text], vectors: Vectors, others: Sequence[Encoder]) -> dict[str, float]:
     """Compare the vectors of texts of one role with those under other prompts; means over the prompts."""
     rows = np.asarray(_rows(vectors, texts), dtype=np.float64)
     role = texts[0][0]

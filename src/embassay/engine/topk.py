@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.engine import topk_faiss, topk_gpu
-from embassay.engine.topk_answer import Answer, SearchTask
+from embassay.engine.topk_answer import Answer, Matrix, SearchTask
 from embassay.engine.topk_products import NumpyProduct, Product, SparseProduct
 from embassay.engine.topk_scan import ImpreciseProductError, scan
 from embassay.errors import UnknownNameError
@@ -30,8 +29,8 @@ ROUTES = ("auto", "numpy", "torch", "faiss")
 
 
 def search(
-    queries: Any,
-    passages: Any,
+    queries: Matrix,
+    passages: Matrix,
     *,
     k: int,
     measure: Similarity,
@@ -93,7 +92,7 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
         device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
     elif route == "torch" and device == "auto":
         device = topk_gpu.accelerator()
-    product: Callable[[Any], Product]
+    product: Callable[[Matrix], Product]
     if route == "numpy" or not device:
         product, name = NumpyProduct, "numpy float32"
     else:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from embassay.geometry.closeness import cosine_of, paired_dot
 from embassay.vectors import Found, Similarity
 
 Floats = NDArray[np.float64]
+Matrix: TypeAlias = "np.ndarray | csr_array"
+"""Vectors, one per row: dense with any floating-point type, or sparse."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 DENSE_PAIRS, SPARSE_PAIRS = 512, 16_384
@@ -40,8 +42,8 @@ class SearchTask:
         (R, 2) query and document whose rank is wanted.
     """
 
-    queries: Any
-    passages: Any
+    queries: Matrix
+    passages: Matrix
     starts: Ints | None
     k: int
     measure: Similarity

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import math
+from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from embassay.engine.topk_answer import Answer, Ints, SearchTask
+from embassay.engine.topk_answer import Answer, Ints, Matrix, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
@@ -82,7 +84,7 @@ def recall(approximate: Ints, exact: Ints) -> float:
     return hits / max(int(np.count_nonzero(exact >= 0)), 1)
 
 
-def load() -> Any:
+def load() -> ModuleType:
     """Import faiss, or say what installs it."""
     try:
         return importlib.import_module("faiss")
@@ -90,7 +92,7 @@ def load() -> Any:
         raise MissingExtraError("approximate search", "ann") from error
 
 
-def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
+def _index(faiss: ModuleType, task: SearchTask) -> tuple[Any, str]:
     """Return an inverted file (IVF) of all passages and its name: 2√n lists, of which each query looks through some.
 
     The centres of the lists are learnt from an evenly spaced sample of the passages.
@@ -111,7 +113,7 @@ def _index(faiss: Any, task: SearchTask) -> tuple[Any, str]:
     return index, f"faiss IVF{lists} nprobe {index.nprobe}"
 
 
-def _rows(task: SearchTask, rows: Any) -> Any:
+def _rows(task: SearchTask, rows: Matrix) -> NDArray[np.float32]:
     """Return rows as faiss wants them, of length 1 for cosines; a zero vector stays one."""
     rows = np.asarray(rows, dtype=np.float64)
     if task.measure == "cosine":

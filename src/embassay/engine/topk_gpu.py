@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from numpy.typing import NDArray
+import numpy as np
 
 from embassay.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 WORTH = 10_000_000
 """Pairs of a query and a passage from which a GPU is worth it."""
@@ -17,18 +21,18 @@ WORTH = 10_000_000
 class TorchProduct:
     """A matrix product of torch; the scores are brought back to the processor, which looks through them."""
 
-    def __init__(self, queries: NDArray[Any], device: str):
+    def __init__(self, queries: np.ndarray, device: str):
         self._torch, self._device = require_torch(), device
         # Where a user allows float32 to be multiplied in less precision, only float64 is multiplied as such.
         full = device == "mps" or _full_precision(self._torch)
         self._dtype = self._torch.float32 if full else self._torch.float64
         self._queries = self.load(queries)
 
-    def load(self, rows: NDArray[Any]) -> Any:
+    def load(self, rows: np.ndarray) -> Tensor:
         """Return the passages on the device."""
         return self._torch.from_numpy(rows).to(self._device, self._dtype)
 
-    def multiply(self, queries: slice, loaded: Any, out: NDArray[Any]) -> None:
+    def multiply(self, queries: slice, loaded: Tensor, out: np.ndarray) -> None:
         """Write the scores."""
         self._torch.from_numpy(out).copy_(self._torch.mm(self._queries[queries], loaded.T))
 
@@ -60,7 +64,7 @@ def accelerator() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def require_torch() -> Any:
+def require_torch() -> ModuleType:
     """Import torch.
 
     Raises
@@ -74,7 +78,7 @@ def require_torch() -> Any:
         raise MissingExtraError("torch search", "hf") from error
 
 
-def _usable(torch: Any, device: str) -> bool:
+def _usable(torch: ModuleType, device: str) -> bool:
     """Say whether torch can put something there."""
     try:
         torch.empty(1, device=device)
@@ -83,7 +87,7 @@ def _usable(torch: Any, device: str) -> bool:
     return True
 
 
-def _full_precision(torch: Any) -> bool:
+def _full_precision(torch: ModuleType) -> bool:
     """Say whether float32 is multiplied as such: a user may have allowed TF32 or bfloat16."""
     try:
         return torch.get_float32_matmul_precision() == "highest" and not torch.backends.cuda.matmul.allow_tf32

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import diags_array, issparse
+from numpy.typing import DTypeLike, NDArray
+from scipy.sparse import csr_array, diags_array, issparse
 
-from embassay.engine.topk_answer import Bools, Floats, Ints, SearchTask, ranges
+from embassay.engine.topk_answer import Bools, Floats, Ints, Matrix, SearchTask, ranges
 from embassay.geometry.closeness import dense_blocks, paired_dot
 
 SHORTEST, LONGEST = 1e-280, 1e280
@@ -25,7 +25,7 @@ MOST_LANES = 64
 """The passages of a document up to which the greatest of their scores is taken lane by lane."""
 
 
-def rounding(width: int, dtype: Any) -> float:
+def rounding(width: int, dtype: DTypeLike) -> float:
     """Return by how much a product of scaled vectors may differ from the float64 similarity on the same scale."""
     # Sixteen roundings more than the sum has, for conversions; what float64 adds are the lengths and the decision.
     relative = (width + 16) * float(np.finfo(dtype).eps) / 2
@@ -39,7 +39,7 @@ def usual(squares: Floats) -> Bools:
     return np.asarray((squares > SHORTEST) & (squares < LONGEST))
 
 
-def scaled(rows: Any, scale: Floats, dtype: Any, out: NDArray[Any] | None = None) -> Any:
+def scaled(rows: Matrix, scale: Floats, dtype: DTypeLike, out: np.ndarray | None = None) -> Matrix:
     """Return (n, d) rows times (n,) numbers, multiplied in float64 and kept in another precision; CSR in float64."""
     if issparse(rows):
         return (diags_array(scale) @ rows.astype(np.float64)).tocsr()
@@ -64,7 +64,7 @@ class Queries:
         (n, d) scaled.
     """
 
-    def __init__(self, task: SearchTask, dtype: Any):
+    def __init__(self, task: SearchTask, dtype: DTypeLike):
         self.task = task
         self.ids = np.flatnonzero(task.defined)
         squares = task.query_squares[self.ids]
@@ -76,7 +76,7 @@ class Queries:
         self.lengths = np.where(scalable, lengths, np.nan)
         self.rows = self.take(np.arange(len(self.ids)), dtype)
 
-    def take(self, places: Ints, dtype: Any) -> Any:
+    def take(self, places: Ints, dtype: DTypeLike) -> Matrix:
         """Return some scaled queries in another precision."""
         return scaled(self.task.queries[self.ids[places]], self._scale[places], dtype)
 
@@ -128,7 +128,7 @@ class Lanes:
         long = sizes[documents[is_long[documents]]]
         return cls(documents, passages, widths.tolist(), long.tolist())
 
-    def greatest(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def greatest(self, scores: np.ndarray) -> np.ndarray:
         """Return the (b, N) greatest scores of documents, given the (b, B) scores of passages; NaN if one is NaN."""
         greatest = np.empty((len(scores), len(self.documents)), scores.dtype)
         stop = self.widths[0] if self.widths else 0
@@ -169,15 +169,15 @@ class Block:
     start: int
     passages: Ints
     lanes: Lanes | None
-    raw: Any
+    raw: Matrix
     scale: Floats
-    rows: Any
+    rows: Matrix
     unit: float
     undefined: Ints
     unusual: Ints
 
     @classmethod
-    def of(cls, task: SearchTask, first: int, last: int, room: NDArray[Any]) -> Block:
+    def of(cls, task: SearchTask, first: int, last: int, room: np.ndarray) -> Block:
         """Scale the passages of the documents from the first to before the last; ``room`` may hold the result."""
         documents = np.arange(first, last)
         begins = task.first_passages(np.arange(first, last + 1))
@@ -237,22 +237,24 @@ class Block:
         passages[self.undefined] = np.iinfo(np.int64).max
         return np.asarray(-self.of_documents(-passages[None, :])[0])
 
-    def mark(self, scores: NDArray[Any]) -> None:
+    def mark(self, scores: np.ndarray) -> None:
         """Mark in (b, B) scores what they do not say: −inf without a similarity, NaN where it is unknown."""
         scores[:, self.undefined] = -np.inf
         scores[:, self.unusual] = np.nan
 
-    def of_documents(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def of_documents(self, scores: np.ndarray) -> np.ndarray:
         """Return the (b, N) scores of the documents, given those of the passages: the greatest; NaN if one is NaN."""
         return scores if self.lanes is None else self.lanes.greatest(scores)
 
 
-def positive(rows: Any) -> bool:
+def positive(rows: Matrix) -> bool:
     """Say whether a matrix is sparse and products with its like are 0 only where nothing is shared."""
-    return bool(issparse(rows) and rows.data.min(initial=1.0) > 1e-150)
+    if not issparse(rows):
+        return False
+    return bool(csr_array(rows).data.min(initial=1.0) > 1e-150)
 
 
-def _all_zero(rows: Any, squares: Floats) -> Bools:
+def _all_zero(rows: Matrix, squares: Floats) -> Bools:
     """Say which rows are zero vectors; the square of a very short vector is 0 as well."""
     zero = squares == 0
     zero[zero] = np.asarray((rows[np.flatnonzero(zero)] != 0).sum(axis=1)).ravel() == 0
@@ -268,7 +270,7 @@ class Product(Protocol):
         """Return (B, d) passages in the form that ``multiply`` takes."""
         ...
 
-    def multiply(self, queries: slice, loaded: Any, out: NDArray[Any]) -> None:
+    def multiply(self, queries: slice, loaded: Any, out: np.ndarray) -> None:
         """Write the (b, B) scores of some queries."""
         ...
 
@@ -276,14 +278,14 @@ class Product(Protocol):
 class NumpyProduct:
     """A matrix product of numpy."""
 
-    def __init__(self, queries: NDArray[Any]):
+    def __init__(self, queries: np.ndarray):
         self.queries = queries
 
-    def load(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def load(self, rows: np.ndarray) -> np.ndarray:
         """Return the passages as they are."""
         return rows
 
-    def multiply(self, queries: slice, loaded: NDArray[Any], out: NDArray[Any]) -> None:
+    def multiply(self, queries: slice, loaded: np.ndarray, out: np.ndarray) -> None:
         """Write the scores."""
         np.matmul(self.queries[queries], loaded.T, out=out)
 
@@ -291,13 +293,13 @@ class NumpyProduct:
 class SparseProduct:
     """A product of sparse matrices, in float64."""
 
-    def __init__(self, queries: Any):
+    def __init__(self, queries: csr_array):
         self.queries = queries
 
-    def load(self, rows: Any) -> Any:
+    def load(self, rows: csr_array) -> csr_array:
         """Return the passages turned."""
         return rows.T.tocsr()
 
-    def multiply(self, queries: slice, loaded: Any, out: NDArray[Any]) -> None:
+    def multiply(self, queries: slice, loaded: csr_array, out: np.ndarray) -> None:
         """Write the scores."""
         (self.queries[queries] @ loaded).toarray(out=out)

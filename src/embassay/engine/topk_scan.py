@@ -16,13 +16,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Event
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from embassay.engine.cores import cores, side_by_side
-from embassay.engine.topk_answer import Answer, Bools, Floats, Ints, SearchTask
+from embassay.engine.topk_answer import Answer, Bools, Floats, Ints, Matrix, SearchTask
 from embassay.engine.topk_products import Block, Product, Queries, positive, rounding
 
 PASSAGES, QUERIES = 8192, 512
@@ -39,7 +38,7 @@ class ImpreciseProductError(Exception):
     """A product is further off than it may be: some chips multiply in less precision than they are asked to."""
 
 
-def scan(task: SearchTask, make_product: Callable[[Any], Product], dtype: Any) -> Answer:
+def scan(task: SearchTask, make_product: Callable[[Matrix], Product], dtype: DTypeLike) -> Answer:
     """Find the nearest documents and the ranks of the pairs, with products in some precision.
 
     Raises
@@ -115,13 +114,13 @@ class Strip:
 
     rows: Ints
     queries: Ints
-    passages: NDArray[Any]
-    documents: NDArray[Any]
+    passages: np.ndarray
+    documents: np.ndarray
     units: Floats
     error: float
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype:
         """The precision of the scores."""
         return self.documents.dtype
 
@@ -153,7 +152,7 @@ class Scanner:
                 strip = self._strip(rows, scores[rows[0] - start : rows[-1] + 1 - start], block)
                 self._decide(strip, block)
 
-    def _strip(self, rows: Ints, scores: NDArray[Any], block: Block) -> Strip:
+    def _strip(self, rows: Ints, scores: np.ndarray, block: Block) -> Strip:
         """Return what (n, B) products of some queries say; the products are overwritten."""
         lengths = self.queries.lengths[rows]
         scores[np.isnan(lengths)] = np.nan
@@ -244,7 +243,7 @@ def count_true(mask: Bools) -> Ints:
     return np.array([np.count_nonzero(row) for row in mask], dtype=np.int64)
 
 
-def down(values: Floats, dtype: Any) -> NDArray[Any]:
+def down(values: Floats, dtype: np.dtype) -> np.ndarray:
     """Return values in another precision, not above what they were."""
     if dtype == np.float64:
         return values
@@ -252,7 +251,7 @@ def down(values: Floats, dtype: Any) -> NDArray[Any]:
         return np.asarray(np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
 
 
-def reached_by(scores: NDArray[Any], k: int) -> Floats:
+def reached_by(scores: np.ndarray, k: int) -> Floats:
     """Return for each row of (n, N) scores one that k of them reach; −inf where there are too few."""
     count = scores.shape[1]
     # The k-th greatest of the maxima of many groups is hardly below that of all scores, and found much faster.
@@ -266,7 +265,7 @@ def reached_by(scores: NDArray[Any], k: int) -> Floats:
     return np.asarray(kth, dtype=np.float64)
 
 
-def rank_limits(scores: Floats, error: float, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def rank_limits(scores: Floats, error: float, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
     """Return between what scores documents may be as near as others are, whose (m,) exact scores are known or NaN."""
     exact = np.where(np.isnan(scores), -np.inf, scores)
     return down(exact - error, dtype), -down(-exact - error, dtype)
@@ -279,7 +278,7 @@ def runs(rows: Ints) -> Iterator[tuple[int, slice]]:
         yield int(rows[begin]), slice(begin, end)
 
 
-def between(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Bools:
+def between(scores: np.ndarray, low: np.ndarray, high: np.ndarray) -> Bools:
     """Say which of (N,) scores are between one of m pairs of limits, or NaN; all pairs are equally far apart."""
     if len(low) <= FEW:
         inside = np.zeros(len(scores), dtype=np.bool_)
@@ -292,7 +291,7 @@ def between(scores: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Bool
     return np.asarray(np.isnan(scores) | ((last >= 0) & (scores <= ends[last])))
 
 
-def count_above(scores: NDArray[Any], limits: NDArray[Any]) -> Ints:
+def count_above(scores: np.ndarray, limits: np.ndarray) -> Ints:
     """Return how many of (N,) scores are above each of m limits; no score is NaN."""
     if len(limits) <= FEW:
         return np.array([np.count_nonzero(scores > limit) for limit in limits], dtype=np.int64)

@@ -13,17 +13,20 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from embassay.engine.cores import cores
 from embassay.engine.pending import at_once
+
+if TYPE_CHECKING:
+    from joblib.externals.loky import ProcessPoolExecutor
 
 T = TypeVar("T")
 WATCH = 2
 """Seconds between two looks whether the process that started a worker is still there."""
 IDLE = 60
 """Seconds after which processes without work end; a run that comes before finds them ready."""
-_ready: dict[tuple[object, ...], Any] = {}
+_ready: dict[tuple[object, ...], ProcessPoolExecutor] = {}
 """The processes that are there, by how many they are and where they look for modules: one entry at most."""
 
 
@@ -45,7 +48,7 @@ class Workers:
             while _ready:
                 _end(_ready.popitem()[1])
 
-    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+    def submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
         """Hand out a call; what it raises is raised where its result is asked for."""
         if self._count < 2:
             return at_once(function, *arguments)
@@ -54,7 +57,7 @@ class Workers:
         return future
 
 
-def _executor(count: int) -> Any:
+def _executor(count: int) -> ProcessPoolExecutor:
     """Return so many processes; joblib's own are another lot, which a user's code may want at the same time."""
     from joblib.externals.loky import ProcessPoolExecutor
 
@@ -81,7 +84,7 @@ def _end_with_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _end(executor: Any) -> None:
+def _end(executor: ProcessPoolExecutor) -> None:
     """End processes in the middle of their work: to loky they have died, which it knows how to deal with."""
     for process in list(executor._processes.values()):
         process.terminate()

@@ -1,10 +1,9 @@
-"""What an exported model changes: the distance of its vectors from the original's, and the decisions that flip."""
+"""The differences between an exported model and the original: of vectors, and of decisions based on them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +13,23 @@ from embassay.engine.topk import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
-from embassay.samples.base import Text
-from embassay.types import Card, Corpus, Encoder
+from embassay.samples.base import Role, Text
+from embassay.types import AnyCorpus, Card, Encoder
 
 BUILT_IN = ("opposites", "handbook")
-"""The built-in corpora whose choices and hits are compared."""
+"""The built-in corpora on which decisions are compared."""
 K = 5
-"""Documents that are looked at for each question."""
+"""Number of documents that are compared for each question."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """How many decisions on a corpus differ from the original's.
+    """The number of decisions on a corpus that differ between the two models.
 
     Attributes
     ----------
     what
-        ``choices`` of negated antonyms, or ``hits``, the documents among the first five of a question.
+        ``choices`` of the diagnostic negated_antonyms, or ``hits``: the :data:`K` nearest documents of each question.
     """
 
     corpus: str
@@ -39,7 +38,7 @@ class Changed:
     total: int
 
     def sentence(self) -> str:
-        """Return it for people."""
+        """Return the numbers as a sentence."""
         decisions = "choices (negated_antonyms)"
         if self.what == "hits":
             decisions = f"top-{K} documents (retrieval)"
@@ -48,18 +47,20 @@ class Changed:
 
 @dataclass(frozen=True)
 class Fidelity:
-    """How near an exported model is to the original.
+    """The similarity of an exported model's vectors to those of the original.
 
     Attributes
     ----------
     cosine_min, cosine_median
-        Of each text's vector with the original's; 1 is best.
+        Minimum and median over texts of the cosine between the two vectors of a text; 1 is best.
     largest_difference
-        Of any coordinate, absolute.
+        The largest absolute difference of a coordinate.
     largest_norm
-        Length of the original's longest vector, with which differences are compared.
+        The norm of the original's longest vector, for comparison with ``largest_difference``.
     undefined
-        Texts without a cosine, because both vectors are zero. Where one of them is, the cosine counts as 0.
+        Number of texts whose cosine is undefined because both vectors are zero. If only one is zero, the cosine is 0.
+    changed
+        The differences in decisions, one entry per corpus.
     """
 
     texts: int
@@ -71,7 +72,7 @@ class Fidelity:
     changed: tuple[Changed, ...]
 
     def sentences(self) -> tuple[str, ...]:
-        """Return it for people, one sentence each."""
+        """Return the figures as sentences."""
         sentences = [
             f"cosine with the original on {self.texts:,} texts: lowest {_rounded_down(self.cosine_min)}, "
             f"median {_rounded_down(self.cosine_median)}; "
@@ -85,66 +86,73 @@ class Fidelity:
 
 @dataclass(frozen=True)
 class _TextVectors:
-    """The (n, d) vectors of an encoder, and the row of each text in its role."""
+    """The (n, d) vectors of an encoder, and the row of each (role, text)."""
 
     matrix: NDArray[np.float64]
     row: dict[Text, int]
 
     @classmethod
     def of(cls, encoder: Encoder, texts: Sequence[Text]) -> _TextVectors:
-        """Encode texts."""
-        blocks: list[NDArray[Any]] = []
+        """Encode distinct (role, text), role by role."""
+        texts_by_role: dict[Role, list[str]] = {}
+        for role, text in texts:
+            texts_by_role.setdefault(role, []).append(text)
+        blocks: list[np.ndarray] = []
         row: dict[Text, int] = {}
-        for role in dict.fromkeys(role for role, _ in texts):
-            texts_of_role = [text for text in texts if text[0] == role]
-            block = encoder.encode([text for _, text in texts_of_role], role)
+        for role, texts_of_role in texts_by_role.items():
+            block = encoder.encode(texts_of_role, role)
             if not np.isfinite(block).all():
                 raise EncoderError(f"{encoder.name}: the vectors contain NaN or infinity")
             for text in texts_of_role:
-                row[text] = len(row)
+                row[role, text] = len(row)
             blocks.append(block)
         return cls(np.concatenate(blocks).astype(np.float64), row)
 
     def take(self, texts: Sequence[Text]) -> NDArray[np.float64]:
-        """Return the vectors of some texts."""
-        return self.matrix[[self.row[text] for text in texts]]
+        """Return the (m, d) vectors of some (role, text)."""
+        rows = [self.row[text] for text in texts]
+        return self.matrix[rows]
 
 
-def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]) -> Fidelity:
-    """Compare two encoders on the texts of corpora, and the decisions on these and on the built-in ones.
+def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) -> Fidelity:
+    """Compare the vectors of two encoders, and decisions based on them.
 
     Parameters
     ----------
     corpora
-        Of any shape; the built-in ones where there are none.
+        Vectors are compared on the texts of these corpora, of any shape, or of the built-in ones if there are none.
+        Decisions are compared on these corpora and on the built-in ones.
 
     Raises
     ------
     EncoderError
-        If an encoder fails, gives a vector that is not finite, or zero vectors for all texts.
+        If an encoder fails, if a vector is not finite, or if all vectors are zero.
     """
     built_in = [load_corpus(name) for name in BUILT_IN]
-    given = {corpus.fingerprint for corpus in corpora}
-    decided = [*corpora, *(corpus for corpus in built_in if corpus.fingerprint not in given)]
-    texts = _distinct_texts(corpora or built_in)
-    every = _distinct_texts(decided)
-    before, after = _TextVectors.of(original, every), _TextVectors.of(exported, every)
+    fingerprints = {corpus.fingerprint for corpus in corpora}
+    all_corpora = [*corpora, *(corpus for corpus in built_in if corpus.fingerprint not in fingerprints)]
+    all_texts = _distinct_texts(all_corpora)
+    before = _TextVectors.of(original, all_texts)
+    after = _TextVectors.of(exported, all_texts)
 
+    texts = _distinct_texts(corpora or built_in)
     rows, exported_rows = before.take(texts), after.take(texts)
     undefined = ~rows.any(axis=1) & ~exported_rows.any(axis=1)
-    cosine = np.nan_to_num(paired_cosine(rows, exported_rows)[~undefined])
-    if not len(cosine):
+    cosines = paired_cosine(rows, exported_rows)[~undefined]
+    # If only one of two vectors is zero, their cosine is NaN and counts as 0.
+    cosines = np.nan_to_num(cosines)
+    if not len(cosines):
         raise EncoderError(f"{original.name}: all vectors are zero, so there is nothing to compare")
     changes = []
-    for corpus in decided:
+    for corpus in all_corpora:
         if corpus.shape == "choice":
             changes.append(_changed_choices(corpus, before, after))
         elif corpus.shape == "retrieval":
             changes.append(_changed_hits(corpus, before, after, exported.card))
     return Fidelity(
         texts=len(texts),
-        cosine_min=float(cosine.min()),
-        cosine_median=float(np.median(cosine)),
+        cosine_min=float(cosines.min()),
+        cosine_median=float(np.median(cosines)),
         largest_difference=float(np.abs(rows - exported_rows).max()),
         largest_norm=float(np.linalg.norm(rows, axis=1).max()),
         undefined=int(undefined.sum()),
@@ -152,51 +160,65 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[Corpus[Any]]
     )
 
 
-def _distinct_texts(corpora: Sequence[Corpus[Any]]) -> list[Text]:
-    return list(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
+def _distinct_texts(corpora: Sequence[AnyCorpus]) -> list[Text]:
+    """Return the distinct (role, text) of some corpora, in their order."""
+    texts: dict[Text, None] = {}
+    for corpus in corpora:
+        texts.update(dict.fromkeys(corpus.texts()))
+    return list(texts)
 
 
-def _changed_choices(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors) -> Changed:
+def _changed_choices(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors) -> Changed:
+    """Count the items of a corpus of shape ``choice`` on which the two models choose differently."""
     differ = (_choices(corpus, before) != _choices(corpus, after)).any(axis=1)
     return Changed(corpus.name, "choices", int(differ.sum()), len(differ))
 
 
-def _choices(corpus: Corpus[Any], vectors: _TextVectors) -> NDArray[np.float64]:
-    """Return (n, 3) which candidate is chosen, as negated_antonyms does it; an undefined one is never chosen."""
+def _choices(corpus: AnyCorpus, vectors: _TextVectors) -> NDArray[np.float64]:
+    """Return (n, 3): 1 for the chosen candidate of each item, as in negated_antonyms; ties share the 1.
+
+    An item with an undefined cosine has only zeros.
+    """
     inputs = vectors.take([("text", sample.input) for sample in corpus.samples])
     cosines = []
     for kind in KINDS:
         candidates = vectors.take([("text", getattr(sample, kind)) for sample in corpus.samples])
         cosines.append(paired_cosine(inputs, candidates))
-    return np.nan_to_num(choices(np.stack(cosines, axis=1)))
+    chosen = choices(np.stack(cosines, axis=1))
+    return np.nan_to_num(chosen)
 
 
-def _changed_hits(corpus: Corpus[Any], before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
-    hits, exported_hits = _hits(corpus, before, card), _hits(corpus, after, card)
-    lost = sum(len(np.setdiff1d(a, b)) for a, b in zip(hits, exported_hits, strict=True))
+def _changed_hits(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors, card: Card) -> Changed:
+    """Count the nearest documents by the original that are not among the nearest by the exported model."""
+    hits = _hits(corpus, before, card)
+    exported_hits = _hits(corpus, after, card)
+    lost = 0
+    for documents, exported_documents in zip(hits, exported_hits, strict=True):
+        lost += len(np.setdiff1d(documents, exported_documents))
     return Changed(corpus.name, "hits", lost, hits.size)
 
 
-def _hits(corpus: Corpus[Any], vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
-    """Return the (q, K) documents that are nearest to each question."""
+def _hits(corpus: AnyCorpus, vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
+    """Return the (q, K) indices of the documents nearest to each question."""
     queries = vectors.take([("query", sample.question) for sample in corpus.samples])
     starts: list[int] = []
     texts: list[Text] = []
     for document in corpus.documents:
         starts.append(len(texts))
         texts += [("document", passage) for passage in document.passages]
-    found = search(
+    nearest = search(
         queries.astype(np.float32),
         vectors.take(texts).astype(np.float32),
         k=min(K, len(corpus.documents)),
         measure=card.similarity,
         starts=np.array(starts, dtype=np.int64),
     )
-    return found.documents
+    return nearest.documents
 
 
 def _rounded_down(cosine: float) -> str:
-    """Show a cosine to six digits, or its distance from 1 where six digits do not show it."""
+    """Format a cosine with six digits, rounded down; if it is closer to 1 than that, as the distance from 1."""
     if cosine < 1 - 1e-6:
         return f"{np.floor(cosine * 1e6) / 1e6:.6f}"
-    return f"1 − {1 - cosine:.1g}" if 1 - cosine > 1e-15 else "1"
+    distance = 1 - cosine
+    return f"1 − {distance:.1g}" if distance > 1e-15 else "1"

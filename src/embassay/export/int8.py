@@ -1,25 +1,28 @@
-"""Graphs with weights in 8 bits: a quarter of the size, other vectors."""
+"""Quantisation of graphs to 8 bits: a quarter of the size, slightly different vectors."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from openvino import Model
+
 LEAST = 4_096
-"""Numbers of a weight matrix that is worth compressing."""
+"""Weight matrices with fewer values are not quantised."""
 STEPS = 127
 SHORT = 1e-30
-"""A scale for a channel of zeros."""
+"""The smallest scale, for channels of zeros."""
 
 
 def quantize_dynamically(graph: Path) -> None:
-    """Quantise an ONNX graph in its place: weights once and by channel, activations while it runs.
+    """Quantise an ONNX graph in place: weights now, with a scale per channel, and activations when the graph runs.
 
-    Weights are unsigned: products of signed ones can saturate on processors without VNNI, and vectors would then depend
-    on the machine.
+    Weights are unsigned, because products of signed weights can saturate on processors without VNNI, and vectors would
+    then depend on the machine.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic
     from onnxruntime.quantization.shape_inference import quant_pre_process
@@ -31,11 +34,11 @@ def quantize_dynamically(graph: Path) -> None:
     small.replace(graph)
 
 
-def compress_weights(model: Any) -> None:
-    """Put 8-bit weights with a scale for each channel into an OpenVINO graph, in the place of its large matrices.
+def compress_weights(model: Model) -> None:
+    """Replace the large weight matrices of an OpenVINO graph by 8-bit weights with a scale per channel, in place.
 
-    Each (a, b) matrix that is multiplied by, or looked up in, becomes signed whole numbers times a float32 scale, which
-    each output of a product and each row of a table has of its own.
+    Each (a, b) matrix of a product or a lookup becomes signed integers times a float32 scale. Each output of a product
+    and each row of a lookup table has its own scale.
     """
     from openvino import opset13 as ops
 
@@ -56,6 +59,6 @@ def compress_weights(model: Any) -> None:
 
 
 def round_to_int8(weights: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return whole numbers and scales whose product is the (a, b) weights, to half a step."""
+    """Return integers and scales, along ``axis``, whose product equals the (a, b) weights up to half a step."""
     scale = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), SHORT) / STEPS
     return np.rint(weights / scale).astype(np.int8), scale.astype(np.float32)

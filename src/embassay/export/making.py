@@ -1,4 +1,4 @@
-"""From a model to the folder of its export: written whole or not at all, with how near it is to the original."""
+"""The export of a model to a folder, which is written completely or not at all, with a comparison of the vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from embassay._version import __version__
 from embassay.encoders.base import Releases
@@ -23,7 +23,7 @@ from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
-from embassay.types import Corpus, Runtime
+from embassay.types import AnyCorpus, JsonObject, Runtime
 
 if TYPE_CHECKING:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
@@ -33,16 +33,16 @@ RECORD, FORMAT = "embassay.json", 1
 Target = Literal["onnx", "openvino"]
 NEEDED = {"onnx": ("onnxruntime", "onnx", "tokenizers"), "openvino": ("openvino", "tokenizers")}
 NEAR = 1e-6
-"""How far a float32 graph's vectors may be from the model's: 1 − cosine."""
+"""The largest distance, 1 − cosine, between a vector of a float32 graph and the model's."""
 SLACK = 1e-4
-"""How far any of their coordinates may be, in lengths of the longest vector."""
+"""The largest difference of a coordinate, relative to the norm of the longest vector."""
 ABANDONED = 3600.0
-"""Seconds after which the unfinished folder of an export was surely left by a process that was killed."""
+"""An unfinished folder of an export that is older, in seconds, was left by a killed process."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export leaves: its folder, the spec of the encoder, and how near it is to the original."""
+    """The result of an export: its folder, the spec of the encoder, and the comparison with the original."""
 
     folder: Path
     spec: str
@@ -55,24 +55,24 @@ def make(
     to: Target,
     *,
     int8: bool = False,
-    corpora: Sequence[str | Corpus[Any]] = (),
+    corpora: Sequence[str | AnyCorpus] = (),
     overwrite: bool = False,
 ) -> Exported:
-    """Export a model, as the command does; the folder is written whole or not at all.
+    """Export a model. The folder is written completely or not at all.
 
     Parameters
     ----------
     encoder
-        The spec of a sentence-transformers model; its options (prompts, max_length, dim, normalize) go with it.
+        The spec of a sentence-transformers model. Its options (prompts, max_length, dim, normalize) are exported too.
     corpora
-        Whose texts the vectors are compared on; the built-in ones where there are none.
+        Vectors are compared on the texts of these corpora; on the built-in ones if there are none.
 
     Raises
     ------
     InputError
         If the model, a corpus or the folder cannot be used, or a library is not installed.
     EncoderError
-        If the model cannot be exported, or a float32 graph does not give its vectors.
+        If the model cannot be exported, or the vectors of a float32 graph differ from the model's.
     """
     from embassay.export.fidelity import measure
     from embassay.export.writing import write_graph
@@ -90,9 +90,16 @@ def make(
         facts = write_graph(original, folder, to, int8)
         card = original.card
         source = {"spec": card.spec, "revision": card.revision, "fingerprint": original.fingerprint}
-        own = {"format": FORMAT, "source": source, "prompts": card.prompts, "similarity": card.similarity}
         made_with = {"embassay": __version__, **facts.pop("made_with")}
-        write(folder / RECORD, canonical({**facts, **own, "made_with": made_with}))
+        record = {
+            **facts,
+            "format": FORMAT,
+            "source": source,
+            "prompts": card.prompts,
+            "similarity": card.similarity,
+            "made_with": made_with,
+        }
+        write(folder / RECORD, canonical(record))
         exported = load_encoder(Spec(f"{to}:{folder}"), Runtime(sha256=FileHashes(None)))
         fidelity = measure(original, exported, loaded)
         if not int8:
@@ -115,7 +122,7 @@ def _original(encoder: str) -> SentenceTransformersEncoder:
 
 
 def _check_near(encoder: str, fidelity: Fidelity) -> None:
-    """Refuse a float32 graph whose vectors differ from the model's in direction or in length."""
+    """Raise EncoderError if the vectors of a float32 graph differ from the model's in direction or length."""
     if 1 - fidelity.cosine_min > NEAR:
         problem = f"the lowest cosine with the original is {fidelity.cosine_min:.6f}"
     elif fidelity.largest_difference > SLACK * fidelity.largest_norm:
@@ -129,7 +136,7 @@ def _check_near(encoder: str, fidelity: Fidelity) -> None:
 
 
 def _check_free(out: Path, overwrite: bool) -> None:
-    """Refuse a place that holds something else than an exported model, and one that does without --overwrite."""
+    """Raise an error if a folder has other content, or an exported model that must not be overwritten."""
     if "," in str(out):
         raise SpecError(f"{out}: the folder's name must not contain a comma; choose another with -o")
     if out.resolve() == Path.cwd():
@@ -152,7 +159,7 @@ def _check_free(out: Path, overwrite: bool) -> None:
 
 @contextmanager
 def _whole_folder(out: Path) -> Iterator[Path]:
-    """Give an empty folder that gets its name when all has gone well, and is removed otherwise."""
+    """Yield an empty folder that is renamed to ``out`` after success and removed after an error."""
     out = out.resolve()
     new = out.with_name(f".{out.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     # An earlier export stays until the new one is complete.
@@ -175,39 +182,40 @@ def _whole_folder(out: Path) -> Iterator[Path]:
             old.rename(out)
         shutil.rmtree(old, ignore_errors=True)
         if not out.exists():
-            # A folder that another program has written into meanwhile stays.
+            # rmdir() fails for a folder that another program has written to in the meantime; it stays.
             with suppress(OSError):
                 for folder in made:
                     folder.rmdir()
 
 
 def _clear_abandoned(out: Path) -> None:
-    """Remove what exports to this folder that were killed have left beside it."""
+    """Remove the unfinished folders that killed exports to this folder have left beside it."""
     for folder in out.parent.glob(f".{glob.escape(out.name)}.*.part"):
         with suppress(OSError):
             if time.time() - folder.stat().st_mtime > ABANDONED:
                 shutil.rmtree(folder)
 
 
-def _card(
-    spec: str, to: Target, int8: bool, facts: dict[str, Any], made_with: dict[str, str], fidelity: Fidelity
-) -> str:
-    """Return the folder's README: what it is, how it is used, how near it is to the original."""
+def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[str, str], fidelity: Fidelity) -> str:
+    """Return the folder's README: origin, usage, and comparison with the original."""
     weights = "8-bit weights" if int8 else "float32"
+    versions = ", ".join(f"{name} {number}" for name, number in made_with.items())
     rows = {
         "made from": f"`{spec}`",
-        "by": f"`embassay export`, {', '.join(f'{name} {number}' for name, number in made_with.items())}",
+        "by": f"`embassay export`, {versions}",
         "graph": f"`{facts['graph']}`, {weights}; {' → '.join(facts['modules'])}",
         "dimensions": str(facts["dim"]),
         "tokens read": str(facts["max_length"] or "no limit"),
     }
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
-    said = "\n".join(f"- {line}" for line in fidelity.sentences())
+    comparison = "\n".join(f"- {line}" for line in fidelity.sentences())
+    model = spec.partition(":")[2].partition(",")[0]
+    runtime = "ONNX" if to == "onnx" else "OpenVINO"
     return (
-        f"# {spec.partition(':')[2].partition(',')[0]} for {'ONNX' if to == 'onnx' else 'OpenVINO'}\n\n"
+        f"# {model} for {runtime}\n\n"
         f"| | |\n|---|---|\n{table}\n\n"
         "The graph takes token ids and returns the text's vector; it includes pooling and scaling.\n\n"
         f"    embassay run -e {to}:./FOLDER\n\n"
-        f"## Comparison with the original\n\n{said}\n\n"
+        f"## Comparison with the original\n\n{comparison}\n\n"
         "The licence is that of the original model.\n"
     )

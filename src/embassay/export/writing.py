@@ -1,6 +1,6 @@
-"""A sentence-transformers model as a graph from token ids to the text's vector, for onnxruntime or OpenVINO.
+"""Writing a sentence-transformers model as a graph from token ids to text vectors, for onnxruntime or OpenVINO.
 
-All its modules are in the graph (transformer, pooling, dense layers, scaling), so nothing has to be done after it.
+The graph contains all modules of the model: transformer, pooling, dense layers, scaling.
 """
 
 from __future__ import annotations
@@ -12,12 +12,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from embassay.encoders.neural.runner import PROBES
+from embassay.encoders.neural.shared import ModelOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError
 from embassay.export.int8 import compress_weights, quantize_dynamically
+from embassay.types import JsonObject
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 Runtime = Literal["onnx", "openvino"]
 GRAPH: Mapping[Runtime, str] = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}
@@ -26,18 +32,18 @@ OPSET = 17
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime, int8: bool) -> dict[str, Any]:
+def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime, int8: bool) -> JsonObject:
     """Write a model's graph and tokenizer into a folder.
 
-    The graph is traced by torch's exporter and takes the (n, t) int64 ``input_ids``, ``attention_mask`` and, where the
-    model is given them, ``token_type_ids``; its output ``sentence_embedding`` is (n, d) float32.
+    The graph is traced by torch's exporter. Its inputs are (n, t) int64 ``input_ids``, ``attention_mask`` and, if the
+    model has them, ``token_type_ids``; its output ``sentence_embedding`` is (n, d) float32.
 
     Parameters
     ----------
     folder
         An empty folder.
     int8
-        Keep weights in 8 bits: for ONNX dynamic quantisation, activations too; for OpenVINO the weights only.
+        Quantise to 8 bits: weights and, dynamically, activations for ONNX; only weights for OpenVINO.
 
     Returns
     -------
@@ -46,9 +52,9 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     Raises
     ------
     SpecError
-        For an option of the encoder that a graph cannot have.
+        For an option of the encoder that a graph does not support.
     EncoderError
-        If the model takes more than tokens, has no fast tokenizer, or cannot be traced.
+        If the model has inputs other than tokens, has no fast tokenizer, or cannot be traced.
     """
     for name, wanted in (("dtype", "float32"), ("vectors", "float32")):
         if encoder.given.get(name, wanted) != wanted:
@@ -74,6 +80,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
             f"encoder {encoder.name!r} has no fast tokenizer (tokenizer.json), which an exported graph needs"
         )
     model.tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
+    modules = [type(module).__name__ for module in model]
     libraries = ("torch", "transformers", "sentence-transformers", *LIBRARIES[to])
     return {
         "graph": graph.name,
@@ -82,18 +89,20 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         "dim": encoder.given.get("dim") or int(model.get_embedding_dimension()),
         "max_length": model.max_seq_length,
         "pad": model.tokenizer.pad_token_id or 0,
-        "modules": [type(module).__name__ for module in model],
+        "modules": modules,
         "pooling": _pooling(model),
-        "normalize": bool(encoder.given.get("normalize")) or any(type(m).__name__ == "Normalize" for m in model),
+        "normalize": bool(encoder.given.get("normalize")) or "Normalize" in modules,
         "made_with": {name: version(name) for name in libraries},
     }
 
 
-def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any]:
-    """Return what the model is given for a few texts, padding among it."""
-    if any(getattr(module, "include_prompt", True) is False for module in model) and encoder.card.prompts:
+def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) -> dict[str, Tensor]:
+    """Return the model's (n, t) inputs for a few texts of different lengths."""
+    leaves_prompt_out = any(getattr(module, "include_prompt", True) is False for module in model)
+    if leaves_prompt_out and encoder.card.prompts:
         raise EncoderError(f"encoder {encoder.name!r} leaves its prompt out of the pooling, which cannot be exported")
     features = model.preprocess(list(PROBES))
+    # Features that are not tensors are not inputs of the network.
     tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
     others = sorted(set(tensors) - set(INPUTS))
     if others:
@@ -103,24 +112,30 @@ def _features(model: Any, encoder: SentenceTransformersEncoder) -> dict[str, Any
     return {name: tensors[name] for name in INPUTS if name in tensors}
 
 
-def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], path: Path) -> None:
-    """Write the ONNX graph of a model, with the cut and the scaling that were asked for."""
+def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], given: ModelOptions, path: Path) -> None:
+    """Write the ONNX graph of a model, with the dimensions and the scaling of the encoder's options."""
     import torch
 
-    names, dim, scaled = list(features), given.get("dim"), bool(given.get("normalize"))
+    names = list(features)
+    dim = given.get("dim")
+    normalize = bool(given.get("normalize"))
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
-        """From the inputs, in their order, to the text's vector."""
+        """The model with its inputs as positional arguments, as the exporter needs them."""
 
         def __init__(self) -> None:
             super().__init__()
             self.model = model
 
-        def forward(self, *tensors: Any) -> Any:
-            rows = self.model(dict(zip(names, tensors, strict=True)))["sentence_embedding"][:, :dim]
-            return torch.nn.functional.normalize(rows, p=2, dim=1) if scaled else rows
+        def forward(self, *tensors: Tensor) -> Tensor:
+            inputs = dict(zip(names, tensors, strict=True))
+            rows = self.model(inputs)["sentence_embedding"][:, :dim]
+            if normalize:
+                rows = torch.nn.functional.normalize(rows, p=2, dim=1)
+            return rows
 
-    axes = {name: {0: "batch", 1: "tokens"} for name in names} | {"sentence_embedding": {0: "batch"}}
+    axes = {name: {0: "batch", 1: "tokens"} for name in names}
+    axes["sentence_embedding"] = {0: "batch"}
     try:
         with _quiet(), torch.inference_mode():
             torch.onnx.export(
@@ -131,22 +146,23 @@ def _trace(model: Any, features: Mapping[str, Any], given: Mapping[str, Any], pa
                 output_names=["sentence_embedding"],
                 dynamic_axes=axes,
                 opset_version=OPSET,
-                # The newer exporter gives the same vectors, takes ten times as long and needs onnxscript.
+                # The newer exporter takes ten times as long, needs onnxscript, and gives the same vectors.
                 dynamo=False,
             )
     except OSError:
-        # The disk is at fault, not the model: the folder's writer says so.
+        # Reported by the folder's writer, because the disk is the problem, not the model.
         raise
     except Exception as error:
         raise EncoderError(f"the model cannot be exported: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
-    """Write an ONNX graph as OpenVINO's, and remove it."""
+    """Convert an ONNX graph to OpenVINO's format, and remove the ONNX file."""
     import openvino
 
     model = openvino.Core().read_model(str(traced))
@@ -157,8 +173,8 @@ def _convert(traced: Path, graph: Path, int8: bool) -> None:
     traced.unlink()
 
 
-def _pooling(model: Any) -> list[str]:
-    """Return the modes of the model's pooling, for people."""
+def _pooling(model: SentenceTransformer) -> list[str]:
+    """Return the modes of the model's pooling, for the record."""
     for module in model:
         modes = getattr(module, "pooling_mode", None)
         if modes:
@@ -168,7 +184,7 @@ def _pooling(model: Any) -> list[str]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Hide the exporter's warnings about what it traces: the graph is compared with the model afterwards."""
+    """Hide the exporter's warnings about tracing; the graph is compared with the model afterwards."""
     log = logging.getLogger("torch.onnx")
     before = log.level
     log.setLevel(logging.ERROR)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class BeirModel:
         """Load the encoder of a spec."""
         object.__setattr__(self, "encoder", load_encoder(self.encoder))
 
-    def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: Any) -> NDArray[np.float32]:
+    def encode_queries(self, queries: Sequence[str], batch_size: int = 16, **more: object) -> NDArray[np.float32]:
         """Return the (n, d) vectors of questions; the encoder chooses its own batches."""
         return dense(self.encoder, queries, "query")
 
@@ -47,7 +46,7 @@ class BeirModel:
         self,
         corpus: Sequence[Mapping[str, str | None] | str] | Mapping[str, Sequence[str | None]],
         batch_size: int = 8,
-        **more: Any,
+        **more: object,
     ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of documents, titles before texts; the encoder chooses its own batches.
 
@@ -63,8 +62,10 @@ class BeirModel:
             If a document has no text, or a text that is not a str.
         """
         if isinstance(corpus, Mapping):
+            # A list for each field becomes a dictionary for each document.
             fields = corpus.keys()
-            corpus = [dict(zip(fields, values, strict=True)) for values in zip(*corpus.values(), strict=True)]
+            rows = zip(*corpus.values(), strict=True)
+            corpus = [dict(zip(fields, values, strict=True)) for values in rows]
         texts = [self._text(place, document) for place, document in enumerate(corpus)]
         return dense(self.encoder, texts, "document")
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.diagnostics.base import meaning_of
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
@@ -21,11 +22,17 @@ from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
-from embassay.types import Corpus, Draws, Encoder
+from embassay.types import AnyCorpus, Corpus, Draws, Encoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 
 PAIRED = "shift"
 """The diagnostic that compares two corpora."""
-Source = str | Corpus[Any]
+Source = str | AnyCorpus
 RESAMPLES = 100
 """Bootstrap resamples. Few are enough, because the intervals are not shown."""
 
@@ -38,7 +45,7 @@ def evaluator(
     name: str = "",
     batch: int = 32,
     seed: int = 0,
-) -> Any:
+) -> SentenceEvaluator:
     """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the current model.
 
     It returns the figures of the diagnostic's first table as ``NAME_diagnostic_quantity``, followed by the subset and
@@ -76,16 +83,17 @@ def evaluator(
     figures = watched.figures(load_encoder(STAND_IN))
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
-    neither = meaning_of(spec.head).neither
-    if quantity.startswith(neither):
+    # Beginnings of the names of quantities for which neither higher nor lower values are better.
+    without_direction = meaning_of(spec.head).neither
+    if quantity.startswith(without_direction):
         raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    if not quantity and not figures.headline.startswith(neither):
+    if not quantity and not figures.headline.startswith(without_direction):
         quantity = figures.headline
-    kind: Any = _evaluator_class()
-    return kind(watched, name or corpora[0].name, quantity, batch)
+    evaluator_class = _evaluator_class()
+    return evaluator_class(watched, name or corpora[0].name, quantity, batch)
 
 
-def live_model(model: Any, batch: int = 32) -> LiveEncoder:
+def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
     """Return an encoder for a ``SentenceTransformer`` in training, with the model's own prompt for each role.
 
     Parameters
@@ -96,19 +104,19 @@ def live_model(model: Any, batch: int = 32) -> LiveEncoder:
     methods = {"query": "encode_query", "document": "encode_document", "text": "encode"}
     prompts = by_role(getattr(model, "prompts", None) or {}, getattr(model, "default_prompt_name", None))
 
-    def vectors(texts: Sequence[str], role: Role) -> Any:
+    def vectors(texts: Sequence[str], role: Role) -> NDArray[np.float32]:
         encode = getattr(model, methods[role])
-        return encode(
+        rows: NDArray[np.float32] = encode(
             list(texts), prompt=prompts[role], batch_size=batch, show_progress_bar=False, convert_to_numpy=True
         )
+        return rows
 
-    by_dot_product = str(getattr(model, "similarity_fn_name", None)) == "dot"
-    return LiveEncoder(vectors, "dot" if by_dot_product else "cosine")
+    return LiveEncoder(vectors, supported_similarity(getattr(model, "similarity_fn_name", None)))
 
 
 def _corpora_and_diagnostic(
     corpus: Source | tuple[Source, Source], diagnostic: str
-) -> tuple[tuple[Corpus[Any], ...], Spec]:
+) -> tuple[tuple[AnyCorpus, ...], Spec]:
     """Load the corpora; return them and the diagnostic, with the labels of a pair as options."""
     sources = corpus if isinstance(corpus, tuple) else (corpus,)
     spec = parse(diagnostic, "diagnostic")
@@ -129,7 +137,7 @@ def _corpora_and_diagnostic(
 class _Watched:
     """One diagnostic on one corpus, or on a pair."""
 
-    corpora: tuple[Corpus[Any], ...]
+    corpora: tuple[AnyCorpus, ...]
     diagnostic: Spec
     draws: Draws
 
@@ -143,12 +151,16 @@ class _Watched:
         """
         result = assay_one(encoder, self.corpora, self.diagnostic, self.draws)
         ((diagnostic, layout),) = layouts(result).items()
-        rows = {(row.quantity, row.subset, row.condition): row for row in reversed(result.rows) if row.encoder}
+        # If several rows have the same place in the table, the first one counts.
+        rows: dict[tuple[str, str, str], Row] = {}
+        for row in result.rows:
+            if row.encoder:
+                rows.setdefault((row.quantity, row.subset, row.condition), row)
         values = {}
         for column in layout.headline.columns:
-            row = rows.get((column.quantity, column.subset, column.condition))
-            if row is not None:
-                values[_name(row)] = float("nan") if row.value is None else row.value
+            column_row = rows.get((column.quantity, column.subset, column.condition))
+            if column_row is not None:
+                values[_name(column_row)] = float("nan") if column_row.value is None else column_row.value
         if not values:
             raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
@@ -185,10 +197,12 @@ def _evaluator_class() -> type:
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
             self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
-            self.greater_is_better = not quantity.startswith(meaning_of(diagnostic).lower)
+            # Beginnings of the names of quantities for which lower values are better.
+            lower_is_better = meaning_of(diagnostic).lower
+            self.greater_is_better = not quantity.startswith(lower_is_better)
 
         def __call__(
-            self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
+            self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
             """Return the figures of the current model."""
             figures = self.watched.figures(live_model(model, self.batch))

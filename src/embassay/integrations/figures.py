@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
@@ -15,13 +15,13 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
-from embassay.types import Corpus, Draws, Encoder, content_hash
+from embassay.types import AnyCorpus, Draws, Encoder, content_hash
 
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
 
 
-def assay_one(encoder: Encoder, corpora: Sequence[Corpus[Any]], diagnostic: str | Spec, draws: Draws) -> Result:
+def assay_one(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str | Spec, draws: Draws) -> Result:
     """Return the result of one encoder and one diagnostic, without baselines.
 
     Raises
@@ -96,13 +96,13 @@ class Measurement:
         The same options, parsed.
     """
 
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     diagnostic: str
     draws: Draws
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
 
     @classmethod
-    def of(cls, corpus: str | Corpus[Any], diagnostic: str, draws: Draws) -> Measurement:
+    def of(cls, corpus: str | AnyCorpus, diagnostic: str, draws: Draws) -> Measurement:
         """Load the corpus and check that the diagnostic is for its shape.
 
         Raises
@@ -164,6 +164,7 @@ class Measurement:
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
+            # Only another measure than the headline's is part of a name.
             measure = "" if row.measure == headline.measure else row.measure
             values[joined_name(row, measure)] = row.value
         return Figures(values, joined_name(headline))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder
@@ -24,7 +23,7 @@ class LiveEncoder:
         Returns the (n, d) vectors of texts in a role.
     """
 
-    vectors: Callable[[Sequence[str], Role], Any]
+    vectors: Callable[[Sequence[str], Role], ArrayLike]
     similarity: Similarity
     name: str = "model"
     fingerprint: str = "live"

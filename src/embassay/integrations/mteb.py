@@ -14,12 +14,13 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
 from embassay.integrations.figures import Measurement
@@ -27,7 +28,15 @@ from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
-from embassay.types import Corpus, Draws, Encoder
+from embassay.types import AnyCorpus, Draws, Encoder
+
+if TYPE_CHECKING:
+    from mteb.abstasks.abstask import AbsTask
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import EncoderProtocol
+    from mteb.types import PromptType
+    from torch import Tensor
+    from torch.utils.data import DataLoader
 
 NOT_IN_NAMES = r"[^\w.+-]"
 """Characters that mteb's file names cannot have."""
@@ -37,7 +46,7 @@ BATCH = 32
 
 
 def mteb_task(
-    corpus: str | Corpus[Any],
+    corpus: str | AnyCorpus,
     diagnostic: str,
     quantity: str = "",
     *,
@@ -45,7 +54,7 @@ def mteb_task(
     language: str = "eng-Latn",
     seed: int = 0,
     resamples: int = 100,
-) -> Any:
+) -> AbsTask:
     """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without network access.
 
     Its scores are the diagnostic's figures. Their names join quantity, subset, condition and, if it differs from the
@@ -76,18 +85,19 @@ def mteb_task(
     UnknownNameError
         If there is no such figure.
     """
-    kind = _task_class()
+    task_class = _task_class()
     measurement = Measurement.of(corpus, diagnostic, Draws(seed, resamples))
     figures = measurement.of_stand_in()
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
     main_score = quantity or figures.headline
     name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
-    task_name = f"{re.sub(NOT_IN_NAMES, '_', name)}.{measurement.pin(main_score, language)}"
-    return kind(measurement, main_score, task_name, language)
+    valid_name = re.sub(NOT_IN_NAMES, "_", name)
+    task_name = f"{valid_name}.{measurement.pin(main_score, language)}"
+    return task_class(measurement, main_score, task_name, language)
 
 
-def mteb_model(encoder: Encoder | str) -> Any:
+def mteb_model(encoder: Encoder | str) -> MtebModel:
     """Make a model of mteb from an encoder, for ``mteb.evaluate(model, tasks)``.
 
     Parameters
@@ -124,20 +134,22 @@ class MtebModel:
             }
         )
 
-    def encode(self, inputs: Any, *, prompt_type: Any = None, **more: Any) -> NDArray[np.float32]:
+    def encode(
+        self, inputs: DataLoader, *, prompt_type: PromptType | None = None, **more: object
+    ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of mteb's batches, with the role of the prompt's type."""
         texts = [text for batch in inputs for text in batch["text"]]
         role: Role = "text" if prompt_type is None else prompt_type.value
         return dense(self.encoder, texts, role)
 
-    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+    def similarity(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n, m) cosines or dot products of two sets of vectors."""
         from mteb.similarity_functions import cos_sim, dot_score
 
         compare = dot_score if self._by_dot_product else cos_sim
         return compare(embeddings1, embeddings2)
 
-    def similarity_pairwise(self, embeddings1: Any, embeddings2: Any) -> Any:
+    def similarity_pairwise(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n,) cosines or dot products of corresponding vectors."""
         from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
 
@@ -145,7 +157,7 @@ class MtebModel:
         return compare(embeddings1, embeddings2)
 
 
-def _live(model: Any, task: Any, batch: int) -> LiveEncoder:
+def _live(model: EncoderProtocol, task: TaskMetadata, batch: int) -> LiveEncoder:
     """Return an encoder for a model that mteb has loaded.
 
     Parameters
@@ -153,13 +165,11 @@ def _live(model: Any, task: Any, batch: int) -> LiveEncoder:
     task
         The metadata of the task, from which the model chooses its prompts.
     """
-    by_dot_product = similarity_of(model.mteb_model_meta) == "dot"
-    return LiveEncoder(
-        lambda texts, role: encode(model, texts, role, batch, task), "dot" if by_dot_product else "cosine"
-    )
+    similarity = supported_similarity(similarity_of(model.mteb_model_meta))
+    return LiveEncoder(lambda texts, role: encode(model, texts, role, batch, task), similarity)
 
 
-def _data_facts(corpus: Corpus[Any]) -> Mapping[str, Any]:
+def _data_facts(corpus: AnyCorpus) -> Mapping[str, object]:
     """Return the facts about a task's data that mteb records and that a corpus knows."""
     from mteb.types import Licenses
 
@@ -205,13 +215,13 @@ def _task_class() -> type:
             )
             super().__init__(seed=draws.seed)
 
-        def load_data(self, *given: Any, **more: Any) -> None:
+        def load_data(self, *arguments: object, **more: object) -> None:
             """Use the texts of the corpus, which is already loaded."""
             from datasets import Dataset, DatasetDict
 
             texts = self.measurement.corpus.texts()
             columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
-            self.dataset: dict[str, Any] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
+            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
             self.data_loaded = True
 
         def unload_data(self) -> None:
@@ -219,19 +229,22 @@ def _task_class() -> type:
             self.dataset = None
             self.data_loaded = False
 
-        def _evaluate_subset(self, model: Any, data_split: Any, *, encode_kwargs: Any, **more: Any) -> dict[str, float]:
+        def _evaluate_subset(
+            self, model: EncoderProtocol, data_split: object, *, encode_kwargs: Mapping[str, int], **more: object
+        ) -> dict[str, float]:
             encoder = _live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
             figures = self.measurement.of_encoder(encoder)
+            # Undefined figures are left out.
             scores = {name: value for name, value in figures.values.items() if value is not None}
             if self.metadata.main_score not in scores:
                 raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")
             return scores
 
-        def _calculate_descriptive_statistics_from_split(self, split: str, **more: Any) -> dict[str, int]:
+        def _calculate_descriptive_statistics_from_split(self, split: str, **more: object) -> dict[str, int]:
             audit = self.measurement.corpus.audit()
             return {"num_samples": audit.items, "unique_texts": audit.distinct}
 
-        def _push_dataset_to_hub(self, repo_name: str, **more: Any) -> None:
+        def _push_dataset_to_hub(self, repo_name: str, **more: object) -> None:
             raise NotImplementedError("a user's corpus is not uploaded to the hub")
 
     return DiagnosticTask

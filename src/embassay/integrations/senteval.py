@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from embassay.types import Encoder
 EMPTY = "."
 """Replaces a sentence without tokens, as in SentEval's own examples."""
 Sentence = Sequence[str | bytes] | str | bytes
-Batcher = Callable[[Any, Sequence[Sentence]], NDArray[np.float32]]
+Batcher = Callable[[object, Sequence[Sentence]], NDArray[np.float32]]
 
 
 def batcher(encoder: Encoder | str) -> Batcher:
@@ -37,7 +36,7 @@ def batcher(encoder: Encoder | str) -> Batcher:
     """
     loaded = load_encoder(encoder)
 
-    def encode(params: Any, batch: Sequence[Sentence]) -> NDArray[np.float32]:
+    def encode(params: object, batch: Sequence[Sentence]) -> NDArray[np.float32]:
         """Return the (n, d) vectors of a batch."""
         return dense(loaded, [_joined(place, sentence) or EMPTY for place, sentence in enumerate(batch)], "text")
 

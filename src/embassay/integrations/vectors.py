@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
@@ -36,9 +35,9 @@ def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.floa
             raise SpecError(f"text {place} must be a str, is {type(text).__name__}")
     if not texts:
         return _of_no_texts(encoder, role)
-    vectors: Any = encoder.encode(list(texts), role)
+    vectors = encoder.encode(list(texts), role)
     if issparse(vectors):
-        vectors = vectors.toarray()
+        vectors = csr_array(vectors).toarray()
     return np.asarray(vectors, dtype=np.float32)
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,10 @@ from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
 from embassay.store.hashes import FileHashes
 from embassay.training.settings import Settings
-from embassay.types import Runtime
+from embassay.types import JsonObject, Runtime
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "accelerate")
 NEEDED = ("torch", "transformers", "sentence_transformers", "accelerate", "datasets")
@@ -84,17 +87,17 @@ def find_base(base: str) -> SentenceTransformersEncoder:
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
     hashes = FileHashes(None)
-    found = find(target, "", hashes)
-    if foreign := own_modules(found.folder):
+    folder = find(target, "", hashes).folder
+    if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
     encoder = st.create(target, Runtime(sha256=hashes), **options)
-    kind = modules(found.folder)[0][0].rpartition(".")[2]
+    kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
     return encoder
 
 
-def load(encoder: SentenceTransformersEncoder, settings: Settings) -> Any:
+def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTransformer:
     """Load a base's weights in float32 onto the device of the settings.
 
     Raises
@@ -130,7 +133,7 @@ def first_line(error: Exception) -> str:
     return next(filter(None, lines), type(error).__name__)
 
 
-def live(encoder: SentenceTransformersEncoder, model: Any) -> SentenceTransformersEncoder:
+def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts and the current weights of a model."""
     # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use.
     other = replace(encoder)
@@ -139,7 +142,7 @@ def live(encoder: SentenceTransformersEncoder, model: Any) -> SentenceTransforme
     return other
 
 
-def lengths(model: Any, texts: Sequence[str], prompt: str = "") -> list[int]:
+def lengths(model: SentenceTransformer, texts: Sequence[str], prompt: str = "") -> list[int]:
     """Return the number of tokens of each text with its prompt, not truncated."""
     numbers: list[int] = []
     for start in range(0, len(texts), 1024):
@@ -149,13 +152,13 @@ def lengths(model: Any, texts: Sequence[str], prompt: str = "") -> list[int]:
     return numbers
 
 
-def truncation(model: Any, tokens: Sequence[int]) -> int:
+def truncation(model: SentenceTransformer, tokens: Sequence[int]) -> int:
     """Return the number of tokens at which texts are truncated: the 99th percentile, at most the model's limit."""
     percentile = int(np.ceil(np.percentile(tokens, PERCENTILE)))
     return min(percentile, model.max_seq_length or percentile)
 
 
-def write_model(encoder: SentenceTransformersEncoder, model: Any, folder: Path) -> None:
+def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer, folder: Path) -> None:
     """Write a model with the tokenizer, prompts and limit of its base, as changed by the base's options.
 
     The library's model card is not written because it quotes sentences.
@@ -194,18 +197,18 @@ def quiet() -> Iterator[None]:
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        for logger, level_before in zip(loggers, before, strict=True):
+            logger.setLevel(level_before)
         if bar:
             transformers_logging.enable_progress_bar()
 
 
-def _usage(encoder: SentenceTransformersEncoder) -> dict[str, Any]:
+def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config, given = read_json(encoder.found.folder / st.CONFIG), encoder.given
+    config = read_json(encoder.found.folder / st.CONFIG)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in given:
+    if "document_prompt" in encoder.given:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -218,16 +221,16 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, Any]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in given:
-        usage["similarity_fn_name"] = given["similarity"]
+    if "similarity" in encoder.given:
+        usage["similarity_fn_name"] = encoder.given["similarity"]
     return usage
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+def _write_json(path: Path, content: Mapping[str, object]) -> None:
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _read(base: str) -> tuple[str, dict[str, Any]]:
+def _read(base: str) -> tuple[str, JsonObject]:
     """Return the model's name and options; refuse other kinds of encoders and options that cannot be used."""
     spec = parse(base, "base")
     if spec.label is not None:

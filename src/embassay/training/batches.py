@@ -30,7 +30,7 @@ class Row:
     ----------
     length
         The number of tokens, for sorting.
-    asked
+    question
         The question, if the rows of a batch are each other's negatives; empty otherwise.
     candidates
         The texts that the questions of a batch are compared with: the right one, then the wrong ones.
@@ -39,7 +39,7 @@ class Row:
     """
 
     length: int
-    asked: str = ""
+    question: str = ""
     candidates: tuple[str, ...] = ()
     rights: frozenset[str] = frozenset()
 
@@ -61,7 +61,7 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
         batches = _epoch(rows, size, epoch, seed)
         share = min(1.0, epochs - epoch)
         number = max(1, round(share * len(batches)))
-        drawn += (tuple((epoch, row) for row in batch) for batch in batches[:number])
+        drawn += [tuple((epoch, row) for row in batch) for batch in batches[:number]]
     return drawn
 
 
@@ -103,9 +103,13 @@ class _Filling:
     """
 
     def __init__(self, rows: Sequence[Row], size: int):
-        self.rows, self.size = rows, size
+        self.rows = rows
+        self.size = size
+        # The rows of each open batch, by its bit.
         self.open: dict[int, list[int]] = {}
-        self._open_bits, self._next_bit = 0, 1
+        self._open_bits = 0
+        self._next_bit = 1
+        # The bits of the batches that contain a text: as any text, as a candidate, as a right text of a question.
         self._texts: defaultdict[str, int] = defaultdict(int)
         self._candidates: defaultdict[str, int] = defaultdict(int)
         self._rights: defaultdict[str, int] = defaultdict(int)
@@ -113,6 +117,7 @@ class _Filling:
     def put(self, place: int) -> list[int] | None:
         """Put a row into the oldest batch without a conflict, or into a new one; return the batch if it is full."""
         fitting = self._open_bits & ~self._clashing(self.rows[place])
+        # The lowest bit that is set belongs to the oldest batch.
         lowest = fitting & -fitting
         bit = lowest or self._next_bit
         self._hold(bit, place)
@@ -134,7 +139,7 @@ class _Filling:
 
     def _clashing(self, row: Row) -> int:
         """Return the bits of the batches that a row conflicts with."""
-        bits = self._texts.get(row.asked, 0)
+        bits = self._texts.get(row.question, 0)
         for text in row.candidates:
             bits |= self._texts.get(text, 0) | self._rights.get(text, 0)
         for text in row.rights:
@@ -144,8 +149,8 @@ class _Filling:
     def _hold(self, bit: int, place: int) -> None:
         """Put a row into the batch of a bit."""
         row = self.rows[place]
-        if row.asked:
-            self._texts[row.asked] |= bit
+        if row.question:
+            self._texts[row.question] |= bit
         for text in row.candidates:
             self._texts[text] |= bit
             self._candidates[text] |= bit

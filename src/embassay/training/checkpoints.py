@@ -13,18 +13,22 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from embassay._version import __version__
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical, write
 from embassay.store.partial_files import partial_file
 from embassay.training.folders import as_stored, differences, names_in, read_json
+from embassay.types import JsonObject
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 RECORD = "training.json"
 CHECKPOINT = "checkpoint.json"
 BEST = "best.safetensors"
-Tensors = Mapping[str, Any]
+Tensors: TypeAlias = "Mapping[str, Tensor]"
 DAMAGED = "the checkpoint could not be read: training started from the beginning"
 """The note of a training whose checkpoint is damaged."""
 
@@ -34,16 +38,16 @@ class StageFolder:
 
     Parameters
     ----------
-    asked
+    identity
         Everything that determines the trained model, as JSON values by name: settings, base, data.
     made_with
         Versions of the libraries by name. A checkpoint made with other versions is not used; a finished model is.
     """
 
-    def __init__(self, path: Path, asked: Mapping[str, Any], made_with: Mapping[str, str]):
+    def __init__(self, path: Path, identity: Mapping[str, object], made_with: Mapping[str, str]):
         self.path = path
         self.work = path.with_name(f"{path.name}.training")
-        self._asked = as_stored(asked)
+        self._identity = as_stored(identity)
         self._made_with = {"embassay": __version__, **made_with}
 
     def open(self, overwrite: bool = False) -> bool:
@@ -80,7 +84,7 @@ class StageFolder:
             raise OutputError(f"{self.work}: cannot be created: {error.strerror}") from None
         return False
 
-    def resume(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def resume(self) -> tuple[JsonObject, dict[str, Tensor]]:
         """Return the state and the tensors of the last checkpoint.
 
         If the training starts from the beginning, there are no tensors, and the state is empty except for a note if a
@@ -88,15 +92,20 @@ class StageFolder:
         """
         head = read_json(self.work / CHECKPOINT)
         usable = bool(head) and not self._changes(head) and head.get("made_with") == self._made_with
-        if usable:
-            state = head.get("state")
-            tensors = _load(self.work / Path(str(head.get("file"))).name)
-            if tensors and isinstance(state, dict) and (not state.get("best") or _load(self.work / BEST)):
+        if not usable:
+            (self.work / BEST).unlink(missing_ok=True)
+            return {}, {}
+        state = head.get("state")
+        # Only the last part of the name, so that a record cannot name a file elsewhere.
+        tensors = _load(self.work / Path(str(head.get("file"))).name)
+        if tensors and isinstance(state, dict):
+            has_best = not state.get("best") or bool(_load(self.work / BEST))
+            if has_best:
                 return state, tensors
         (self.work / BEST).unlink(missing_ok=True)
-        return ({"notes": [DAMAGED]} if usable else {}), {}
+        return {"notes": [DAMAGED]}, {}
 
-    def best(self) -> dict[str, Any]:
+    def best(self) -> dict[str, Tensor]:
         """Return the weights of the best evaluation.
 
         Raises
@@ -111,7 +120,7 @@ class StageFolder:
             )
         return weights
 
-    def keep(self, state: Mapping[str, Any], tensors: Tensors) -> None:
+    def keep(self, state: Mapping[str, object], tensors: Tensors) -> None:
         """Replace the checkpoint atomically.
 
         Raises
@@ -121,7 +130,7 @@ class StageFolder:
         """
         name = f"checkpoint-{state['step']}.safetensors"
         _save(self.work / name, tensors)
-        head = {"asked": self._asked, "made_with": self._made_with, "file": name, "state": state}
+        head = {"asked": self._identity, "made_with": self._made_with, "file": name, "state": state}
         # This activates the new tensors; the old ones are removed afterwards.
         write(self.work / CHECKPOINT, canonical(head))
         for other in self.work.glob("checkpoint-*.safetensors"):
@@ -132,7 +141,7 @@ class StageFolder:
         """Replace the best weights so far atomically."""
         _save(self.work / BEST, tensors)
 
-    def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, Any]) -> None:
+    def finish(self, write_model: Callable[[Path], object], facts: Mapping[str, object]) -> None:
         """Write the model and ``training.json``, put the folder in its place and remove the checkpoints.
 
         Parameters
@@ -147,7 +156,7 @@ class StageFolder:
         """
         new = self.path.with_name(f".{self.path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         old = new.with_name(f"{new.name}.old")
-        record = {**facts, "asked": self._asked, "made_with": self._made_with, "format": 1}
+        record = {**facts, "asked": self._identity, "made_with": self._made_with, "format": 1}
         try:
             new.mkdir(parents=True)
             write_model(new)
@@ -172,25 +181,25 @@ class StageFolder:
         for path in self.work.glob(".*.part"):
             path.unlink(missing_ok=True)
 
-    def _changes(self, record: Mapping[str, Any]) -> str:
+    def _changes(self, record: Mapping[str, object]) -> str:
         """Return the names of the settings that differ between a record and this training; empty if none does."""
         before = record.get("asked")
-        return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._asked))
+        return differences(_flat(before if isinstance(before, dict) else {}), _flat(self._identity))
 
 
-def read_record(folder: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> JsonObject:
     """Return ``training.json`` of a finished model; empty if there is none."""
     return read_json(folder / RECORD)
 
 
-def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(identity: JsonObject) -> JsonObject:
     """Return a record with the settings merged into its other values."""
-    flat = {**asked, **(asked.get("settings") or {})}
+    flat = {**identity, **(identity.get("settings") or {})}
     flat.pop("settings", None)
     return flat
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> dict[str, Tensor]:
     """Return the tensors of a file; empty if it is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from embassay.training import precision
 from embassay.training.settings import Settings
 
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+    from torch.nn import Module
+
+Compare: TypeAlias = "Callable[[Tensor, Tensor], Tensor]"
+"""Returns the (n, m) similarities of (n, d) and (m, d) vectors."""
 COSINE_SCALE, PRODUCT_SCALE = 20.0, 1.0
 """Scale of the similarities before the softmax (1 / temperature): for values within ±1, and for unbounded values."""
 
 
-def ranking_loss(model: Any, settings: Settings, similarity: str) -> Any:
+def ranking_loss(model: SentenceTransformer, settings: Settings, similarity: str) -> Module:
     """Return the loss as a torch module. Its batches have ``batch`` × ``accumulate`` rows, and each makes one step.
 
     Accumulated batches are compared as one large batch, part by part (Gao et al. 2021). The gradients equal those of
@@ -35,18 +42,19 @@ def ranking_loss(model: Any, settings: Settings, similarity: str) -> Any:
     class Accumulated(CachedMultipleNegativesRankingLoss):  # type: ignore[misc]
         """The loss of a large batch. Its second forward pass runs inside the backward pass, not in the trainer."""
 
-        def embed_minibatch(self, *args: Any, **kwargs: Any) -> Any:
+        def embed_minibatch(self, *args: object, **kwargs: object) -> tuple[Tensor, object]:
             """Return the vectors of a part, in the precision of the first pass."""
             with precision.of_training(self.model.device.type):
-                return super().embed_minibatch(*args, **kwargs)
+                vectors_and_state: tuple[Tensor, object] = super().embed_minibatch(*args, **kwargs)
+            return vectors_and_state
 
     return Accumulated(model, scale=scale, similarity_fct=similarity_fct, mini_batch_size=settings.batch)
 
 
-def _in_float32(similarity: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return a similarity of (n, d) and (m, d) vectors that is computed in float32, whatever the vectors are."""
+def _in_float32(similarity: Compare) -> Compare:
+    """Return the similarity, computed in float32 whatever the vectors are."""
 
-    def compare(a: Any, b: Any) -> Any:
+    def compare(a: Tensor, b: Tensor) -> Tensor:
         with precision.full(a.device.type):
             return similarity(a.float(), b.float())
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,11 @@ from embassay.training.settings import FINETUNE, LOSSES, Loss, Settings
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Column, Recipe, features, train_stage
 from embassay.training.triplets import Triplet, normalised
-from embassay.types import Corpus, content_hash
+from embassay.types import AnyCorpus, content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
@@ -41,7 +45,7 @@ def finetune(
     base: str,
     triplets: Sequence[Triplet],
     dev: Sequence[Question],
-    corpus: Corpus[Any],
+    corpus: AnyCorpus,
     folder: Path,
     *,
     loss: Loss = "mnr",
@@ -98,7 +102,7 @@ def finetune(
     if loss == "triplet" and without_wrong:
         notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
 
-    def prepare(model: Any) -> Job:
+    def prepare(model: SentenceTransformer) -> Job:
         make = _ranking_job if loss == "mnr" else _triplet_job
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
         return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
@@ -106,35 +110,43 @@ def finetune(
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: Corpus[Any]) -> float:
+def success(encoder: SentenceTransformersEncoder, questions: Sequence[Question], corpus: AnyCorpus) -> float:
     """Return the share of questions, from 0 to 1, that have a right document among the :data:`K` nearest.
 
     A right document that ties with others counts as its probability of being among the nearest. If there are several
     right documents, the best one counts.
     """
-    documents = {document.id: place for place, document in enumerate(corpus.documents)}
-    passages = [text for document in corpus.documents for text in document.passages]
-    starts = np.cumsum([0, *(len(document.passages) for document in corpus.documents)])[:-1]
-    pairs = np.array([(row, documents[name]) for row, q in enumerate(questions) for name in q.right], dtype=np.int64)
-    found = search(
+    documents: dict[str, int] = {}
+    passages: list[str] = []
+    starts = []
+    for place, document in enumerate(corpus.documents):
+        documents[document.id] = place
+        starts.append(len(passages))
+        passages += document.passages
+    pairs = []
+    for row, question in enumerate(questions):
+        pairs += [(row, documents[name]) for name in question.right]
+    right_pairs = np.array(pairs, dtype=np.int64)
+    ranks = search(
         encoder.encode([question.question for question in questions], "query"),
         encoder.encode(passages, "document"),
         k=1,
         measure=encoder.card.similarity,
-        starts=starts,
-        pairs=pairs,
+        starts=np.array(starts, dtype=np.int64),
+        pairs=right_pairs,
     )
     # Tied documents share a range of ranks; the ranks up to K count.
-    places = np.clip(K - found.greater, 0, found.tied)
-    chance = places / np.maximum(found.tied, 1)
-    chance[found.greater < 0] = 0.0
+    places = np.clip(K - ranks.greater, 0, ranks.tied)
+    probability = places / np.maximum(ranks.tied, 1)
+    # −1 marks a question without any similarity.
+    probability[ranks.greater < 0] = 0.0
     best = np.zeros(len(questions))
-    np.maximum.at(best, pairs[:, 0], chance)
+    np.maximum.at(best, right_pairs[:, 0], probability)
     return float(best.mean())
 
 
 def evaluation(
-    encoder: SentenceTransformersEncoder, model: Any, questions: Sequence[Question], corpus: Corpus[Any]
+    encoder: SentenceTransformersEncoder, model: SentenceTransformer, questions: Sequence[Question], corpus: AnyCorpus
 ) -> Callable[[], float]:
     """Return a function that computes Success@5 of a model in training."""
     return lambda: success(live(encoder, model), questions, corpus)
@@ -146,13 +158,15 @@ def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
         raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
     if loss == "mnr":
         return list(triplets)
-    rows = [Triplet(t.question, t.right, (wrong,)) for t in triplets for wrong in t.wrong]
+    rows = []
+    for triplet in triplets:
+        rows += [Triplet(triplet.question, triplet.right, (wrong,)) for wrong in triplet.wrong]
     if not rows:
         raise InputError("the triplet loss needs wrong documents, but no question has one; use the loss mnr")
     return rows
 
 
-def _data(triplets: Sequence[Triplet]) -> list[Any]:
+def _data(triplets: Sequence[Triplet]) -> list[object]:
     """Return the training data as a JSON value; right texts that many questions share are stored once."""
     rights = list(dict.fromkeys(triplet.rights for triplet in triplets))
     numbers = {texts: number for number, texts in enumerate(rights)}
@@ -172,7 +186,7 @@ class Rows:
         Texts are truncated after this many tokens.
     """
 
-    model: Any
+    model: SentenceTransformer
     similarity: str
     query_prompt: str
     document_prompt: str
@@ -181,12 +195,15 @@ class Rows:
     max_tokens: int
 
     @classmethod
-    def of(cls, encoder: SentenceTransformersEncoder, model: Any, triplets: Sequence[Triplet]) -> Rows:
+    def of(cls, encoder: SentenceTransformersEncoder, model: SentenceTransformer, triplets: Sequence[Triplet]) -> Rows:
         """Count the tokens of all distinct texts."""
         query_prompt = encoder.card.prompts.get("query", "")
         document_prompt = encoder.card.prompts.get("document", "")
         questions = list(dict.fromkeys(triplet.question for triplet in triplets))
-        documents = list(dict.fromkeys(text for t in triplets for text in (t.right, *t.wrong)))
+        documents_seen: dict[str, None] = {}
+        for triplet in triplets:
+            documents_seen.update(dict.fromkeys((triplet.right, *triplet.wrong)))
+        documents = list(documents_seen)
         question_tokens = dict(zip(questions, lengths(model, questions, query_prompt), strict=True))
         document_tokens = dict(zip(documents, lengths(model, documents, document_prompt), strict=True))
         max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
@@ -197,15 +214,18 @@ class Rows:
             row_lengths.append(min(max(text_lengths), max_tokens))
         return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
 
-    def collate(self, batch: Batch) -> dict[str, Any]:
+    def collate(self, batch: Batch) -> dict[str, Tensor]:
         """Return a batch: questions, right documents, and as many wrong documents as every row has."""
         rows = [self.triplets[row] for _, row in batch]
         columns = {
             "question": Column([row.question for row in rows], self.query_prompt),
             "right": Column([row.right for row in rows], self.document_prompt),
         }
-        for number in range(min(len(row.wrong) for row in rows)):
-            columns[f"wrong{number}"] = Column([row.wrong[number] for row in rows], self.document_prompt)
+        # A column needs a text in every row.
+        shared_wrong = min(len(row.wrong) for row in rows)
+        for number in range(shared_wrong):
+            texts = [row.wrong[number] for row in rows]
+            columns[f"wrong{number}"] = Column(texts, self.document_prompt)
         return features(self.model, columns, self.max_tokens)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.shared import there
@@ -15,6 +15,9 @@ from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.training.base_model import first_line, quiet
 from embassay.training.settings import OBJECTIVES
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 HEADS = ("classifier", "summary", "qa", "seq_classif")
 """Name prefixes of dropouts that belong to heads for other tasks."""
@@ -60,7 +63,7 @@ def check_device(device: str) -> None:
         raise SpecError(str(error)) from None
 
 
-def _mlm(encoder: SentenceTransformersEncoder, config: Any) -> str:
+def _mlm(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING
 
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
@@ -69,7 +72,7 @@ def _mlm(encoder: SentenceTransformersEncoder, config: Any) -> str:
     return "" if masks else "a mask token, but its tokenizer has none"
 
 
-def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
+def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
     """Return what is missing if the decoder that the loss makes from the base cannot attend to a vector."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -87,11 +90,11 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: Any) -> str:
     return "" if attends else lack
 
 
-def _simcse(encoder: SentenceTransformersEncoder, config: Any) -> str:
+def _simcse(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
     return "" if any(_dropouts(config.to_dict())) else "dropout, but its configuration has none"
 
 
-def _dropouts(config: Mapping[str, Any]) -> Iterator[float]:
+def _dropouts(config: Mapping[str, object]) -> Iterator[float]:
     """Yield the dropouts of a model's own layers; their names differ between architectures."""
     for name, value in config.items():
         of_layers = "drop" in name and "layerdrop" not in name and not name.startswith(HEADS)
@@ -99,7 +102,7 @@ def _dropouts(config: Mapping[str, Any]) -> Iterator[float]:
             yield float(value)
 
 
-LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, Any], str]] = {
+LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, PreTrainedConfig], str]] = {
     "mlm": _mlm,
     "tsdae": _tsdae,
     "simcse": _simcse,
@@ -107,7 +110,7 @@ LACKS: Mapping[str, Callable[[SentenceTransformersEncoder, Any], str]] = {
 """For each objective, a function that returns what a base lacks; empty if it lacks nothing."""
 
 
-def _read(encoder: SentenceTransformersEncoder, kind: str) -> Any:
+def _read(encoder: SentenceTransformersEncoder, kind: str) -> PreTrainedConfig | PreTrainedTokenizerBase:
     """Read a base's configuration or tokenizer with transformers."""
     import transformers
 

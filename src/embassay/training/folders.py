@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from embassay.errors import OutputError
 from embassay.store.canonical import canonical
+from embassay.types import JsonObject
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> JsonObject:
     """Return the JSON object in a file; empty if the file is missing, damaged or contains something else."""
     try:
         content = json.loads(path.read_bytes())
@@ -20,13 +20,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def as_stored(record: Mapping[str, Any]) -> dict[str, Any]:
+def as_stored(record: Mapping[str, object]) -> JsonObject:
     """Return a record as it reads back from its file: floats rounded, tuples as lists."""
-    stored: dict[str, Any] = json.loads(canonical(record))
+    stored: JsonObject = json.loads(canonical(record))
     return stored
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> str:
     """Return the names whose values differ between two records, sorted and joined by commas; empty if none does."""
     names = sorted({*before, *now})
     return ", ".join(name for name in names if before.get(name) != now.get(name))

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.shared import THERE, Advance, Trained
 from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
 from embassay.training.text_folder import TrainingFolder
+
+if TYPE_CHECKING:
+    from gensim.models import Word2Vec
 
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate at the start and at the end; it falls linearly in between."""
@@ -98,7 +101,7 @@ class GensimTraining:
         return int(generator(self.seed, f"train {self.kind}", purpose).integers(2**32))
 
     def run(
-        self, model: Any, items: Sequence[Any], arrays: Mapping[str, NDArray[np.float32]], advance: Advance
+        self, model: Word2Vec, items: Sequence[object], arrays: Mapping[str, NDArray[np.float32]], advance: Advance
     ) -> None:
         """Train the remaining epochs, with a checkpoint after each.
 
@@ -117,7 +120,7 @@ class GensimTraining:
             self._train_epoch(model, items, epoch, advance)
             self.folder.keep(epoch + 1, arrays)
 
-    def _train_epoch(self, model: Any, items: Sequence[Any], epoch: int, advance: Advance) -> None:
+    def _train_epoch(self, model: Word2Vec, items: Sequence[object], epoch: int, advance: Advance) -> None:
         """Train one epoch. The outcome depends only on the model's arrays, the epoch and the seed."""
         # gensim draws from the old interface of numpy.
         model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
@@ -151,10 +154,10 @@ def _require_gensim(command: str) -> None:
 class _Reporting:
     """A sequence that reports at intervals how far it has been read. gensim reads it several times."""
 
-    def __init__(self, items: Sequence[Any], report: Callable[[int], None]):
+    def __init__(self, items: Sequence[object], report: Callable[[int], None]):
         self._items, self._report = items, report
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         for place, item in enumerate(self._items):
             if place % REPORT_EVERY == 0:
                 self._report(place)

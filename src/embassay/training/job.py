@@ -6,10 +6,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.training.batches import Batch
 from embassay.training.settings import Settings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+    from torch.nn import Module
+    from torch.optim import Optimizer
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 """The state that AdamW keeps for a weight."""
@@ -37,9 +43,9 @@ class Job:
         Notes on the training, one sentence each.
     """
 
-    model: Any
-    loss: Any
-    collate: Callable[[Batch], dict[str, Any]]
+    model: SentenceTransformer
+    loss: Module
+    collate: Callable[[Batch], dict[str, Tensor]]
     batches: Sequence[Batch]
     settings: Settings
     max_tokens: int
@@ -104,14 +110,14 @@ class Progress:
     notes: list[str] = field(default_factory=list)
 
 
-def weights_of(job: Job) -> dict[str, Any]:
+def weights_of(job: Job) -> dict[str, Tensor]:
     """Return all trained weights by name, those of the model under ``model.``; shared weights once."""
     import torch
 
     return dict(torch.nn.ModuleDict({"model": job.model, "loss": job.loss}).named_parameters())
 
 
-def copy_into(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+def copy_into(weights: Mapping[str, Tensor], values: Mapping[str, Tensor]) -> None:
     """Copy values into the weights of the same names; other names are ignored."""
     import torch
 
@@ -120,14 +126,14 @@ def copy_into(weights: Mapping[str, Any], values: Mapping[str, Any]) -> None:
             weights[name].copy_(values[name])
 
 
-def new_optimizer(job: Job, weights: Mapping[str, Any]) -> Any:
+def new_optimizer(job: Job, weights: Mapping[str, Tensor]) -> Optimizer:
     """Return AdamW over the weights."""
     import torch
 
     return torch.optim.AdamW(list(weights.values()), lr=job.settings.rate, weight_decay=0.0)
 
 
-def optimizer_tensors(optimizer: Any, weights: Mapping[str, Any]) -> dict[str, Any]:
+def optimizer_tensors(optimizer: Optimizer, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return AdamW's state of each weight, named ``moment.weight``."""
     tensors = {}
     for name, weight in weights.items():
@@ -137,7 +143,7 @@ def optimizer_tensors(optimizer: Any, weights: Mapping[str, Any]) -> dict[str, A
     return tensors
 
 
-def restore_optimizer(optimizer: Any, weights: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+def restore_optimizer(optimizer: Optimizer, weights: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
     """Restore the state that :func:`optimizer_tensors` returned."""
     for name, weight in weights.items():
         state = {}

@@ -6,16 +6,22 @@ the whole vocabulary costs about as much as all layers of a small model.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+    from torch.nn import Module
 
 UNMASKED = -100
 """The label of tokens that are not predicted, as in transformers and torch."""
 
 
-def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, tuple[str, ...]]:
+def masked_loss(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> tuple[Module, tuple[str, ...]]:
     """Return the loss of a model as a torch module, and notes.
 
     The head is the one among the base's weights, or a new one. If the architecture ties them, its last layer shares the
@@ -44,7 +50,7 @@ def masked_loss(encoder: SentenceTransformersEncoder, model: Any) -> tuple[Any, 
             super().__init__()
             self.encoder, self.whole = model, whole
 
-        def forward(self, features: Any, labels: Any) -> Any:
+        def forward(self, features: Iterable[Mapping[str, Tensor]], labels: object) -> Tensor:
             """Return the mean over the masked positions of a batch; 0 if nothing is masked."""
             inputs = dict(next(iter(features)))
             targets = inputs.pop("labels")

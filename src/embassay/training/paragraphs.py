@@ -8,13 +8,16 @@ paragraph. The folder contains ``hidden.npy`` (the softmax), ``words.npy`` (PV-D
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.static.paragraph_model import build
 from embassay.training.gensim_training import GensimTraining
 from embassay.training.options import ParagraphsOptions
 from embassay.training.shared import Advance, Trained
 from embassay.training.text_folder import array
+
+if TYPE_CHECKING:
+    from gensim.models.doc2vec import Doc2Vec
 
 
 def train(text: Path, out: Path, options: ParagraphsOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
@@ -56,7 +59,7 @@ def train(text: Path, out: Path, options: ParagraphsOptions, *, overwrite: bool 
     return training.trained
 
 
-def _untrained(training: GensimTraining, options: ParagraphsOptions) -> Any:
+def _untrained(training: GensimTraining, options: ParagraphsOptions) -> Doc2Vec:
     """Return a gensim model over the vocabulary, with a vector for each sentence."""
     start = training.seed_of("start")
     model = build(options.model, options.dim, options.window, training.vocabulary.counts, start)

@@ -6,7 +6,6 @@ Weights and similarities are always float32, because bfloat16 has only about thr
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 
 def bfloat16(kind: str) -> bool:
@@ -16,14 +15,14 @@ def bfloat16(kind: str) -> bool:
     return kind == "cuda" and bool(torch.cuda.is_bf16_supported(including_emulation=False))
 
 
-def of_training(kind: str) -> AbstractContextManager[Any]:
+def of_training(kind: str) -> AbstractContextManager[object]:
     """Return a context in which networks compute in the precision of a training on this kind of device."""
     import torch
 
     return torch.autocast(kind, torch.bfloat16) if bfloat16(kind) else nullcontext()
 
 
-def full(kind: str) -> AbstractContextManager[Any]:
+def full(kind: str) -> AbstractContextManager[object]:
     """Return a context in which float32 values are computed in float32, even inside :func:`of_training`."""
     import torch
 

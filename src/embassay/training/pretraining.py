@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import InputError, UnknownNameError
@@ -25,6 +25,10 @@ from embassay.training.shared import Advance, Trained
 from embassay.training.stage import Column, Recipe, features, train_stage
 from embassay.training.streams import seed_of
 from embassay.types import content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 MASKED = 0.15
 """The share of tokens that are masked (Devlin et al. 2019, section 3.1)."""
@@ -82,13 +86,15 @@ def pretrain(
     recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
     make = {"mlm": _masking_job, "tsdae": _denoising_job, "simcse": _contrast_job}[objective]
 
-    def prepare(model: Any) -> Job:
+    def prepare(model: SentenceTransformer) -> Job:
         return make(encoder, model, texts, settings)
 
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def _masking_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+def _masking_job(
+    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
+) -> Job:
     """Mask words and predict them."""
     import torch
     from transformers import DataCollatorForLanguageModeling
@@ -98,11 +104,12 @@ def _masking_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequen
     max_tokens = truncation(model, tokens)
     collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
 
-    def collate(batch: Batch) -> dict[str, Any]:
-        encoded = model.tokenizer(
-            [texts[row] for _, row in batch], truncation=True, max_length=max_tokens, return_special_tokens_mask=True
-        )
-        rows = [{name: values[n] for name, values in encoded.items()} for n in range(len(batch))]
+    def collate(batch: Batch) -> dict[str, Tensor]:
+        sentences = [texts[row] for _, row in batch]
+        encoded = model.tokenizer(sentences, truncation=True, max_length=max_tokens, return_special_tokens_mask=True)
+        # The collator expects a dictionary for each row instead of a list for each feature.
+        rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
+        # The first (epoch, row) of a batch identifies it, so a resumed training draws the same masks.
         seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
         collator.generator = torch.Generator().manual_seed(seed)
         return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
@@ -111,7 +118,9 @@ def _masking_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequen
     return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=notes)
 
 
-def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+def _denoising_job(
+    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
+) -> Job:
     """Delete words and reconstruct the sentence from the vector of the remaining words."""
     from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
 
@@ -120,7 +129,7 @@ def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequ
     tokens = lengths(model, texts, prompt)
     max_tokens = truncation(model, tokens)
 
-    def collate(batch: Batch) -> dict[str, Any]:
+    def collate(batch: Batch) -> dict[str, Tensor]:
         noisy = [with_words_deleted(texts[row], settings.seed, epoch, row) for epoch, row in batch]
         whole = [texts[row] for _, row in batch]
         return features(model, {"left": Column(noisy, prompt), "whole": Column(whole)}, max_tokens)
@@ -130,14 +139,16 @@ def _denoising_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequ
     return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=(note,))
 
 
-def _contrast_job(encoder: SentenceTransformersEncoder, model: Any, texts: Sequence[str], settings: Settings) -> Job:
+def _contrast_job(
+    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
+) -> Job:
     """Recognise a sentence among others under another dropout."""
     loss = ranking_loss(model, settings, encoder.card.similarity)
     prompt = encoder.card.prompts.get("document", "")
     tokens = lengths(model, texts, prompt)
     max_tokens = truncation(model, tokens)
 
-    def collate(batch: Batch) -> dict[str, Any]:
+    def collate(batch: Batch) -> dict[str, Tensor]:
         column = Column([texts[row] for _, row in batch], prompt)
         return features(model, {"first": column, "second": column}, max_tokens)
 
@@ -158,5 +169,6 @@ def with_words_deleted(text: str, seed: int, epoch: int, row: int) -> str:
     numbers = rng.random(len(words))
     kept = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
     if not kept:
-        kept = [words[int(rng.integers(len(words)))]]
+        chosen = int(rng.integers(len(words)))
+        kept = [words[chosen]]
     return " ".join(kept)

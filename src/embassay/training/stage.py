@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import load, quiet, versions, write_model
@@ -15,6 +15,10 @@ from embassay.training.settings import Settings
 from embassay.training.shared import THERE, Advance, Trained
 from embassay.training.steps import train
 from embassay.training.streams import drawn
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,11 @@ class Recipe:
 
     stage: str
     settings: Settings
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
     data: str
     rows: int
 
-    def asked(self, base: SentenceTransformersEncoder) -> dict[str, Any]:
+    def identity(self, base: SentenceTransformersEncoder) -> dict[str, object]:
         """Return the record that a checkpoint or a model must match."""
         settings = {**vars(self.settings), **self.options}
         # The similarity does not change vectors, so it is not in the base's fingerprint, but the loss depends on it.
@@ -53,7 +57,7 @@ def train_stage(
     recipe: Recipe,
     encoder: SentenceTransformersEncoder,
     folder: Path,
-    prepare: Callable[[Any], Job],
+    prepare: Callable[[SentenceTransformer], Job],
     *,
     overwrite: bool,
     advance: Advance,
@@ -68,7 +72,7 @@ def train_stage(
         Returns the job for the loaded model.
     """
     trained = Trained(folder, spec_of(folder))
-    stage_folder = StageFolder(folder, recipe.asked(encoder), versions())
+    stage_folder = StageFolder(folder, recipe.identity(encoder), versions())
     if stage_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
     # A loss may add new weights, such as a head: they depend on the seed too.
@@ -118,9 +122,9 @@ class Column:
     prompt: str = ""
 
 
-def features(model: Any, columns: Mapping[str, Column], max_tokens: int) -> dict[str, Any]:
+def features(model: SentenceTransformer, columns: Mapping[str, Column], max_tokens: int) -> dict[str, Tensor]:
     """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``."""
-    named: dict[str, Any] = {}
+    named: dict[str, Tensor] = {}
     for name, column in columns.items():
         tensors = model.preprocess(list(column.texts), prompt=column.prompt or None, max_length=max_tokens)
         for feature, tensor in tensors.items():

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,11 @@ from embassay.training.job import (
 )
 from embassay.training.shared import Advance
 from embassay.training.streams import own_state, seed_torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
+    from transformers import TrainerControl
 
 CLIP = 1.0
 """The largest norm of a step's gradient."""
@@ -77,8 +83,8 @@ class _TrainingRun:
     job: Job
     folder: StageFolder
     progress: Progress
-    weights: Mapping[str, Any]
-    optimizer: Any
+    weights: Mapping[str, Tensor]
+    optimizer: Optimizer
     advance: Advance
     interrupted: threading.Event
     losses: list[float] = field(default_factory=list)
@@ -157,12 +163,12 @@ def _run_trainer(run: _TrainingRun) -> None:
     class Trainer(SentenceTransformerTrainer):  # type: ignore[misc]
         """The library's trainer with our batches and our record of losses, but without a model card."""
 
-        def get_train_dataloader(self) -> Any:
+        def get_train_dataloader(self) -> DataLoader:
             """Return the remaining batches."""
             # The loader draws a random number when it starts, which must not come from the stream of dropout.
             return DataLoader(remaining, batch_size=None, collate_fn=job.collate, generator=torch.Generator())
 
-        def compute_loss(self, *args: Any, **kwargs: Any) -> Any:
+        def compute_loss(self, *args: object, **kwargs: object) -> Tensor | tuple[Tensor, object]:
             """Return the loss, and record it."""
             # The trainer itself would change the precision of the model's forward permanently: in evaluations too, and
             # not in the weights that a loss adds.
@@ -172,17 +178,17 @@ def _run_trainer(run: _TrainingRun) -> None:
             run.note_loss(float(value.detach()))
             return loss
 
-        def add_model_card_callback(self, *args: Any) -> None:
+        def add_model_card_callback(self, *args: object) -> None:
             """Leave out the library's model card, which quotes training texts."""
 
     class Callback(TrainerCallback):  # type: ignore[misc]
         """The actions before and after each step."""
 
-        def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
+        def on_step_begin(self, *args: object, **kwargs: object) -> None:
             """Draw the step's dropout from its own stream."""
             seed_torch(job.settings.seed, "step", str(run.progress.step))
 
-        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        def on_step_end(self, args: object, state: object, control: TrainerControl, **kwargs: object) -> None:
             """Count the step, and decide whether to continue."""
             control.should_training_stop = run.end_step()
 
@@ -227,7 +233,7 @@ def _until_interrupted() -> Iterator[threading.Event]:
         yield interrupted
         return
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: FrameType | None) -> None:
         interrupted.set()
         signal.signal(signal.SIGINT, before)
 

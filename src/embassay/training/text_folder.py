@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import OutputError
@@ -22,12 +21,13 @@ from embassay.store.canonical import canonical, write, write_with
 from embassay.store.paths import output_path
 from embassay.training.folders import as_stored, differences, names_in, read_json
 from embassay.training.text import Sentences
+from embassay.types import JsonObject
 
 KINDS = ("words", "paragraphs", "urae")
 CHECKPOINT = "checkpoint.npz"
 DAMAGED = (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error)
 """Errors that reading a damaged checkpoint may raise."""
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, np.ndarray]
 Writer = Callable[[BinaryIO], object]
 
 
@@ -47,7 +47,7 @@ class TrainingFolder:
     """
 
     def __init__(
-        self, path: Path, kind: str, settings: Mapping[str, Any], text: Sentences, made_with: Mapping[str, str]
+        self, path: Path, kind: str, settings: Mapping[str, object], text: Sentences, made_with: Mapping[str, str]
     ):
         self.path = output_path(path)
         self.kind = kind
@@ -91,7 +91,7 @@ class TrainingFolder:
             self.keep(0, {})
         return False
 
-    def resume(self) -> tuple[int, dict[str, NDArray[Any]]]:
+    def resume(self) -> tuple[int, dict[str, np.ndarray]]:
         """Return the number of finished epochs and the arrays after the last one; (0, {}) without a checkpoint."""
         head = self._checkpoint_head()
         if not self._continues(head):
@@ -114,7 +114,7 @@ class TrainingFolder:
         content: dict[str, Any] = {"head": np.array(head), **arrays}
         write_with(self.path / CHECKPOINT, lambda file: np.savez(file, **content))
 
-    def finish(self, files: Mapping[str, Writer], facts: Mapping[str, Any]) -> None:
+    def finish(self, files: Mapping[str, Writer], facts: Mapping[str, object]) -> None:
         """Write the model's files, then ``KIND.json`` with the settings and these facts; remove the checkpoint.
 
         Raises
@@ -124,11 +124,17 @@ class TrainingFolder:
         """
         for name, writer in files.items():
             write_with(self.path / name, writer)
-        record = {**facts, **self._identity, "format": 1, "made_with": self._made_with, "files": sorted(files)}
+        record = {
+            **facts,
+            **self._identity,
+            "format": 1,
+            "made_with": self._made_with,
+            "files": sorted(files),
+        }
         write(self.path / f"{self.kind}.json", canonical(record))
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
-    def _model(self) -> dict[str, Any]:
+    def _model(self) -> JsonObject:
         """Return the record of the finished model in the folder, of any kind; empty if there is none."""
         for kind in KINDS:
             record = read_json(self.path / f"{kind}.json")
@@ -136,7 +142,7 @@ class TrainingFolder:
                 return record
         return {}
 
-    def _checkpoint_head(self) -> dict[str, Any]:
+    def _checkpoint_head(self) -> JsonObject:
         """Return the identity, versions and epochs of the checkpoint; empty if there is none or it is damaged."""
         try:
             with (self.path / CHECKPOINT).open("rb") as file, np.load(file, allow_pickle=False) as kept:
@@ -145,15 +151,15 @@ class TrainingFolder:
             return {}
         return head if isinstance(head, dict) else {}
 
-    def _is_of_this(self, record: Mapping[str, Any]) -> bool:
+    def _is_of_this(self, record: Mapping[str, object]) -> bool:
         """Return whether a record belongs to this training."""
         return all(record.get(name) == value for name, value in self._identity.items())
 
-    def _continues(self, head: Mapping[str, Any]) -> bool:
+    def _continues(self, head: Mapping[str, object]) -> bool:
         """Return whether this training can resume from a checkpoint."""
         return self._is_of_this(head) and head.get("made_with") == self._made_with
 
-    def _changes(self, record: Mapping[str, Any]) -> str:
+    def _changes(self, record: JsonObject) -> str:
         """Return what differs between a record and this training."""
         if record.get("kind") != self.kind:
             return f"kind {record.get('kind')}"
@@ -163,6 +169,6 @@ class TrainingFolder:
         return ", ".join(filter(None, changes))
 
 
-def array(values: NDArray[Any]) -> Writer:
+def array(values: np.ndarray) -> Writer:
     """Return a function that writes an array as ``.npy``."""
     return lambda file: np.save(file, values, allow_pickle=False)

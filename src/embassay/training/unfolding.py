@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
 Array = NDArray[np.float32]
 BATCH = 16
 """Number of sentences in a mini-batch."""
-ROOM = 100_000
+MAX_VECTORS = 100_000
 """Approximate number of vectors that are unfolded together; each takes a few kilobytes of memory."""
 SPREAD = 0.1
 """Standard deviation of the words' coordinates. Tanh can reach such values, where it is not flat (Turian, Ratinov,
@@ -44,7 +43,7 @@ class Learner:
         ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
     squared_gradient_sums
         The sums of squared gradients by the same names, and of the learnt ``words``: all rows, or only the first.
-    room
+    max_vectors
         Approximate number of vectors that are unfolded together.
     """
 
@@ -54,7 +53,7 @@ class Learner:
     normalize: bool
     decay: float
     rate: float
-    room: int = ROOM
+    max_vectors: int = MAX_VECTORS
 
     def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
@@ -71,7 +70,7 @@ class Learner:
         used = np.unique(np.concatenate(rows))
         words = torch.from_numpy(self.words[used]).requires_grad_()
         total = 0.0
-        for start, stop in parts(shapes, self.room):
+        for start, stop in parts(shapes, self.max_vectors):
             plan = Plan.of(shapes[start:stop])
             places = np.searchsorted(used, np.concatenate(rows[start:stop]))[plan.order]
             leaves = torch.nn.functional.embedding(torch.from_numpy(places), words)
@@ -112,11 +111,11 @@ class Learner:
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
-    def _adagrad_change(self, sums: Array, rows: Any, gradient: Array) -> Array:
+    def _adagrad_change(self, sums: Array, rows: Indices | slice, gradient: Array) -> Array:
         """Update the sums of squared gradients; return the amount to subtract from the weights."""
         sums[rows] += gradient * gradient
-        change: Array = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
-        return change
+        change = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
+        return np.asarray(change, dtype=np.float32)
 
 
 def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
@@ -149,12 +148,12 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def parts(shapes: Sequence[Shape], room: int = ROOM) -> Iterator[tuple[int, int]]:
+def parts(shapes: Sequence[Shape], max_vectors: int = MAX_VECTORS) -> Iterator[tuple[int, int]]:
     """Yield (start, stop) of sentences that are unfolded together; n words need at most n² vectors."""
     start, size = 0, 0
     for place, shape in enumerate(shapes):
         vectors = shape.leaves**2
-        if place > start and size + vectors > room:
+        if place > start and size + vectors > max_vectors:
             yield start, place
             start, size = place, 0
         size += vectors

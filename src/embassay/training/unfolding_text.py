@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +172,7 @@ def check_text(text: Sentences, source: Source) -> None:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
 
 
-def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> Grown:
+def grow(text: Sentences, source: Source, kept: Mapping[str, np.ndarray]) -> Grown:
     """Return the tree of each sentence, from a checkpoint if it contains them.
 
     Parameters
@@ -192,7 +191,7 @@ def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> G
         tree_arrays = {name: values for name, values in kept.items() if name.startswith("tree_")}
         return Grown(tuple(trees), int(kept["tree_fell_back"]), tree_arrays)
     parsed = parse(text.sentences, source)
-    if not parsed.asked:
+    if not parsed.sent:
         return Grown(parsed.trees)
     shapes = [tree.shape for tree in parsed.trees]
     tree_arrays = {
@@ -203,16 +202,16 @@ def grow(text: Sentences, source: Source, kept: Mapping[str, NDArray[Any]]) -> G
     return Grown(parsed.trees, parsed.fell_back, tree_arrays)
 
 
-def gather(grown: Grown, given: dict[str, int] | None) -> Material:
+def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
     """Return the training data of the trees.
 
     Parameters
     ----------
-    given
+    vector_rows
         The row of each word that has a vector; None to learn all words of the text, the most frequent first.
     """
     trees = [tree for tree in grown.trees if SHORTEST <= len(tree.words) <= LONGEST]
-    row = given
+    row = vector_rows
     if row is None:
         frequency = Counter(word for tree in trees for word in tree.words)
         ranked = sorted(frequency, key=lambda word: (-frequency[word], word))

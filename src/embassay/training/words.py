@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from embassay.encoders.checks import check_whole
 from embassay.training.gensim_training import GensimTraining, hash_word
 from embassay.training.options import WordsOptions
 from embassay.training.shared import Advance, Trained
+
+if TYPE_CHECKING:
+    from gensim.models import Word2Vec
 
 
 def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = False, advance: Advance) -> Trained:
@@ -53,7 +56,7 @@ def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = Fal
     return training.trained
 
 
-def _untrained(training: GensimTraining, options: WordsOptions) -> Any:
+def _untrained(training: GensimTraining, options: WordsOptions) -> Word2Vec:
     """Return an untrained gensim model with the vocabulary in its order."""
     from gensim.models import Word2Vec
 

@@ -1,4 +1,4 @@
-"""The arrays of an ``.npz`` file, mapped into memory where they lie in it uncompressed; nothing is unpickled."""
+"""The arrays of an ``.npz`` file. Uncompressed arrays are mapped into memory; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import SourceError
 
 LOCAL_HEADER = 30
-"""Bytes of a member's local header before its name (PKWARE's APPNOTE.TXT, section 4.3.7)."""
+"""Length in bytes of a member's local header before its name (PKWARE's APPNOTE.TXT, section 4.3.7)."""
 DAMAGED = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, struct.error)
 
 
-def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
-    """Return what opens each array of the file, by name.
+def archive_arrays(path: Path) -> Mapping[str, Callable[[], np.ndarray]]:
+    """Return a function for each array of the file, by name, that opens the array.
 
-    An uncompressed array, as ``numpy.savez`` writes it, is mapped and takes no memory of its own; a compressed one is
-    read whole.
+    An uncompressed array, as written by ``numpy.savez``, is mapped into memory; a compressed one is read completely.
 
     Raises
     ------
     SourceError
-        If it is no such file; when it is opened, if the array is damaged or holds Python objects.
+        If it is not an ``.npz`` file. The functions raise it for an array that is damaged or contains Python objects.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -40,7 +38,7 @@ def archive_arrays(path: Path) -> Mapping[str, Callable[[], NDArray[Any]]]:
     return {name: partial(_open, path, name, member) for name, member in arrays.items()}
 
 
-def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
+def _open(path: Path, name: str, member: zipfile.ZipInfo) -> np.ndarray:
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
             shape, column_major, kind = _header(file)
@@ -57,14 +55,18 @@ def _open(path: Path, name: str, member: zipfile.ZipInfo) -> NDArray[Any]:
         raise SourceError(f"damaged: {error}", path, None, name) from None
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return (shape, whether the array is in column-major order, dtype) of an ``.npy`` file."""
     version = np.lib.format.read_magic(file)
     read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     return read(file)
 
 
 def _offset(path: Path, member: zipfile.ZipInfo) -> int:
-    """Return where the content of a member begins; its local header's name and extra field may differ in length."""
+    """Return the position of a member's content.
+
+    It follows from the member's local header, whose extra field may be longer than the one in the directory.
+    """
     with path.open("rb") as file:
         file.seek(member.header_offset)
         header = file.read(LOCAL_HEADER)

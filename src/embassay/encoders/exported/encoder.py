@@ -1,4 +1,4 @@
-"""An exported model, whatever runs it: batches of similar length, a thread for each core, pooling after the graph."""
+"""The encoder of exported models, for every runtime: batches of similar length, threads, pooling after the graph."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, Tokens, feed, text_vectors, unit
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import LEAST, TOKENS, batches, encode_distinct, windows
+from embassay.encoders.neural.shared import ModelOptions, prompt_options
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 PROBE = "A short one."
@@ -24,16 +29,16 @@ PROBE = "A short one."
 
 @dataclass(frozen=True)
 class ExportedEncoder:
-    """An exported model that is loaded when it is first needed.
+    """An exported model; its graph is loaded when the first text is encoded.
 
     Attributes
     ----------
     scheme, name
-        What runs it, and its folder, as the spec says them.
+        The parts of the spec: the runtime, and the folder.
     open
         Loads the graph.
     given
-        The options that were given, by name.
+        The options that were set, by name.
     """
 
     scheme: str
@@ -41,11 +46,11 @@ class ExportedEncoder:
     folder: ExportedFolder
     runtime: Runtime = field(repr=False)
     open: Callable[[], Session] = field(repr=False)
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def card(self) -> Card:
-        """What the folder's files say."""
+        """The properties of the encoder that the folder's files contain."""
         model_similarity = self.folder.similarity
         warnings = list(self.folder.warnings)
         if self._prompts["query"] and not self._prompts["text"]:
@@ -56,21 +61,22 @@ class ExportedEncoder:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
         for name, value in sorted(self.given.items()):
-            spec.append(f"{name}={'true' if value is True else value}")
+            text = "true" if value is True else value
+            spec.append(f"{name}={text}")
         return Card(
             ",".join(spec),
             revision="local folder",
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity") or ("dot" if model_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of what runs it, of every file that its vectors depend on, and of what else changes them."""
+        """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
         files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
-        settings = {k: self.given.get(k) for k in ("dim", "normalize", "max_length", "pooling", "file")}
+        settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
         return content_hash([self.scheme, files, self._prompts, settings])
 
     def fit(self, texts: Sequence[str]) -> ExportedEncoder:
@@ -84,14 +90,14 @@ class ExportedEncoder:
         return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], Rows]]:
-        """Yield (places in ``texts``, their vectors) batch by batch, the longest texts first.
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch, longest texts first.
 
         Raises
         ------
         EncoderError
-            If the graph cannot be loaded or run, or gives vectors of other dimensions than its folder promises.
+            If the graph cannot be loaded or run, or its vectors have other dimensions than the folder's record.
         """
-        # The graph is loaded and checked before the first text.
+        # This loads and checks the graph before the first text is encoded.
         dim = self._dim
         prompt = self._prompts[role]
         for window in windows(texts):
@@ -109,28 +115,30 @@ class ExportedEncoder:
         return np.array([len(ids) for ids, _ in tokens], dtype=np.int64)
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """How it runs, for ``run.json``: nothing of it changes what a vector means."""
+    def route(self) -> Mapping[str, object]:
+        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         session: Session | None = vars(self).get("_session")
-        route: dict[str, Any] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
+        route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         if session is not None:
             route.update(session.route)
             route["tokens_per_batch"] = 1 if session.alone else TOKENS["cpu"]
         return route
 
     def release(self) -> None:
-        """Let go of the loaded graph; the next text loads it again."""
+        """Release the loaded graph; it is loaded again for the next text."""
         vars(self).pop("_session", None)
         vars(self).pop("_dim", None)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
-        return {role: self.given.get(f"{role}_prompt", self.folder.prompts.get(role, "")) for role in ROLES}
+        configured = {role: self.folder.prompts.get(role, "") for role in ROLES}
+        return {**configured, **prompt_options(self.given)}
 
     @property
     def _max_tokens(self) -> int | None:
-        limits = [n for n in (self.given.get("max_length"), self.folder.max_length) if n]
-        return min(limits, default=None)
+        """The number of tokens after which texts are truncated; None for no limit."""
+        limits = (self.given.get("max_length"), self.folder.max_length)
+        return min((limit for limit in limits if limit), default=None)
 
     @cached_property
     def _session(self) -> Session:
@@ -139,7 +147,7 @@ class ExportedEncoder:
         Raises
         ------
         EncoderError
-            If it takes what texts do not give.
+            If it has inputs that cannot be made from texts.
         """
         session = self.open()
         unknown = sorted(session.inputs - KNOWN)
@@ -149,8 +157,9 @@ class ExportedEncoder:
 
     @cached_property
     def _dim(self) -> int:
-        """The dimensions of its vectors, of which a short text is encoded; what the folder promises is checked."""
-        whole = self._run(self._tokens(self._tokenizer, [PROBE])).shape[1]
+        """The number of dimensions of the vectors, found by encoding a short text and checked against the folder."""
+        tokens = self._tokens(self._tokenizer, [PROBE])
+        whole = self._run(tokens).shape[1]
         if self.folder.dim is not None and self.folder.dim != whole:
             raise EncoderError(
                 f"{self.folder.graph}: the vectors have {whole} dimensions, but the folder's configuration says "
@@ -162,11 +171,11 @@ class ExportedEncoder:
         return dim
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Tokenizer:
         return self._load_tokenizer(self._max_tokens)
 
-    def _load_tokenizer(self, limit: int | None) -> Any:
-        """Load the tokenizer; it cuts texts after ``limit`` tokens where there is a limit."""
+    def _load_tokenizer(self, limit: int | None) -> Tokenizer:
+        """Load the tokenizer; it truncates texts after ``limit`` tokens if that is not None."""
         from tokenizers import Tokenizer
 
         path = self.folder.path / "tokenizer.json"
@@ -187,40 +196,40 @@ class ExportedEncoder:
             tokenizer.enable_truncation(limit)
         return tokenizer
 
-    def _tokens(self, tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of texts that have their prompts."""
+    def _tokens(self, tokenizer: Tokenizer, texts: Sequence[str]) -> list[Tokens]:
+        """Return the tokens of texts, which include their prompts."""
         if self.folder.lower:
             texts = [text.lower() for text in texts]
         return [(encoding.ids, encoding.type_ids) for encoding in tokenizer.encode_batch(list(texts))]
 
     def _window(self, texts: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], Rows]]:
-        """Yield (places, vectors) of some thousand texts, the batches spread over the threads."""
+        """Yield (indices, vectors) of a window of texts; several threads share its batches."""
         session = self._session
         tokens = self._tokens(self._tokenizer, texts)
         lengths = [len(ids) for ids, _ in tokens]
-        # Each thread gets a batch, also where there are few texts.
+        # If there are few texts, batches are smaller, so that every thread has one.
         limit = min(TOKENS["cpu"], max(LEAST, sum(lengths) // session.threads))
         if session.alone:
             limit = 1
         with ThreadPoolExecutor(session.threads) as pool:
-            todo = list(batches(lengths, lambda: limit))
-            futures = [pool.submit(self._forward, [tokens[n] for n in places]) for places in todo]
+            planned = list(batches(lengths, lambda: limit))
+            futures = [pool.submit(self._forward, [tokens[n] for n in places]) for places in planned]
             try:
-                for places, future in zip(todo, futures, strict=True):
+                for places, future in zip(planned, futures, strict=True):
                     yield places, future.result()
             finally:
                 for future in futures:
                     future.cancel()
 
     def _forward(self, tokens: Sequence[Tokens]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts, cut and scaled as the options say."""
+        """Return the (n, d) vectors of tokenised texts, cut to ``dim`` and scaled as the options say."""
         rows = self._run(tokens)[:, : self.given.get("dim")]
         if not np.isfinite(rows).all():
             raise EncoderError(f"{self.folder.graph}: the vectors contain NaN or infinity")
         return unit(rows) if self.given.get("normalize") else rows
 
     def _run(self, tokens: Sequence[Tokens]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts, as the model itself gives them."""
+        """Return the (n, d) vectors of tokenised texts with all dimensions, not scaled by the options."""
         inputs = feed(tokens, self.folder.pad)
         session = self._session
         try:

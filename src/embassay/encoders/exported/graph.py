@@ -1,10 +1,10 @@
-"""A loaded graph: what it is given for a batch of texts, and which of its outputs are the texts' vectors."""
+"""A loaded graph: its inputs for a batch of texts, and the texts' vectors among its outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,50 +14,51 @@ from embassay.encoders.exported.pooling import pool
 from embassay.errors import EncoderError
 
 POOLED = "sentence_embedding"
-"""The output that is a text's vector."""
+"""The name of an output with one vector per text."""
 KNOWN = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
-"""Inputs that a text gives."""
+"""Inputs that can be made from texts."""
 TOKENS = ("token_embeddings", "last_hidden_state")
-"""Outputs that are vectors of tokens, the first that there is."""
+"""Names of outputs with token vectors; the first that exists is used."""
 NO_VECTORS = ("logits", "score", "prob", "label")
-"""What names of outputs hold that are decisions of a model, not vectors."""
+"""Parts of the names of outputs that are a model's decisions instead of vectors."""
 Rows = NDArray[np.float32]
 Feed = Mapping[str, NDArray[np.int64]]
 Tokens = tuple[list[int], list[int]]
-"""The ids of a text's tokens, and of the segments that they belong to."""
+"""The ids of a text's tokens, and the segment of each token."""
 
 
 class Session(Protocol):
-    """A loaded graph; several threads may call it at once."""
+    """A loaded graph; several threads may call it at the same time."""
 
     @property
     def inputs(self) -> frozenset[str]:
-        """The names of what it takes."""
+        """The names of its inputs."""
         ...
 
     @property
     def threads(self) -> int:
-        """How many threads should call it at once."""
+        """The number of threads that should call it at the same time."""
         ...
 
     @property
     def alone(self) -> bool:
-        """Whether texts of one batch move each other's vectors, so that each text has to run alone."""
+        """Whether texts of a batch change each other's vectors, so that each text has to be encoded alone."""
         ...
 
     @property
-    def route(self) -> Mapping[str, Any]:
+    def route(self) -> Mapping[str, object]:
         """Where and how it runs, for ``run.json``."""
         ...
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
-        """Return its outputs by name."""
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
+        """Return the outputs by name."""
         ...
 
 
 def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
-    """Return the (n, t) inputs of texts, padded at their end."""
+    """Return the (n, t) int64 inputs of a batch by name; shorter texts are padded at their end with token ``pad``."""
     longest = max(len(ids) for ids, _ in tokens)
+    # A batch of texts without tokens still has one column.
     shape = (len(tokens), max(1, longest))
     input_ids = np.full(shape, pad, dtype=np.int64)
     token_types = np.zeros(shape, dtype=np.int64)
@@ -70,13 +71,13 @@ def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
     return {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": token_types, "position_ids": positions}
 
 
-def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
-    """Return the (n, d) vectors of texts out of a graph's outputs, pooled and scaled where the graph does not do it.
+def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
+    """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises
     ------
     EncoderError
-        If no output can be one, or the graph ends before a module of the model that is not had here.
+        If no output has vectors, or the graph lacks a module of the model that is not implemented here.
     """
     of_texts, of_tokens = [], []
     for name, array in outputs.items():
@@ -107,11 +108,11 @@ def text_vectors(outputs: Mapping[str, NDArray[Any]], mask: NDArray[np.int64], f
 
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
-    """Return the error of a graph that a library cannot load, on one line."""
+    """Return an error about a graph that a library cannot load, with the library's message on one line."""
     return EncoderError(f"{graph}: cannot be loaded by {library}: {' '.join(str(error).split())}")
 
 
 def unit(rows: Rows) -> Rows:
-    """Scale to unit length, zero vectors left as they are, as torch's ``normalize`` does."""
+    """Return rows at unit length; zero vectors stay zero, as in torch's ``normalize``."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Session
@@ -20,18 +20,18 @@ Pooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", 
 
 @dataclass(frozen=True)
 class GraphFormat:
-    """The graphs that one runtime reads.
+    """The graph files of one runtime.
 
     Attributes
     ----------
     scheme
-        The scheme of specs: ``onnx``.
+        The scheme of its specs, for example ``onnx``.
     suffix
-        Of a graph's file: ``.onnx``.
+        The suffix of a graph's file, for example ``.onnx``.
     places
-        Where a graph lies in its folder; the first that exists is taken.
+        Usual paths of a graph in its folder; the first one that exists is used.
     open
-        Loads a graph on a device.
+        Loads a graph onto a device; called with the graph's file and the name of the device.
     """
 
     scheme: str
@@ -41,27 +41,65 @@ class GraphFormat:
 
 
 def load_folder(
-    graphs: GraphFormat, target: str, runtime: Runtime, device: str, options: Mapping[str, Any]
+    graphs: GraphFormat,
+    target: str,
+    runtime: Runtime,
+    *,
+    file: str = "",
+    pooling: Pooling | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
+    max_length: int | None = None,
+    dim: int | None = None,
+    device: str = "",
+    normalize: bool = False,
+    similarity: Literal["cosine", "dot"] | None = None,
 ) -> ExportedEncoder:
     """Read the folder's configuration; the graph is loaded when the first text is encoded.
 
     Parameters
     ----------
+    target
+        The folder.
+    file
+        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
+    pooling
+        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
+    query_prompt, document_prompt, text_prompt
+        Prompt put before each text of that role, instead of the one in the folder.
+    max_length
+        Truncate texts after this many tokens; by default the model's own limit.
+    dim
+        Keep only this many leading dimensions.
     device
-        Where to run; the run's device where it is empty.
-    options
-        The plug-in's other options by name.
+        ``cpu``, or ``cuda:0`` … for an onnxruntime that supports CUDA; by default the run's device.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        Similarity of queries and documents; by default the model's own, else cosine.
 
     Raises
     ------
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
     SpecError
-        For a length or a number of dimensions under 1, and for a device that has no such name.
+        For a length or a number of dimensions below 1, and for a device of an unknown kind.
     """
+    options = {
+        "file": file,
+        "pooling": pooling,
+        "query_prompt": query_prompt,
+        "document_prompt": document_prompt,
+        "text_prompt": text_prompt,
+        "max_length": max_length,
+        "dim": dim,
+        "normalize": normalize,
+        "similarity": similarity,
+    }
     given = given_options(f"encoder '{graphs.scheme}:{target}'", options)
-    place = device or runtime.device
-    check_device(place)
-    file, pooling = given.get("file", ""), given.get("pooling", "")
-    folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling)
-    return ExportedEncoder(graphs.scheme, target, folder, runtime, partial(graphs.open, folder.graph, place), given)
+    device = device or runtime.device
+    check_device(device)
+    folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
+    open_graph = partial(graphs.open, folder.graph, device)
+    return ExportedEncoder(graphs.scheme, target, folder, runtime, open_graph, given)

@@ -1,7 +1,7 @@
-"""The folder of an exported model: its graph, its tokenizer, and how its outputs become a text's vector.
+"""The folder of an exported model: its graph, its tokenizer, and how its outputs become one vector per text.
 
-A folder that ``embassay export`` wrote says so in ``embassay.json``. Others, as optimum writes them and the hub has
-them, are read by their sentence-transformers configuration.
+A folder written by ``embassay export`` has a record, ``embassay.json``. For other folders, for example those written by
+optimum, the configuration of sentence-transformers is used.
 """
 
 from __future__ import annotations
@@ -10,44 +10,47 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.hf_files import limit_of, special
 from embassay.encoders.neural.locations import modules, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError, SpecError
+from embassay.types import JsonObject
 
 RECORD, FORMAT = "embassay.json", 1
 FIDELITY = "fidelity.json"
 KNOWN = (".Transformer", ".Pooling", ".Normalize")
-"""Modules of sentence-transformers that can be done after a graph that ends with tokens."""
+"""Modules of sentence-transformers that are implemented here for graphs that return token vectors."""
 UNPOOLED = (
     "the folder has no pooling configuration: if the graph returns token vectors, mean pooling is used "
     "(set pooling= to change it)"
 )
 ASIDE = (".md", ".png", ".jpg", ".safetensors", ".h5", ".msgpack", ".ot", ".pt", ".ckpt", ".gitattributes")
-"""Endings of what no vector of a graph depends on: documentation, the weights for other libraries."""
+"""Suffixes of files on which no vector of a graph depends: documentation, weights for other libraries."""
 
 
 @dataclass(frozen=True)
 class ExportedFolder:
-    """What a folder says of its model.
+    """The content of a folder.
 
     Attributes
     ----------
     graph
         The graph's file.
     modes
-        The pooling of a graph that ends with tokens; empty where nothing says it: the mean.
+        The pooling modes for a graph that returns token vectors; empty (the mean) if the folder does not name them.
     normalize
-        Whether vectors are then scaled to unit length.
+        Whether pooled vectors are scaled to unit length.
+    lower
+        Whether texts are lower-cased.
     pad
-        The token that shorter texts are filled up with.
+        The id of the padding token.
     dim
-        The dimensions that ``embassay.json`` or the configuration of the pooling promises; None where none does.
+        The number of dimensions in ``embassay.json`` or in the configuration of the pooling; None if unknown.
     int8
-        Whether ``embassay.json`` says that its weights are whole numbers of 8 bits.
+        Whether the weights have 8 bits, according to ``embassay.json``.
     """
 
     path: Path
@@ -64,44 +67,49 @@ class ExportedFolder:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, path: Path, suffix: str, known: tuple[str, ...], file: str = "", pooling: str = "") -> ExportedFolder:
+    def of(
+        cls, path: Path, suffix: str, usual_places: tuple[str, ...], file: str = "", pooling: str = ""
+    ) -> ExportedFolder:
         """Read a folder.
 
         Parameters
         ----------
         suffix
-            Of a graph's file: ``.onnx`` or ``.xml``.
-        known
-            Where the graph lies, the first that there is.
+            The suffix of a graph's file: ``.onnx`` or ``.xml``.
+        usual_places
+            The usual paths of the graph; the first that exists is used.
         file
-            The graph's file, relative to the folder, where the user says which.
+            The graph's file, relative to the folder, if the user chose one.
         pooling
-            The pooling, where the user says which; a graph that ends with the text's vector has its own.
+            The pooling mode, if the user chose one. A graph that returns text vectors has its own pooling.
 
         Raises
         ------
         ModelNotFoundError
-            If there is no such folder, no graph, several of which none is named, no tokenizer, or a configuration that
-            is damaged or has modules that cannot be done.
+            If there is no such folder, no graph, several graphs without a choice, no tokenizer, or a configuration
+            that is damaged or has modules that are not supported.
         """
         if not path.is_dir():
             raise ModelNotFoundError(f"{path}: no such folder; create it with 'embassay export'")
-        graph = _graph(path, suffix, known, file)
+        graph = _graph(path, suffix, usual_places, file)
         if not (path / "tokenizer.json").is_file():
             raise ModelNotFoundError(f"{path}: tokenizer.json is missing; save the model's tokenizer there")
         if suffix == ".xml" and not graph.with_suffix(".bin").is_file():
             raise ModelNotFoundError(f"{graph}: the weights ({graph.with_suffix('.bin').name}) are missing")
-        if (path / RECORD).is_file() and pooling:
+        if not (path / RECORD).is_file():
+            return _configured(path, graph, pooling)
+        if pooling:
             raise SpecError(
                 f"{path}, option 'pooling': cannot be used here, because the graph includes the pooling; leave it out"
             )
-        return _recorded(path, graph) if (path / RECORD).is_file() else _configured(path, graph, pooling)
+        return _recorded(path, graph)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that its vectors depend on, relative to the folder: all but documentation and other graphs."""
+        """The files on which vectors depend, relative to the folder: all except documentation and other graphs."""
         files = []
         for top, folders, names in os.walk(self.path, followlinks=True):
+            # Changing the list keeps os.walk out of hidden folders.
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 file = Path(top) / name
@@ -110,32 +118,34 @@ class ExportedFolder:
         return tuple(sorted(files))
 
     def _is_of_another_graph(self, file: Path) -> bool:
-        """Say whether a file is another graph, or lies beside one and has its name: its weights."""
+        """Return whether a file is another graph or its weights, which have the graph's name."""
         if file.suffix in (".onnx", ".xml"):
             return file != self.graph
         stem = _stem(file)
         if file.parent != self.graph.parent or stem == _stem(self.graph):
             return False
-        return any(_stem(graph) == stem for graph in self.graph.parent.glob(f"*{self.graph.suffix}"))
+        graph_stems = {_stem(graph) for graph in self.graph.parent.glob(f"*{self.graph.suffix}")}
+        return stem in graph_stems
 
 
 def _stem(file: Path) -> str:
+    """Return the name of a file up to its first dot."""
     return file.name.partition(".")[0]
 
 
 def _is_aside(name: str) -> bool:
-    """Say whether no vector of a graph depends on a file of this name."""
+    """Return whether no vector of a graph depends on a file of this name."""
     weights_of_other_libraries = name.startswith(("pytorch_model", "tf_model", "rust_model", "flax_model"))
     return weights_of_other_libraries or name.startswith(".") or name in (FIDELITY, "LICENSE") or name.endswith(ASIDE)
 
 
-def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
-    """Return the graph's file: the named one, the first known one, or the only one."""
+def _graph(path: Path, suffix: str, usual_places: tuple[str, ...], file: str) -> Path:
+    """Return the graph's file: the chosen one, otherwise the first in a usual place, otherwise the only one."""
     if file:
         if not (path / file).is_file() or not file.endswith(suffix):
             raise ModelNotFoundError(f"{path / file}: no such graph; set file= to a {suffix} file in the folder")
         return path / file
-    for name in known:
+    for name in usual_places:
         if (path / name).is_file():
             return path / name
     names = sorted(p.relative_to(path).as_posix() for p in path.rglob(f"*{suffix}"))
@@ -143,11 +153,11 @@ def _graph(path: Path, suffix: str, known: tuple[str, ...], file: str) -> Path:
         return path / names[0]
     if names:
         raise ModelNotFoundError(f"{path}: several graphs ({', '.join(names)}); choose one with file=")
-    raise ModelNotFoundError(f"{path}: {known[0]} is missing; create it with 'embassay export'")
+    raise ModelNotFoundError(f"{path}: {usual_places[0]} is missing; create it with 'embassay export'")
 
 
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
-    """Read what ``embassay export`` wrote down."""
+    """Read the record of ``embassay export``."""
     record = read_json(path / RECORD)
     prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
     complete = (
@@ -163,7 +173,7 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     return ExportedFolder(
         path,
         graph,
-        # The graph ends with the text's vector.
+        # The graph returns text vectors, so nothing is pooled or scaled after it.
         modes=(),
         normalize=False,
         max_length=length,
@@ -175,24 +185,31 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     )
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return type(value) is int and value > 0
 
 
 def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
-    """Read the configuration of a sentence-transformers model beside a graph."""
-    kinds = [kind for kind, _ in modules(path)]
+    """Read the sentence-transformers configuration of a folder without a record."""
+    kinds = []
+    pooling_folder = None
+    for kind, place in modules(path):
+        kinds.append(kind)
+        if kind.endswith(".Pooling") and pooling_folder is None:
+            pooling_folder = place
     transformer = modules(path)[0][1]
-    module = next((place for kind, place in modules(path) if kind.endswith(".Pooling")), None)
-    config = read_json(module / "config.json") if module else {}
+    config: JsonObject = {}
+    if pooling_folder:
+        config = read_json(pooling_folder / "config.json")
     modes = (pooling,) if pooling else configured(config)
-    if module and not (module / "config.json").is_file() and not pooling:
-        raise ModelNotFoundError(f"{module / 'config.json'}: missing; copy it there, or set pooling=")
-    if module and not modes:
-        raise ModelNotFoundError(f"{module / 'config.json'}: unknown pooling; set pooling=")
+    if pooling_folder and not modes:
+        config_file = pooling_folder / "config.json"
+        if not config_file.is_file():
+            raise ModelNotFoundError(f"{config_file}: missing; copy it there, or set pooling=")
+        raise ModelNotFoundError(f"{config_file}: unknown pooling; set pooling=")
     if config.get("include_prompt") is False:
         raise ModelNotFoundError(
-            f"{module}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
+            f"{pooling_folder}: leaving the prompt out of the pooling (include_prompt=false) is not supported"
         )
     settings = read_json(path / "config_sentence_transformers.json")
     bert = read_json(transformer / "sentence_bert_config.json")
@@ -213,32 +230,33 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
 
 
 def other_modules(folder: ExportedFolder) -> tuple[str, ...]:
-    """Return the modules of a folder that only a graph which ends with the text's vector can have in it."""
+    """Return the modules of a folder that are not implemented here, so only the graph itself can contain them."""
     return tuple(kind for kind, _ in modules(folder.path) if not kind.endswith(KNOWN))
 
 
-def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: Mapping[str, Any]) -> int | None:
-    """Return the dimensions that the pooling's configuration says, where nothing after it changes them."""
+def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: JsonObject) -> int | None:
+    """Return the number of dimensions in the pooling's configuration; None if unknown, or changed after the pooling."""
     dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
-    plain = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
-    return dim if plain and _is_count(dim) else None
+    is_unchanged = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
+    return dim if is_unchanged and _is_count(dim) else None
 
 
-def _max_length(place: Path, bert: Mapping[str, Any]) -> int | None:
-    """Return the tokens that the model reads: what sentence-transformers' configuration says, else its tokenizer's.
+def _max_length(place: Path, bert: JsonObject) -> int | None:
+    """Return the token limit: that of sentence-transformers' configuration, otherwise the tokenizer's.
 
-    Never more than it has positions.
+    It is at most the number of the model's positions, and None if there is no limit.
     """
     length = bert.get("max_seq_length")
     return limit_of(read_json(place / "config.json"), place, length if _is_count(length) else None)
 
 
 def _pad(path: Path) -> int:
-    """Return the number of the padding token: the tokenizer's, else the model's, else 0."""
+    """Return the id of the padding token: the tokenizer's, otherwise the model's, otherwise 0."""
     tokenizer = read_json(path / "tokenizer.json")
     padding = tokenizer.get("padding")
     if isinstance(padding, dict) and isinstance(padding.get("pad_id"), int):
         return int(padding["pad_id"])
+    # Without a setting for padding, the token itself may be named, and listed with its id.
     pad_token = special(path, "pad_token")
     for token in tokenizer.get("added_tokens") or ():
         if pad_token and isinstance(token, dict) and token.get("content") == pad_token:

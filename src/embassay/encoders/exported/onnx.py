@@ -7,50 +7,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
+import numpy as np
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Feed, cannot_load
-from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
+from embassay.encoders.exported.loading import GraphFormat, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 TARGET = "FOLDER"
 EXTRA = "onnx"
 REQUIRES = ("onnxruntime", "tokenizers")
 DYNAMIC = b"DynamicQuantizeLinear"
-"""The operator that finds the range of a whole batch: one text then changes another's vector."""
+"""The operator that quantises by the range of a whole batch, so that texts change each other's vectors."""
 
 
 @dataclass(frozen=True)
 class OnnxSession:
-    """A graph that onnxruntime has loaded.
+    """A graph loaded by onnxruntime.
 
     Attributes
     ----------
     alone
-        True where activations are quantised by the range of a whole batch.
+        True if activations are quantised by the range of a whole batch.
     """
 
-    session: Any
+    session: InferenceSession
     provider: str
     threads: int
     alone: bool
 
     @classmethod
     def of(cls, graph: Path, device: str) -> OnnxSession:
-        """Load a graph; on the processor one thread runs a batch, and several run batches side by side.
+        """Load a graph. On a CPU, each batch runs on one thread, and several batches run at the same time.
 
         Raises
         ------
         EncoderError
-            If the device cannot be used, or the file is no graph that this onnxruntime reads.
+            If the device is not supported, or this onnxruntime cannot read the graph.
         """
         import onnxruntime
 
@@ -67,23 +70,23 @@ class OnnxSession:
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
+        """The names of the graph's inputs."""
         return frozenset(node.name for node in self.session.get_inputs())
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """The provider, and how the batches are spread."""
+    def route(self) -> Mapping[str, object]:
+        """Device, provider and number of threads, for ``run.json``."""
         device = "cpu" if self.provider == "CPUExecutionProvider" else "cuda"
         return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
         """Return the outputs by name."""
         names = [node.name for node in self.session.get_outputs()]
         return dict(zip(names, self.session.run(names, dict(feed)), strict=True))
 
 
 def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
-    """Return the provider for a device, with its options."""
+    """Return the name and the options of onnxruntime's provider for a device."""
     kind, _, number = device.partition(":")
     if kind == "cuda":
         if "CUDAExecutionProvider" not in available:
@@ -95,7 +98,7 @@ def _provider(device: str, available: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def _is_dynamic(graph: Path) -> bool:
-    """Say whether a graph finds ranges while it runs; the names of operators stand in the file as they are."""
+    """Return whether a graph quantises dynamically. Names of operators are plain text in the file."""
     with graph.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as content:
         return content.find(DYNAMIC) >= 0
 
@@ -103,56 +106,8 @@ def _is_dynamic(graph: Path) -> bool:
 GRAPHS = GraphFormat("onnx", ".onnx", ("model.onnx", "onnx/model.onnx"), OnnxSession.of)
 
 
-def create(
-    target: str,
-    runtime: Runtime,
-    *,
-    file: str = "",
-    pooling: Pooling | None = None,
-    query_prompt: str | None = None,
-    document_prompt: str | None = None,
-    text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
-    device: str = "",
-    normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
-) -> ExportedEncoder:
-    """Read the folder's configuration; the graph is loaded when the first text is encoded.
-
-    Parameters
-    ----------
-    file
-        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
-    pooling
-        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
-    query_prompt, document_prompt, text_prompt
-        Prompt put before each text of that role, instead of the one in the folder.
-    max_length
-        Truncate texts after this many tokens; by default the model's own limit.
-    dim
-        Keep only this many leading dimensions.
-    device
-        ``cpu``, or ``cuda:0`` … if onnxruntime supports CUDA; by default the run's device.
-    normalize
-        Scale vectors to unit length.
-    similarity
-        Similarity of queries and documents; by default the model's own, else cosine.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
-    """
-    options = {
-        "file": file,
-        "pooling": pooling,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
-    return load_folder(GRAPHS, target, runtime, device, options)
+# The options of a spec are read from the signature of this function, which wraps() copies.
+@wraps(load_folder)
+def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
+    """Return the encoder; the options and errors are those of :func:`load_folder`."""
+    return load_folder(GRAPHS, target, runtime, **options)

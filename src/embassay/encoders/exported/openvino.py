@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Feed, cannot_load
-from embassay.encoders.exported.loading import GraphFormat, Pooling, load_folder
+from embassay.encoders.exported.loading import GraphFormat, load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime
+
+if TYPE_CHECKING:
+    from openvino import CompiledModel, InferRequest
 
 TARGET = "FOLDER"
 EXTRA = "openvino"
@@ -29,29 +31,29 @@ REQUIRES = ("openvino", "tokenizers")
 
 @dataclass(frozen=True)
 class OpenVinoSession:
-    """A graph that OpenVINO has compiled.
+    """A graph compiled by OpenVINO.
 
     Attributes
     ----------
     requests
-        A request for each thread; a thread that runs a batch takes one and puts it back.
+        One inference request per thread. A thread takes one for a batch and puts it back.
     alone
-        False: weights are compressed, activations are not.
+        Always False, because only weights are quantised, not activations.
     """
 
-    model: Any
+    model: CompiledModel
     threads: int
-    requests: SimpleQueue[Any] = field(repr=False)
+    requests: SimpleQueue[InferRequest] = field(repr=False)
     alone: bool = False
 
     @classmethod
     def of(cls, graph: Path, device: str) -> OpenVinoSession:
-        """Compile a graph, in float32 throughout; one thread runs a batch, and several run batches side by side.
+        """Compile a graph that computes in float32. Each batch runs on one thread, and several run at the same time.
 
         Raises
         ------
         EncoderError
-            If another device is asked for, or the file is no graph that this OpenVINO reads.
+            If the device is not the CPU, or this OpenVINO cannot read the graph.
         """
         if device.partition(":")[0] not in ("auto", "cpu"):
             raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
@@ -68,29 +70,29 @@ class OpenVinoSession:
             model = openvino.Core().compile_model(str(graph), "CPU", settings)
         except Exception as error:
             raise cannot_load(graph, "OpenVINO", error) from None
-        requests: SimpleQueue[Any] = SimpleQueue()
+        requests: SimpleQueue[InferRequest] = SimpleQueue()
         for _ in range(threads):
             requests.put(model.create_infer_request())
         return cls(model, threads, requests)
 
     @cached_property
     def inputs(self) -> frozenset[str]:
-        """The names of what the graph takes."""
+        """The names of the graph's inputs."""
         return frozenset(name for port in self.model.inputs for name in port.get_names())
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """The device, and how the batches are spread."""
+    def route(self) -> Mapping[str, object]:
+        """Device, backend and number of threads, for ``run.json``."""
         return {"device": "cpu", "backend": "OpenVINO", "threads": self.threads}
 
-    def __call__(self, feed: Feed) -> Mapping[str, NDArray[Any]]:
+    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
         """Return the outputs by name."""
         request = self.requests.get()
         outputs = {}
         try:
             request.infer(dict(feed))
             for port in self.model.outputs:
-                # The request's own memory is overwritten by the next batch.
+                # Copied, because the next batch overwrites the memory of the request.
                 rows = np.array(request.get_tensor(port).data)
                 for name in sorted(port.get_names()):
                     outputs[name] = rows
@@ -102,56 +104,8 @@ class OpenVinoSession:
 GRAPHS = GraphFormat("openvino", ".xml", ("openvino_model.xml", "openvino/openvino_model.xml"), OpenVinoSession.of)
 
 
-def create(
-    target: str,
-    runtime: Runtime,
-    *,
-    file: str = "",
-    pooling: Pooling | None = None,
-    query_prompt: str | None = None,
-    document_prompt: str | None = None,
-    text_prompt: str | None = None,
-    max_length: int | None = None,
-    dim: int | None = None,
-    device: str = "",
-    normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
-) -> ExportedEncoder:
-    """Read the folder's configuration; the graph is loaded when the first text is encoded.
-
-    Parameters
-    ----------
-    file
-        The graph's ``.xml`` file, if the folder has several.
-    pooling
-        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
-    query_prompt, document_prompt, text_prompt
-        Prompt put before each text of that role, instead of the one in the folder.
-    max_length
-        Truncate texts after this many tokens; by default the model's own limit.
-    dim
-        Keep only this many leading dimensions.
-    device
-        ``cpu`` only; the run's device by default.
-    normalize
-        Scale vectors to unit length.
-    similarity
-        Similarity of queries and documents; by default the model's own, else cosine.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
-    """
-    options = {
-        "file": file,
-        "pooling": pooling,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
-    return load_folder(GRAPHS, target, runtime, device, options)
+# The options of a spec are read from the signature of this function, which wraps() copies.
+@wraps(load_folder)
+def create(target: str, runtime: Runtime, **options: Any) -> ExportedEncoder:
+    """Return the encoder; the options and errors are those of :func:`load_folder`."""
+    return load_folder(GRAPHS, target, runtime, **options)

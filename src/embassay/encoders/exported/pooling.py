@@ -1,12 +1,13 @@
-"""From the vectors of tokens to one of the text, as sentence-transformers' ``Pooling`` does it, for padded batches."""
+"""Pooling of token vectors into text vectors, as in sentence-transformers' ``Pooling``, for padded batches."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from embassay.types import JsonObject
 
 MODES = ("mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 LEGACY = {
@@ -17,24 +18,28 @@ LEGACY = {
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-"""How configurations named the modes before sentence-transformers 6, in the order in which they are put together."""
+"""The names of the modes in configurations before sentence-transformers 6, in the order of concatenation."""
 
 
-def configured(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the modes that a pooling module's ``config.json`` names; none where it names none or an unknown one."""
-    modes = config.get("pooling_mode") or [mode for name, mode in LEGACY.items() if config.get(name)]
+def configured(config: JsonObject) -> tuple[str, ...]:
+    """Return the modes in a pooling module's ``config.json``; empty if it has none or an unknown one."""
+    modes = config.get("pooling_mode")
+    if not modes:
+        modes = [mode for name, mode in LEGACY.items() if config.get(name)]
     if isinstance(modes, str):
         modes = [modes]
-    return tuple(modes) if all(mode in MODES for mode in modes) else ()
+    if not set(modes) <= set(MODES):
+        return ()
+    return tuple(modes)
 
 
-def pool(tokens: NDArray[Any], mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
-    """Return the (n, d) vectors of texts; those of several modes stand side by side.
+def pool(tokens: np.ndarray, mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
+    """Return (n, d) float32 text vectors; for m modes they are concatenated to (n, m · d).
 
     Parameters
     ----------
     tokens
-        (n, t, d) vectors of tokens, real ones first.
+        (n, t, d) token vectors; padding is at the end.
     mask
         (n, t) 1 for a token, 0 for padding.
     modes
@@ -44,7 +49,8 @@ def pool(tokens: NDArray[Any], mask: NDArray[np.int64], modes: Sequence[str]) ->
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[Any]:
+def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[np.float32]:
+    """Return (n, d) text vectors by one mode."""
     lengths = mask.sum(axis=1)
     if mode == "cls":
         return tokens[:, 0]
@@ -54,7 +60,7 @@ def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> ND
         return np.asarray(np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1))
     weights = mask
     if mode == "weightedmean":
-        # The first token counts once, the second twice, and so on.
+        # The first token has weight 1, the second 2, and so on.
         weights = mask * np.arange(1, mask.shape[1] + 1)
     total = np.einsum("nt,ntd->nd", weights.astype(np.float32), tokens)
     divisor = np.maximum(weights.sum(axis=1, keepdims=True).astype(np.float32), 1)

@@ -1,7 +1,7 @@
-"""Files of vectors that were made elsewhere: ``.npz`` without pickles, Parquet, JSON lines; a vector a row.
+"""Files of vectors from other programs: ``.npz`` without pickles, Parquet, or JSON lines, with one vector per row.
 
 Columns, arrays and fields are found by name: ``text`` or ``id``, ``vector`` or ``embedding``, and ``role``, each also
-in the plural. A row's vector must be as long as the first one's, and finite.
+in the plural. All vectors must be finite and have the same length.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
 from embassay.encoders.exported.arrays import archive_arrays
@@ -20,30 +20,35 @@ from embassay.errors import SourceError
 from embassay.samples.base import Role
 from embassay.store.paths import open_file, unreadable
 
+if TYPE_CHECKING:
+    import polars as pl
+
 NAMES = {
     "text": ("text", "texts", "sentence"),
     "id": ("id", "ids", "_id"),
     "role": ("role", "roles"),
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
-"""The names of columns, by what they hold; of several that are there the first counts."""
+"""Accepted column names by content; if a file has several of them, the first in this order is used."""
 ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
-"""Rows that are checked together."""
+"""Number of rows that are checked at a time."""
 HEAD = 64
-"""Bytes that a form is recognised by."""
+"""Number of bytes at the start of a file by which its format is recognised."""
 FORMS = ".npz archive (numpy.savez), Parquet, JSON lines (one object per line)"
 Kind = Literal["npz", "parquet", "jsonl"]
 
 
 @dataclass(frozen=True)
-class Form:
-    """How a file of vectors is written.
+class VectorFile:
+    """A file of vectors: where it is, its format, and its columns.
 
     Attributes
     ----------
+    kind
+        The format: ``npz``, ``parquet`` or ``jsonl``.
     names
-        The name of each column by what it holds: ``vector``, ``text`` or ``id``, and ``role`` where there is one.
+        The name of each column, by its content: ``vector``; ``text`` or ``id`` or both; ``role`` if there is one.
     """
 
     path: Path
@@ -52,11 +57,11 @@ class Form:
 
     @property
     def key(self) -> Literal["text", "id"]:
-        """What its vectors are looked up by."""
+        """The column by which vectors are looked up: the texts if there are any, otherwise the ids."""
         return "text" if "text" in self.names else "id"
 
     def error(self, number: int, problem: str, what: str = "vector") -> SourceError:
-        """Return the error of one row; JSON lines have lines, the other forms rows."""
+        """Return the error of one row, with its line in JSON lines and its number in the other formats."""
         if self.kind == "jsonl":
             return SourceError(problem, self.path, number, self.names[what])
         return SourceError(f"row {number}: {problem}", self.path, None, self.names[what])
@@ -64,33 +69,33 @@ class Form:
 
 @dataclass(frozen=True)
 class VectorTable:
-    """The rows of a file.
+    """The rows of a file of vectors.
 
     Attributes
     ----------
     numbers
-        The line of each row, or its number, from 1.
+        The line of each row in JSON lines, otherwise its number; both from 1.
     keys
-        The text or the id of each.
+        The text or the id of each row.
     roles
-        The role of each; empty for any.
+        The role of each row; empty if the vector is for every role.
     vectors
-        (n, d), float32 in memory, or of any real type where the file is mapped.
+        (n, d): float32 in memory, or any real type if the file is mapped into memory.
     """
 
     numbers: Sequence[int]
     keys: Sequence[str]
     roles: Sequence[str]
-    vectors: NDArray[Any]
+    vectors: np.ndarray
 
 
-def recognise(path: Path) -> Form:
-    """Recognise how a file is written by its beginning, and which columns it has.
+def recognise(path: Path) -> VectorFile:
+    """Return the format and the columns of a file; the format is recognised by its first bytes.
 
     Raises
     ------
     SourceError
-        If it cannot be read, is empty or of another form, or has no vectors or nothing to look them up by.
+        If it cannot be read, is empty, has another format, has no vectors, or has neither texts nor ids.
     """
     try:
         with open_file(path) as file:
@@ -113,7 +118,7 @@ def recognise(path: Path) -> Form:
     if kind == "jsonl":
         # A later line may have a role.
         names.setdefault("role", "role")
-    return Form(path, kind, names)
+    return VectorFile(path, kind, names)
 
 
 def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
@@ -129,8 +134,8 @@ def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
     return "jsonl", []
 
 
-def read_rows(form: Form, key: str) -> VectorTable:
-    """Read the rows of a file, and check them.
+def read_rows(file: VectorFile, key: str) -> VectorTable:
+    """Read and check the rows of a file.
 
     Parameters
     ----------
@@ -140,85 +145,85 @@ def read_rows(form: Form, key: str) -> VectorTable:
     Raises
     ------
     SourceError
-        With the line (the row, where there are no lines), for a key that is no text, an unknown role, and a vector that
-        is none, of another length, or not finite.
+        For a key that is not a text, an unknown role, and a vector that is not a list of numbers, has another length
+        than the first one, or is not finite. The error names the line or row.
     """
-    if form.kind == "npz":
-        table = _read_archive(form, key)
-    elif form.kind == "parquet":
-        table = _read_parquet(form, key)
+    if file.kind == "npz":
+        table = _read_archive(file, key)
+    elif file.kind == "parquet":
+        table = _read_parquet(file, key)
     else:
-        table = _read_lines(form, key)
+        table = _read_lines(file, key)
     if not len(table.vectors):
-        raise SourceError("has no rows", form.path)
+        raise SourceError("has no rows", file.path)
     for number, name, role in zip(table.numbers, table.keys, table.roles, strict=True):
         if not isinstance(name, str):
-            raise form.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
+            raise file.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
         if key == "id" and role:
-            raise form.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
+            raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
         if role not in ROLES:
-            raise form.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
+            raise file.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
     for start in range(0, len(table.vectors), ROWS):
         finite = np.isfinite(as_float32(table.vectors[start : start + ROWS])).all(axis=1)
         if not finite.all():
-            raise form.error(table.numbers[start + int(finite.argmin())], "contains NaN or infinity")
+            raise file.error(table.numbers[start + int(finite.argmin())], "contains NaN or infinity")
     return table
 
 
-def as_float32(numbers: Any) -> NDArray[np.float32]:
-    """Return numbers as float32; those that it cannot hold become infinite."""
+def as_float32(numbers: ArrayLike) -> NDArray[np.float32]:
+    """Return numbers as float32; numbers too large for float32 become infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers, dtype=np.float32)
 
 
-def _read_lines(form: Form, key: str) -> VectorTable:
-    key_name, vector_name, role_name = form.names[key], form.names["vector"], form.names["role"]
+def _read_lines(file: VectorFile, key: str) -> VectorTable:
+    key_name, vector_name, role_name = file.names[key], file.names["vector"], file.names["role"]
     numbers: list[int] = []
     keys: list[str] = []
     roles: list[str] = []
     vectors: list[NDArray[np.float32]] = []
-    for number, row in json_lines(form.path):
-        require(row, (key_name, vector_name), form.path, number)
+    for number, row in json_lines(file.path):
+        require(row, (key_name, vector_name), file.path, number)
         vector = row[vector_name]
         if not isinstance(vector, list) or not vector or not set(map(type, vector)) <= {int, float}:
-            raise form.error(number, "must be a list of numbers")
+            raise file.error(number, "must be a list of numbers")
         if vectors and len(vector) != len(vectors[0]):
-            raise form.error(number, f"has {len(vector)} numbers, the first row has {len(vectors[0])}")
+            raise file.error(number, f"has {len(vector)} numbers, the first row has {len(vectors[0])}")
         try:
             vectors.append(as_float32(vector))
         except OverflowError:  # a whole number that no float can hold
-            raise form.error(number, "contains NaN or infinity") from None
+            raise file.error(number, "contains NaN or infinity") from None
         numbers.append(number)
         keys.append(_key(row[key_name], key))
         roles.append(row.get(role_name) or "")
     return VectorTable(numbers, keys, roles, np.array(vectors))
 
 
-def _key(value: Any, key: str) -> Any:
-    """Return an id that is a whole number as text."""
+def _key(value: str, key: str) -> str:
+    """Return a key of a row; an id that is a whole number becomes text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return str(value) if key == "id" and is_number else value
 
 
-def _read_archive(form: Form, key: str) -> VectorTable:
-    arrays = archive_arrays(form.path)
-    vectors = arrays[form.names["vector"]]()
+def _read_archive(file: VectorFile, key: str) -> VectorTable:
+    arrays = archive_arrays(file.path)
+    vectors = arrays[file.names["vector"]]()
     count = len(vectors) if vectors.ndim else 0
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
-            f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", form.path, None, "vectors"
+            f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", file.path, None, "vectors"
         )
 
     def texts(what: str) -> list[str]:
-        array = arrays[form.names[what]]()
+        array = arrays[file.names[what]]()
         # Whole numbers may be ids.
         kinds = "Uiu" if what == "id" else "U"
         if array.shape != (count,) or array.dtype.kind not in kinds:
             problem = f"must be an array of {count:,} texts, is {array.dtype} {array.shape}"
-            raise SourceError(problem, form.path, None, form.names[what])
+            raise SourceError(problem, file.path, None, file.names[what])
         return [str(value) for value in array.tolist()]
 
-    roles = texts("role") if "role" in form.names else [""] * count
+    roles = texts("role") if "role" in file.names else [""] * count
     return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 
 
@@ -231,29 +236,29 @@ def _parquet_columns(path: Path) -> list[str]:
         raise _no_parquet(path, error) from None
 
 
-def _read_parquet(form: Form, key: str) -> VectorTable:
+def _read_parquet(file: VectorFile, key: str) -> VectorTable:
     import polars as pl
 
-    names = form.names
+    names = file.names
     columns = [names[what] for what in (key, "vector", "role") if what in names]
     try:
-        frame = pl.read_parquet(form.path, columns=columns)
+        frame = pl.read_parquet(file.path, columns=columns)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise _no_parquet(form.path, error) from None
+        raise _no_parquet(file.path, error) from None
     keys = [_key(value, key) for value in frame[names[key]].to_list()]
     roles = [""] * len(keys)
     if "role" in names:
         roles = frame[names["role"]].fill_null("").to_list()
-    return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(form, frame[names["vector"]]))
+    return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(file, frame[names["vector"]]))
 
 
-def _list_column(form: Form, column: Any) -> NDArray[np.float32]:
+def _list_column(file: VectorFile, column: pl.Series) -> NDArray[np.float32]:
     """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
     import polars as pl
 
     kind = column.dtype
     if not isinstance(kind, (pl.List, pl.Array)) or not kind.inner.is_numeric():
-        raise SourceError(f"must hold lists of numbers, holds {kind}", form.path, None, form.names["vector"])
+        raise SourceError(f"must hold lists of numbers, holds {kind}", file.path, None, file.names["vector"])
     if isinstance(kind, pl.Array):
         column = column.arr.to_list()
     lengths = column.list.len().fill_null(0).to_numpy()
@@ -261,10 +266,10 @@ def _list_column(form: Form, column: Any) -> NDArray[np.float32]:
         return np.zeros((0, 1), dtype=np.float32)
     width = int(lengths[0])
     if not width:
-        raise form.error(1, "has no numbers")
+        raise file.error(1, "has no numbers")
     if (lengths != width).any():
         place = int((lengths != width).argmax())
-        raise form.error(place + 1, f"has {lengths[place]} numbers, the first row has {width}")
+        raise file.error(place + 1, f"has {lengths[place]} numbers, the first row has {width}")
     numbers = column.explode().cast(pl.Float32).fill_null(float("nan"))
     return np.asarray(numbers.to_numpy()).reshape(-1, width)
 

@@ -1,4 +1,4 @@
-"""Vectors of a file by the text that they are of; which text an id is, says a second file."""
+"""An index of the vectors of a file by text; if they are stored by id, a table maps ids to texts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.corpora.io.jsonl import Ids, key_field, listed, require
 from embassay.corpora.io.records import read_table
-from embassay.encoders.exported.vector_files import NAMES, ROLES, Form, read_rows
+from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, read_rows
 from embassay.errors import SourceError
 
 SHOWN = 60
-"""Characters that a message repeats of a text."""
+"""Number of characters of a text that a message quotes."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +25,21 @@ class TextVectors:
     Attributes
     ----------
     row
-        The row of each text, by :func:`digest` of its role (empty for any) and the text: texts themselves are not kept.
+        The row of each text, by the :func:`digest` of its role (empty for any role) and text. Texts are not stored.
     matrix
-        (n, d) float32 in memory, or of any real type where the file is mapped.
+        (n, d): float32 in memory, or any real type if the file is mapped into memory.
     """
 
     row: dict[bytes, int]
-    matrix: NDArray[Any]
+    matrix: np.ndarray
 
     @property
     def mapped(self) -> bool:
-        """Whether the vectors stay in the file."""
+        """Whether the vectors are mapped from the file instead of copied into memory."""
         return isinstance(self.matrix, np.memmap)
 
     def find(self, text: str, role: str) -> int | None:
-        """Return the row of a text in a role, else of the text in any; None where there is none."""
+        """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
         row = self.row.get(digest(role, text))
         if row is None:
             row = self.row.get(digest("", text))
@@ -53,17 +51,22 @@ class TextVectors:
 
 
 def digest(role: str, text: str) -> bytes:
-    """Return 16 bytes that stand for a text in a role."""
+    """Return a 16-byte hash of a text in a role."""
     return blake2b(f"{role}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def read_vectors(form: Form, texts: Path | None) -> TextVectors:
+def read_vectors(file: VectorFile, texts: Path | None) -> TextVectors:
     """Read a file of vectors: by text, or by id with the table ``texts`` of ids and texts.
 
-    ``form`` is the file's path, kind and names of columns, as :func:`~.vector_files.recognise` returns it.
+    Afterwards the vectors take the memory of their float32 values (none for an uncompressed ``.npz``, which is mapped),
+    and the index about 200 bytes per row.
 
-    The memory that stays in use is that of the vectors in float32 (of an uncompressed ``.npz`` nothing) and 200 bytes a
-    row.
+    Parameters
+    ----------
+    file
+        The file, as :func:`~.vector_files.recognise` returns it.
+    texts
+        A table of ids and texts, if vectors are to be looked up by id.
 
     Raises
     ------
@@ -71,27 +74,27 @@ def read_vectors(form: Form, texts: Path | None) -> TextVectors:
         With the line, for whatever :func:`read_rows` refuses, for a text (or id) that has two vectors, and for an id
         that has two texts.
     """
-    key = "id" if texts else form.key
-    table = read_rows(form, key)
+    key = "id" if texts else file.key
+    table = read_rows(file, key)
     # The first of equal rows counts.
     row: dict[bytes, int] = {}
     for place, (name, role) in enumerate(zip(table.keys, table.roles, strict=True)):
         first = row.setdefault(digest(role, name), place)
         if first != place and not np.array_equal(table.vectors[place], table.vectors[first]):
-            raise _two_vectors(form, key, table.numbers[place], table.numbers[first])
+            raise _two_vectors(file, key, table.numbers[place], table.numbers[first])
     if texts is not None:
         row = _by_text(texts, row, table.vectors)
     return TextVectors(row, table.vectors)
 
 
-def _two_vectors(form: Form, key: str, number: int, first: int) -> SourceError:
-    if form.kind == "jsonl":
-        return SourceError(f"this {key} already has a different vector on line {first}", form.path, number)
-    return SourceError(f"row {number}: this {key} already has a different vector in row {first}", form.path)
+def _two_vectors(file: VectorFile, key: str, number: int, first: int) -> SourceError:
+    if file.kind == "jsonl":
+        return SourceError(f"this {key} already has a different vector on line {first}", file.path, number)
+    return SourceError(f"row {number}: this {key} already has a different vector in row {first}", file.path)
 
 
-def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[bytes, int]:
-    """Return the row of each text of a table of ids and texts; an id without a vector is left out."""
+def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[bytes, int]:
+    """Return the row of each text in a table of ids and texts; ids without a vector are left out."""
     row_of_text: dict[bytes, int] = {}
     for entry in _entries(texts):
         place = row.get(digest("", entry.id))
@@ -106,7 +109,7 @@ def _by_text(texts: Path, row: dict[bytes, int], matrix: NDArray[Any]) -> dict[b
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of a table of ids and texts; the role is empty for any."""
+    """A line of a table of ids and texts; the role is empty if the text is for every role."""
 
     line: int
     id: str
@@ -127,7 +130,9 @@ def _entries(path: Path) -> Iterator[Entry]:
         text = row[names["text"]]
         if not isinstance(text, str):
             raise SourceError("must be a text", path, line, names["text"])
-        role = row.get(names["role"]) or "" if names["role"] else ""
+        role = ""
+        if names["role"]:
+            role = row.get(names["role"]) or ""
         if role not in ROLES:
             raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, names["role"])
         name = ids.add(key_field(row, names["id"], "", path, line), line)
@@ -135,7 +140,7 @@ def _entries(path: Path) -> Iterator[Entry]:
 
 
 def shown(text: str) -> str:
-    """Return how a text begins, for a message."""
+    """Return the beginning of a text in quotes, for a message."""
     if len(text) > SHOWN:
         text = f"{text[:SHOWN]}…"
     return repr(text)

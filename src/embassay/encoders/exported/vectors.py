@@ -1,7 +1,7 @@
 """Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file.
 
-Each row is a text and its vector, and perhaps the role in which the text was encoded. An encoder sees texts and never
-the ids of a corpus, so vectors that are stored by id need ``texts=``, a table that says which text each id is.
+Each row has a text, its vector, and optionally the role in which the text was encoded. Encoders receive texts and not
+the ids of a corpus, so vectors that are stored by id need ``texts=``, a table of ids and texts.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
-from embassay.encoders.exported.vector_files import Form, recognise
+from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
@@ -26,7 +26,7 @@ from embassay.vectors import Similarity
 
 TARGET = "FILE"
 ROWS = 4_096
-"""Vectors that are handed out together."""
+"""Number of vectors in a batch."""
 
 
 def create(
@@ -58,29 +58,29 @@ def create(
     SpecError
         For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
-    form = recognise(source_path(target))
+    file = recognise(source_path(target))
     table = source_path(texts) if texts else None
-    if table is None and form.key == "id":
+    if table is None and file.key == "id":
         raise SpecError(
             f"encoder 'vectors:{target}': the vectors are stored by id, but encoders receive only texts; "
             "set texts= to a table of ids and texts"
         )
-    if table is not None and "id" not in form.names:
+    if table is not None and "id" not in file.names:
         raise SpecError(
             f"encoder 'vectors:{target}', option 'texts': cannot be used, because the vectors are stored by "
             "text, not by id"
         )
     if table is not None and not table.is_file():
         raise SourceError("no such file", table)
-    return VectorsEncoder(target, form, runtime, table, texts, normalize, similarity)
+    return VectorsEncoder(target, file, runtime, table, texts, normalize, similarity)
 
 
 @dataclass(frozen=True)
 class VectorsEncoder:
-    """Looks vectors up."""
+    """An encoder that looks up the vectors of texts in a file."""
 
     name: str
-    form: Form
+    file: VectorFile
     runtime: Runtime = field(repr=False)
     texts: Path | None = None
     texts_name: str = ""
@@ -89,15 +89,15 @@ class VectorsEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without reading the file; its vectors are not cached, since they are there."""
+        """The properties of the encoder that are known without reading the file. Its vectors need not be cached."""
         similarity = "" if self.similarity == "cosine" else self.similarity
         options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": similarity}
         return Card(spec_of(f"vectors:{self.name}", options), cached=False, similarity=self.similarity)
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the files' content and of whether vectors are scaled."""
-        files = [self.runtime.sha256(path) for path in (self.form.path, self.texts) if path]
+        """A hash of the content of the files, and of ``normalize``."""
+        files = [self.runtime.sha256(path) for path in (self.file.path, self.texts) if path]
         return content_hash(["vectors", files, self.normalize])
 
     def fit(self, texts: Sequence[str]) -> VectorsEncoder:
@@ -115,7 +115,7 @@ class VectorsEncoder:
         return self._taken(self._rows(texts, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (places in ``texts``, their vectors); that each text has one is known before the first are given.
+        """Yield (indices into ``texts``, their (m, d) float32 vectors), after checking that every text has a vector.
 
         Raises
         ------
@@ -128,14 +128,14 @@ class VectorsEncoder:
             yield places, self._taken(rows[places])
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """What was read, for ``run.json``; nothing before the first text is encoded."""
+    def route(self) -> Mapping[str, object]:
+        """Facts about the file, for ``run.json``; empty before the first text is encoded."""
         if "_vectors" not in vars(self):
             return {}
         rows, dim = self._vectors.matrix.shape
         known_by = "id" if self.texts else "text"
         return {
-            "form": self.form.kind,
+            "form": self.file.kind,
             "known_by": known_by,
             "mapped": self._vectors.mapped,
             "rows": rows,
@@ -143,24 +143,32 @@ class VectorsEncoder:
         }
 
     def release(self) -> None:
-        """Let go of the vectors; the next text reads them again."""
+        """Release the vectors; they are read again for the next text."""
         vars(self).pop("_vectors", None)
 
     @cached_property
     def _vectors(self) -> TextVectors:
+        """The content of the file, read at the first access."""
         try:
-            return read_vectors(self.form, self.texts)
+            return read_vectors(self.file, self.texts)
         except SourceError as error:
             raise EncoderError(str(error)) from None
 
     def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return the (n,) rows of the texts, or raise EncoderError for those that have none."""
-        rows = [self._vectors.find(text, role) for text in texts]
-        # Each missing text once, in their order.
-        missing = list(dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None))
-        if missing:
+        """Return the (n,) rows of the texts in the file; raise EncoderError if a text has no vector."""
+        rows = []
+        # A dictionary lists each missing text once, in the order of the texts.
+        missing_texts: dict[str, None] = {}
+        for text in texts:
+            row = self._vectors.find(text, role)
+            if row is None:
+                missing_texts[text] = None
+            else:
+                rows.append(row)
+        if missing_texts:
+            missing = list(missing_texts)
             message = (
-                f"{self.form.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
+                f"{self.file.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
                 f"the first is {shown(missing[0])}"
             )
             if other_roles := self._vectors.roles(missing[0]):
@@ -169,11 +177,11 @@ class VectorsEncoder:
         return np.array(rows, dtype=np.int64)
 
     def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the vectors of some rows, scaled where that is wanted."""
+        """Return the (m, d) float32 vectors of some rows, at unit length if ``normalize`` is set."""
         vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
         if not self.normalize:
             return vectors
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
-        # A zero vector stays one.
+        # A zero vector stays zero.
         lengths[lengths == 0] = 1
         return np.asarray(vectors / lengths, dtype=np.float32)

@@ -42,7 +42,7 @@ def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM
 
 @dataclass(frozen=True)
 class BM25Encoder:
-    """Weighs words, after it has seen a corpus's passages.
+    """An encoder whose dot products are BM25 scores; it learns words and weights from the passages.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class BM25Encoder:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         spec = "bm25"
         if self.k1 != K1:
             spec += f",k1={self.k1:g}"
@@ -94,13 +94,13 @@ class BM25Encoder:
             raise EncoderError("bm25: the texts contain no words")
         names = sorted(documents)
         df = np.array([documents[name] for name in names], dtype=np.float64)
-        # Logarithms differ in the last bit between processors; rounded, the vectors do not.
+        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
         idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
         columns = {name: place for place, name in enumerate(names)}
         return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=total / len(texts))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return the (n, words) CSR matrix: counts for questions, weights for passages; unknown words are left out."""
+        """Return (n, words) CSR float32: counts for questions, BM25 weights otherwise; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
         k1, b, idf = self.k1, self.b, self.idf
@@ -115,9 +115,12 @@ class BM25Encoder:
                 column = self.columns.get(word)
                 if column is None:
                     continue
-                weight = count if is_query else idf[column] * count * (k1 + 1) / (count + damping)
                 columns.append(column)
-                weights.append(weight)
+                if is_query:
+                    weights.append(count)
+                else:
+                    saturated = count * (k1 + 1) / (count + damping)
+                    weights.append(idf[column] * saturated)
             starts.append(len(columns))
         values = np.array(weights, dtype=np.float32)
         rows = csr_array((values, np.array(columns, dtype=np.int32), starts), shape=(len(texts), len(self.columns)))

@@ -1,11 +1,11 @@
-"""What the lexical encoders share: how words are cut, a fitted scikit-learn vectorizer, and PCA of its counts."""
+"""The common part of the lexical encoders: tokens, a fitted scikit-learn vectorizer, and PCA of its counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
 from embassay.vectors import VectorMatrix
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 TOKENS = r"\w+|[^\w\s]"
 """Words and single punctuation marks, after lower-casing."""
@@ -30,7 +33,7 @@ def lexical_encoder(name: str, tokens: str, pca: int) -> LexicalEncoder:
     tokens
         ``words`` or ``treebank``; see :class:`LexicalEncoder`.
     pca
-        How many dimensions PCA leaves; 0 for no PCA.
+        Number of dimensions after PCA; 0 for no PCA.
 
     Raises
     ------
@@ -48,15 +51,15 @@ def lexical_encoder(name: str, tokens: str, pca: int) -> LexicalEncoder:
 
 @dataclass(frozen=True)
 class LexicalEncoder:
-    """Counts words, after it has seen a corpus's texts.
+    """An encoder that counts words; it learns its vocabulary from a corpus.
 
     Attributes
     ----------
     name
         ``bow`` or ``tfidf``.
     tokens
-        How lower-cased texts are cut: ``words`` (:data:`TOKENS`), or ``treebank`` (the Penn Treebank's rules, as
-        nltk's ``TreebankWordTokenizer`` has them); one dimension for each token, punctuation included.
+        The tokenizer for lower-cased texts: ``words`` (:data:`TOKENS`), or ``treebank`` (nltk's
+        ``TreebankWordTokenizer``). Each token has a dimension, punctuation included.
     vocabulary
         The words in the order of the columns; empty before :meth:`fit`.
     weights
@@ -70,7 +73,7 @@ class LexicalEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         return Card(f"{self.name}{self._options}", fitted=True, cached=False)
 
     @property
@@ -80,14 +83,14 @@ class LexicalEncoder:
         return content_hash([self.name, tokens, self.vocabulary, self.weights])
 
     def cut(self) -> Callable[[str], list[str]]:
-        """Return what cuts a lower-cased text into its tokens.
+        """Return the function that cuts a lower-cased text into tokens.
 
         Raises
         ------
         MissingExtraError
             If nltk is wanted and not installed.
         """
-        # Not at once: that module has its words from this one.
+        # Imported here because that module imports TOKENS from this one.
         from embassay.encoders.tokens import cutter
 
         return cutter("treebank" if self.tokens == "treebank" else "words", f"encoder {self.name!r}")
@@ -105,7 +108,7 @@ class LexicalEncoder:
         except ValueError as error:
             raise EncoderError(f"{self.name}: the texts contain no words ({error})") from None
         columns = tuple(vectorizer.get_feature_names_out().tolist())
-        # Logarithms differ in the last bit between processors; rounded, the vectors do not.
+        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
         weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
         return replace(self, vocabulary=columns, weights=tuple(weights.tolist()))
 
@@ -120,14 +123,14 @@ class LexicalEncoder:
         return "" if self.tokens == "words" else f",tokens={self.tokens}"
 
     @cached_property
-    def _fitted(self) -> Any:
-        """The vectorizer with the words and weights that were learnt."""
+    def _fitted(self) -> CountVectorizer:
+        """The vectorizer with the learnt words and weights."""
         vectorizer = self._vectorizer(vocabulary=self.vocabulary)
         if self.weights:
             vectorizer.idf_ = np.array(self.weights)
         return vectorizer
 
-    def _vectorizer(self, **options: Any) -> Any:
+    def _vectorizer(self, **options: object) -> CountVectorizer:
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
         kind = {"bow": CountVectorizer, "tfidf": TfidfVectorizer}[self.name]
@@ -138,19 +141,19 @@ class LexicalEncoder:
 
 @dataclass(frozen=True)
 class ProjectedEncoder(LexicalEncoder):
-    """Counts words and keeps the directions in which the texts that it has learnt from differ most.
+    """An encoder that counts words and projects the counts onto their principal components.
 
-    White et al. (2015, section 3.2.4) learn them from the training fold's texts only: :meth:`relearn` does that, with
-    words (and tf-idf weights) staying the corpus's.
+    White et al. (2015, section 3.2.4) learn the components from the training fold's texts only. :meth:`relearn` does
+    that; the words (and tf-idf weights) stay those of the corpus.
 
     Attributes
     ----------
     pca
-        How many directions are wanted; fewer where the texts have fewer.
+        Number of components; there are fewer if the texts have fewer.
     learnt
-        A hash of the texts that they were learnt from; empty before :meth:`fit`.
+        A hash of the texts from which the components were learnt; empty before :meth:`fit`.
     axes
-        (k, vocabulary) the directions, unit length, the one with the largest variance first.
+        (k, vocabulary) the components: unit length, largest variance first.
     mean
         (vocabulary,) the mean of the counts of these texts.
     """
@@ -162,11 +165,11 @@ class ProjectedEncoder(LexicalEncoder):
 
     @property
     def fingerprint(self) -> str:
-        """A hash of what is counted, of the number of directions, and of the texts that they were learnt from."""
+        """A hash of tokens, vocabulary, weights, number of components, and the texts from which they were learnt."""
         return content_hash([super().fingerprint, "pca", self.pca, self.learnt])
 
     def fit(self, texts: Sequence[str]) -> ProjectedEncoder:
-        """Learn words and directions of these texts.
+        """Learn words and components from these texts.
 
         Raises
         ------
@@ -177,14 +180,14 @@ class ProjectedEncoder(LexicalEncoder):
         return replace(self, vocabulary=counting.vocabulary, weights=counting.weights).relearn(texts)
 
     def relearn(self, texts: Sequence[str]) -> ProjectedEncoder:
-        """Learn the directions anew from these texts alone; the words stay as they are.
+        """Return an encoder with the same words whose components are learnt from these texts only.
 
         Raises
         ------
         EncoderError
             If all texts have the same words.
         """
-        # In one order, so that the same texts give the same bytes.
+        # Sorted, so that the same texts in another order give the same bytes.
         ordered = sorted(texts)
         axes, mean = principal_axes(super().encode(ordered), self.pca)
         if not len(axes):
@@ -192,9 +195,9 @@ class ProjectedEncoder(LexicalEncoder):
         return replace(self, learnt=content_hash(ordered), axes=axes, mean=mean)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
-        """Return (n, k): where the counts lie along the directions, from the mean."""
+        """Return (n, k) float32: the centred counts projected onto the components."""
         counts = super().encode(texts, role).astype(np.float64)
-        # The counts stay sparse: they are projected as they are, and the mean apart.
+        # The mean is projected separately, because subtracting it would make the counts dense.
         return np.asarray(counts @ self.axes.T - self.mean @ self.axes.T, dtype=np.float32)
 
     @property

@@ -30,19 +30,19 @@ def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
 
 @dataclass(frozen=True)
 class HashingEncoder:
-    """Adds ±1 to one dimension for each word, then scales to unit length."""
+    """An encoder that adds ±1 to one dimension for each word and scales the sum to unit length."""
 
     dim: int
     name: str = "hashing"
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         return Card("hashing" if self.dim == 256 else f"hashing,dim={self.dim}", cached=False)
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the number of dimensions and of how words are cut."""
+        """A hash of the number of dimensions and of the token pattern."""
         return content_hash(["hashing", TOKENS, self.dim])
 
     def fit(self, texts: Sequence[str]) -> HashingEncoder:

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 SMALL = 2_000
-"""Rows or columns up to which the whole Gram matrix is decomposed, in a second or so."""
+"""Up to this many rows or columns, the whole Gram matrix is decomposed, which takes about a second."""
 LEAST = 1e-10
-"""Directions with less than this share of the largest variance are rounding,"""
+"""Directions with a smaller share of the largest variance are rounding errors."""
 NOTHING = 1e-14
-"""and so are those with less than this share of all squares."""
+"""Directions with a smaller share of the sum of squares are rounding errors."""
 
 
-def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
-    """Return the directions of the largest variance of the rows, and their mean.
+def principal_axes(matrix: csr_array, dimensions: int, small: int = SMALL) -> tuple[Floats, Floats]:
+    """Return the principal axes of the rows, and their mean.
 
-    Small matrices go through the eigenvectors of the centred Gram matrix of rows or columns, whichever are fewer:
-    exact, and every direction is found, also the last ones, which an iterative method needs longer for. Larger ones go
-    through ARPACK (Lanczos), which needs products with the matrix only, centred in passing. Neither makes the matrix
-    dense. Signs: the largest coefficient of each direction is positive, so that the same rows give the same bytes.
+    For a small matrix, they are eigenvectors of the centred Gram matrix of its rows or columns, whichever are fewer.
+    This is exact and finds all directions, also the last ones, for which an iterative method needs longer. For a larger
+    matrix, ARPACK (Lanczos) is used, which only needs products with the centred matrix. Neither makes the matrix dense.
+    The largest coefficient of each axis is positive, so the same rows give the same bytes.
 
     Parameters
     ----------
     matrix
         (n, d) CSR.
     dimensions
-        How many directions are wanted, 1 or more.
+        Number of axes, 1 or more.
     small
-        Rows or columns up to which a matrix is small.
+        A matrix with up to this many rows or columns is small.
 
     Returns
     -------
     axes
-        (k, d) float64, orthonormal, the largest variance first; k is smaller than ``dimensions`` where the rows have
-        fewer directions, and 0 where they are all equal.
+        (k, d) float64, orthonormal, largest variance first; k is less than ``dimensions`` if the rows span fewer
+        directions, and 0 if they are all equal.
     mean
         (d,) float64.
     """
@@ -56,19 +55,23 @@ def principal_axes(matrix: Any, dimensions: int, small: int = SMALL) -> tuple[Fl
     smallest = max(LEAST * values.max(initial=0.0), NOTHING * all_squares)
     axes = axes[values > smallest]
     for axis in axes:
-        # Rounded, so that of coefficients that are equal but for rounding the first decides.
+        # Rounded, so that among coefficients that are equal except for rounding errors the first one decides.
         largest = np.abs(axis).round(9).argmax()
         axis *= np.sign(axis[largest])
     return axes, mean
 
 
-def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
-    """Return variances (times n − 1) and (k, d) axes from the (n, n) centred Gram matrix: axis = (X − mean)ᵀu / σ."""
+def _by_rows(rows: csr_array, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
+    """Return (k,) variances times n − 1, and (k, d) axes, from the (n, n) centred Gram matrix of rows.
+
+    With an eigenvector u of the Gram matrix and σ² its eigenvalue, the axis is (X − mean)ᵀu / σ.
+    """
     gram = (rows @ rows.T).toarray()
     row_means = gram.mean(axis=0)
+    # The Gram matrix of centred rows, without centring the sparse rows themselves.
     centred = gram - row_means - row_means[:, None] + row_means.mean()
     values, vectors = _largest(centred, dimensions)
-    # Rounding may make the smallest variances negative.
+    # Rounding errors may make the smallest variances negative.
     smallest = np.finfo(np.float64).tiny
     deviations = np.sqrt(np.maximum(values, smallest))
     sums = vectors.sum(axis=0)
@@ -78,16 +81,17 @@ def _by_rows(rows: Any, mean: Floats, dimensions: int) -> tuple[Floats, Floats]:
 
 
 def _largest(gram: Floats, number: int) -> tuple[Floats, Floats]:
-    """Return the largest eigenvalues, descending, and their eigenvectors in columns."""
-    # All of them are computed: LAPACK's solver for a subset of them fails on some degenerate matrices.
+    """Return the largest eigenvalues, descending, and their eigenvectors as columns."""
+    # All are computed, because LAPACK's solver for a subset fails on some degenerate matrices.
     values, vectors = np.linalg.eigh(gram)
     return values[::-1][:number], vectors[:, ::-1][:, :number]
 
 
-def _iterated(rows: Any, dimensions: int) -> tuple[Floats, Floats]:
+def _iterated(rows: csr_array, dimensions: int) -> tuple[Floats, Floats]:
+    """Return (k,) variances times n − 1, and (k, d) axes, by ARPACK."""
     from sklearn.decomposition import PCA
 
-    # ARPACK finds all directions but one.
+    # ARPACK finds at most all directions but one.
     number = min(dimensions, min(rows.shape) - 1)
     fitted = PCA(number, svd_solver="arpack", random_state=0).fit(rows)
     return fitted.explained_variance_ * (rows.shape[0] - 1), fitted.components_

@@ -35,7 +35,7 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
 
 @dataclass(frozen=True)
 class RandomEncoder:
-    """Draws a normal vector from a stream named by the text: the same text, the same vector."""
+    """An encoder whose vectors are standard normal; the text selects the random stream, so equal texts are equal."""
 
     dim: int = DIMENSIONS
     seed: int = 0
@@ -43,7 +43,7 @@ class RandomEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         dim = None if self.dim == DIMENSIONS else self.dim
         return Card(spec_of("random", {"dim": dim, "seed": self.seed}), cached=False)
 

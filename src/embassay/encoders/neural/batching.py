@@ -1,11 +1,11 @@
-"""Batches of tokenised texts: which texts go together, in what order, and on which core or device they run."""
+"""Batches of tokenised texts: which texts share a batch, in what order, and on which core or device they run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +13,31 @@ from numpy.typing import NDArray
 from embassay.engine.cores import cores, single_threads
 
 if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedConfig
+
     from embassay.encoders.neural.runner import Runner
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
 Places = NDArray[np.int64]
 WINDOW = 8_192
-"""Texts that are tokenised and sorted together; the next ones are tokenised meanwhile."""
+"""Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
-"""Texts of the first window, before which nothing can be encoded."""
+"""Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
 CHUNK = 256
-"""Texts handed to the tokenizer, or to a model's own ``encode``, at a time."""
+"""Number of texts per call of the tokenizer, or of a model's own ``encode``."""
 TOKENS = {"cpu": 1_024}
 TOKENS_ON_DEVICE = 16_384
-"""Tokens of a batch; halved where memory does not suffice."""
+"""Number of tokens in a batch, on the CPU and on other devices; halved when memory runs out."""
 LEAST = 128
-"""Tokens of a batch that is worth a core of its own."""
+"""The smallest number of tokens for which another core is used."""
 SMALLER = 8
-"""How many times smaller than the others the last batches may be."""
+"""The last batches are smaller than the others, at most by this factor."""
 
 
 def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
-    """Yield (places in ``texts``, their vectors) batch by batch, the longest texts first.
+    """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first.
 
     Parameters
     ----------
@@ -43,7 +46,7 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
     """
     first = runners[0]
     if first.route == "sentence-transformers":
-        # Its input is more than tokens, so that batches cannot be shared.
+        # The model does not only read tokens, so its texts are not tokenised here, nor shared among devices.
         for start in range(0, len(texts), CHUNK):
             chunk = texts[start : start + CHUNK]
             yield np.arange(start, start + len(chunk)), first.encode_whole(chunk, prompt)
@@ -53,14 +56,15 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
         return first.tokenize([texts[n] for n in window], prompt)
 
     with ThreadPoolExecutor(1) as tokenizer:
-        coming: tuple[Places, Future[list[Ids]]] | None = None
+        # While a window is encoded, the next one is tokenised in another thread.
+        pending: tuple[Places, Future[list[Ids]]] | None = None
         for window in windows(texts):
             future = tokenizer.submit(tokenize, window)
-            if coming is not None:
-                yield from _encoded_window(runners, *coming)
-            coming = window, future
-        if coming is not None:
-            yield from _encoded_window(runners, *coming)
+            if pending is not None:
+                yield from _encoded_window(runners, *pending)
+            pending = window, future
+        if pending is not None:
+            yield from _encoded_window(runners, *pending)
 
 
 def _encoded_window(
@@ -71,13 +75,19 @@ def _encoded_window(
 
 
 def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[tuple[Places, Rows]]]) -> Rows:
-    """Return the (n, d) vectors of n > 0 texts, given what yields (places, vectors) of distinct texts."""
+    """Return the (n, d) vectors of n > 0 texts; each distinct text is encoded once.
+
+    Parameters
+    ----------
+    batches
+        Called with the distinct texts; yields (indices into them, their vectors).
+    """
     distinct = list(dict.fromkeys(texts))
     places, blocks = [], []
     for places_of_batch, rows in batches(distinct):
         places.append(places_of_batch)
         blocks.append(rows)
-    # Batches come in any order: their rows are put back in that of the distinct texts.
+    # Batches come in any order; the rows are sorted into the order of the distinct texts.
     order = np.argsort(np.concatenate(places))
     matrix = np.concatenate(blocks)[order]
     row_of = {text: row for row, text in enumerate(distinct)}
@@ -85,32 +95,35 @@ def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterato
 
 
 def windows(texts: Sequence[str]) -> Iterator[Places]:
-    """Yield the places of texts, the longest first, some thousand at a time; a few of them first."""
+    """Yield indices of texts in windows of :data:`WINDOW`, longest texts first; the first window has :data:`FIRST`."""
     order = np.argsort([-len(text) for text in texts], kind="stable")
     for start, stop in pairwise([0, *range(FIRST, len(order), WINDOW), len(order)]):
         if start < stop:
             yield order[start:stop]
 
 
-def batches(lengths: Sequence[int], limit: Callable[[], int], crew: int = 1) -> Iterator[Places]:
-    """Yield places of texts, the longest first, as many as have no more tokens together than a limit; at least one.
+def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) -> Iterator[Places]:
+    """Yield the indices of the texts of each batch, longest texts first. A batch has at least one text.
 
     Parameters
     ----------
     lengths
-        The tokens of each text.
+        The number of tokens of each text.
     limit
-        Called before each batch: the limit shrinks where memory does not suffice.
-    crew
-        How many threads share the batches. The last ones get smaller and smaller, so that all threads end together.
+        Returns the maximum number of tokens in a padded batch. It is called before each batch, because the maximum
+        shrinks when memory runs out.
+    threads
+        Number of threads that share the batches. The last batches get smaller, so that all threads finish together.
     """
     order = np.argsort([-n for n in lengths], kind="stable")
-    start, remaining = 0, sum(lengths)
+    start = 0
+    remaining = sum(lengths)
     while start < len(order):
         most = limit()
-        if crew > 1:
-            most = min(most, max(remaining // (2 * crew), most // SMALLER))
-        # The longest comes first, so a padded batch takes its length times the number.
+        if threads > 1:
+            # Half of the remaining tokens, shared equally among the threads.
+            most = min(most, max(remaining // (2 * threads), most // SMALLER))
+        # The first text is the longest, so every text of the padded batch takes its length.
         longest = max(lengths[order[start]], 1)
         places = order[start : start + max(1, most // longest)]
         yield places
@@ -119,18 +132,20 @@ def batches(lengths: Sequence[int], limit: Callable[[], int], crew: int = 1) -> 
 
 
 def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
-    """Yield (places, vectors) of tokenised texts; each runner gets its next batch as soon as it is free."""
+    """Yield (indices, vectors) of tokenised texts; each runner gets the next batch as soon as it is free."""
     lengths = [len(text) for text in ids]
     first = runners[0]
-    crew = _crew(runners, sum(lengths))
-    remaining = batches(lengths, lambda: first.tokens, crew=len(crew))
-    if len(crew) == 1 and first.route != "packed":
+    # A runner that several threads use occurs several times.
+    workers = _workers(runners, sum(lengths))
+    remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
+    if len(workers) == 1 and first.route != "packed":
         for places in remaining:
             yield places, first.forward([ids[n] for n in places])
         return
-    # Packed batches share the processor: each has one thread and no more. One that works alone has one too, because a
-    # library that divides a product among threads may add up in another order.
-    with single_threads(len(crew)) if first.route == "packed" else ThreadPoolExecutor(len(crew)) as pool:
+    # Packed batches run side by side on the processor, each with a single thread. A batch that runs alone also has a
+    # single thread, because a product that is divided among threads may be summed in another order.
+    threads = single_threads(len(workers)) if first.route == "packed" else ThreadPoolExecutor(len(workers))
+    with threads as pool:
         running: dict[Future[Rows], tuple[Runner, Places]] = {}
 
         def start_next(runner: Runner) -> None:
@@ -138,7 +153,7 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
             if places is not None:
                 running[pool.submit(runner.forward, [ids[n] for n in places])] = runner, places
 
-        for runner in crew:
+        for runner in workers:
             start_next(runner)
         while running:
             wait(running, return_when=FIRST_COMPLETED)
@@ -147,28 +162,28 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
             try:
                 rows = future.result()
             finally:
-                # An error would hold this frame, and this frame the model, until the next collection.
+                # Otherwise an error would keep this frame, and so the model, alive until the next garbage collection.
                 del future
             start_next(runner)
             yield places, rows
 
 
-def _crew(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
-    """Return the runners that share the batches: the devices, or one runner once for each core that has work to do."""
+def _workers(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
+    """Return the runners that share the batches: one per device, or for packed batches the same one for each core."""
     if len(runners) > 1 or runners[0].route != "packed":
         return runners
     return [runners[0]] * max(1, min(cores(), tokens // LEAST))
 
 
 def groups(ids: Sequence[Ids], equal_lengths: bool, border: int | None) -> Iterator[list[int]]:
-    """Yield places of the texts of a batch that may go through a model together, the shortest first.
+    """Yield the indices of texts of a batch that may be encoded together, shortest texts first.
 
     Parameters
     ----------
     equal_lengths
-        Only texts of the same length go together.
+        Only texts of the same length are encoded together.
     border
-        Texts of up to this many tokens and longer ones do not go together; None for no such border.
+        Texts of up to this many tokens are encoded apart from longer ones; None for no such border.
     """
     order = sorted(range(len(ids)), key=lambda n: len(ids[n]))
     if equal_lengths:
@@ -181,8 +196,8 @@ def groups(ids: Sequence[Ids], equal_lengths: bool, border: int | None) -> Itera
         yield order
 
 
-def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Any]) -> Any:
-    """Return the (n, d) tensor of the vectors that a function makes of tokenised texts, one group after the other."""
+def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Tensor]) -> Tensor:
+    """Return the (n, d) vectors of tokenised texts in their order, computed group by group with ``rows_of``."""
     import torch
 
     places = list(parts)
@@ -190,16 +205,19 @@ def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[
     return rows[torch.tensor(np.argsort(np.concatenate(places)), device=rows.device)]
 
 
-def border_of(config: Any) -> int | None:
-    """Return the tokens above which a text changes how all positions of its batch are encoded; None where none does.
+def border_of(config: PreTrainedConfig | None) -> int | None:
+    """Return the number of tokens above which a text changes the positions of its whole batch; None for no limit.
 
-    LongRoPE (Ding et al. 2024), as Phi-3 has it, takes other frequencies for a batch whose longest text is longer than
-    those of its first training: short texts in it would change.
+    LongRoPE (Ding et al. 2024), as in Phi-3, uses other frequencies for a batch with a text that is longer than the
+    texts of the original training. In such a batch, the vectors of short texts would change.
     """
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
     borders = []
     for part in (rope, *rope.values()):
-        if isinstance(part, Mapping) and "longrope" in (part.get("rope_type"), part.get("type")):
-            border = part.get("original_max_position_embeddings")
-            borders.append(border or getattr(config, "original_max_position_embeddings", None))
-    return min((int(border) for border in borders if border), default=None)
+        if not isinstance(part, Mapping) or "longrope" not in (part.get("rope_type"), part.get("type")):
+            continue
+        border = part.get("original_max_position_embeddings")
+        border = border or getattr(config, "original_max_position_embeddings", None)
+        if border:
+            borders.append(int(border))
+    return min(borders, default=None)

@@ -1,7 +1,7 @@
 """A transformers model by name, or ./folder: encoder, decoder, or the encoder half of T5.
 
-Its hidden states are pooled here, as was asked for; what sentence-transformers keeps beside them (modules, prompts,
-length) is left to ``st:``. Nothing is loaded before the first text has to be encoded.
+Its hidden states are pooled as the options say. The configuration of sentence-transformers (modules, prompts, length)
+is ignored; the scheme ``st:`` uses it. The model is loaded when the first text is encoded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,16 +36,19 @@ from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options
 from embassay.errors import SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, JsonObject, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
 OTHERS = r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*"
-"""Files that only sentence-transformers reads."""
+"""File names that only sentence-transformers reads."""
 
 
 def create(
@@ -108,6 +111,7 @@ def create(
     """
     options = {
         "pooling": pooling,
+        # Values equal to a default are left out, so that they do not appear in the spec.
         "layer": None if layer == -1 else layer,
         "template": template,
         "tokenizer": tokenizer,
@@ -137,12 +141,12 @@ def create(
 
 @dataclass(frozen=True)
 class TransformersEncoder(NeuralEncoder):
-    """A transformers model whose hidden states are pooled, loaded when it is first needed.
+    """A transformers model with pooled hidden states; it is loaded when the first text is encoded.
 
     Attributes
     ----------
     folder, tokens
-        Where the model's files and its tokenizer's are.
+        The folders of the model's files and of the tokenizer's files.
     """
 
     folder: Path = Path()
@@ -150,21 +154,21 @@ class TransformersEncoder(NeuralEncoder):
 
     @cached_property
     def card(self) -> Card:
-        """What the model's files say."""
-        spec = ",".join([f"hf:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        """The properties of the encoder that its files contain."""
+        options = [f"{name}={value}" for name, value in sorted(self.given.items())]
         return Card(
-            spec,
+            ",".join([f"hf:{self.target}", *options]),
             revision=self.found.revision,
             parameters=parameters(self.folder, self._left_out),
             max_tokens=limit_of(self.config, self.tokens, self.given.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
-            similarity=self.given.get("similarity") or "cosine",
+            similarity=self.given.get("similarity", "cosine"),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the model's and the tokenizer's files and of what changes its vectors."""
+        """A hash of the files of model and tokenizer, and of all options that change vectors."""
         model_files = {}
         for name in folder_files(self.folder):
             if not re.fullmatch(OTHERS, name):
@@ -189,37 +193,38 @@ class TransformersEncoder(NeuralEncoder):
         )
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> JsonObject:
         """The model's configuration."""
         return config_of(self.folder)
 
     @cached_property
     def kind(self) -> Kind:
-        """Encoder, decoder, or both, of which the encoder is taken."""
+        """Encoder, decoder, or a model with both, of which only the encoder is used."""
         return kind_of(self.config, self.folder)
 
     @cached_property
     def _own_code(self) -> tuple[str, ...]:
-        """The classes of the model's and of its tokenizer's own."""
+        """The classes that the model and its tokenizer bring along as code."""
         return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
 
     @property
     def pooling(self) -> Pooling:
-        """What was asked for; else the last token of a decoder, which alone has seen all others, and else the mean."""
+        """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
         pooling: Pooling = "last" if self.kind == "decoder" else "mean"
         if "pooling" in self.given:
-            pooling = self.given["pooling"]
+            pooling = cast("Pooling", self.given["pooling"])
         return pooling
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
+        # Counting tokens needs no weights.
         counter = PooledModel(None, self._tokenizer, self.pooling, template=self.given.get("template", ""))
         return np.array(counter.count(texts, self._prompts[role]), dtype=np.int64)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         roles: tuple[Role, ...] = ("text", "query", "document")
-        return {role: self.given.get(f"{role}_prompt", "") for role in roles}
+        return {**dict.fromkeys(roles, ""), **prompt_options(self.given)}
 
     @property
     def _routes(self) -> Sequence[str]:
@@ -231,15 +236,24 @@ class TransformersEncoder(NeuralEncoder):
 
     @property
     def _size(self) -> int:
-        return 0 if self.device == AUTO_MAP else weights(self.folder, self.dtype, self._left_out)
+        # With auto-map, the library divides the weights among the GPUs.
+        if self.device == AUTO_MAP:
+            return 0
+        return weights(self.folder, self.dtype, self._left_out)
 
     def load(self, device: str) -> PooledModel:
         """Load the model onto a device."""
         model = load_model(self._loading, device)
         limit = self.card.max_tokens
         check_limit(limit, self._tokenizer)
-        layer, template = self.given.get("layer", -1), self.given.get("template", "")
-        return PooledModel(model, self._tokenizer, self.pooling, layer, template, limit)
+        return PooledModel(
+            model,
+            self._tokenizer,
+            self.pooling,
+            layer=self.given.get("layer", -1),
+            template=self.given.get("template", ""),
+            limit=limit,
+        )
 
     def _runner(self, model: PooledModel, options: RunnerOptions) -> hf_runner.PooledRunner:
         return hf_runner.PooledRunner(model, options, decoder=self.kind == "decoder")
@@ -249,11 +263,11 @@ class TransformersEncoder(NeuralEncoder):
         return Loading(self.folder, self.tokens, self.kind, self.dtype, self.runtime.trust_remote_code)
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self._loading)
 
     def _assumed(self) -> list[str]:
-        """Return warnings of what is assumed, and of what is not done."""
+        """Return warnings about assumptions and about parts of the model that are not used."""
         warnings = []
         if "pooling" not in self.given:
             warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")

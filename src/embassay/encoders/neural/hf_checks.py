@@ -1,26 +1,25 @@
-"""What is refused before a transformers model is loaded: files that do not do, options that do not fit each other."""
+"""Checks before a transformers model is loaded: whether its files are complete, and its options consistent."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.hf_files import config_of, layers_of, special
 from embassay.encoders.neural.locations import own_code_of, read_json, without_tokenizer
 from embassay.encoders.neural.pooling import Pooling
+from embassay.encoders.neural.shared import ModelOptions
 from embassay.errors import ModelNotFoundError, SpecError
-from embassay.types import Runtime
+from embassay.types import JsonObject, Runtime
 
 
 def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
-    """Refuse what is no transformers model, has no tokenizer, or cannot be run without code that was not asked for."""
+    """Raise an error if a folder has no transformers model or no tokenizer, or needs code that is not trusted."""
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
     config_of(folder)
-    for place, known in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
+    for place, needs_no_code in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
         code = own_code_of(place)
-        if code and not runtime.trust_remote_code and not known(place):
+        if code and not runtime.trust_remote_code and not needs_no_code(place):
             raise SpecError(
                 f"encoder {target!r} brings its own code ({', '.join(code)}); "
                 "if you trust it, add --trust-remote-code LABEL"
@@ -32,10 +31,8 @@ def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> No
         )
 
 
-def check_pooling(
-    target: str, given: Mapping[str, Any], pooling: Pooling, config: Mapping[str, Any], tokens: Path
-) -> None:
-    """Refuse a layer that there is not, and a template that the text or the mask token is missing from."""
+def check_pooling(target: str, given: ModelOptions, pooling: Pooling, config: JsonObject, tokens: Path) -> None:
+    """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
     layer, layers = given.get("layer", -1), layers_of(config)
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
@@ -58,14 +55,14 @@ def check_pooling(
 
 
 def _known_to_library(folder: Path) -> bool:
-    """Say whether the library has a model of this type itself."""
+    """Return whether the library itself has this type of model."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     return config_of(folder).get("model_type") in CONFIG_MAPPING_NAMES
 
 
 def _tokenizer_known_to_library(folder: Path) -> bool:
-    """Say whether the library has a tokenizer of its own for this folder: by its class, or by the type of model."""
+    """Return whether the library itself has the tokenizer of this folder, by its class or by the type of model."""
     if "auto_map" not in read_json(folder / "tokenizer_config.json"):
         return True
     from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
@@ -73,4 +70,4 @@ def _tokenizer_known_to_library(folder: Path) -> bool:
     if read_json(folder / "config.json").get("model_type") in TOKENIZER_MAPPING_NAMES:
         return True
     name = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class"))
-    return any(tokenizer_class_from_name(known) for known in (name, f"{name}Fast"))
+    return any(tokenizer_class_from_name(class_name) for class_name in (name, f"{name}Fast"))

@@ -1,10 +1,10 @@
-"""What a model's files say of it before it is loaded: encoder or decoder, layers, length, special tokens."""
+"""Properties of a model that its files contain: encoder or decoder, layers, length, special tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.neural.locations import (
     TOKENIZERS,
@@ -19,40 +19,41 @@ from embassay.encoders.neural.locations import (
 )
 from embassay.errors import ModelNotFoundError
 from embassay.store.paths import source_path
+from embassay.types import JsonObject
 
 Kind = Literal["encoder", "decoder", "both"]
-"""``both`` has two halves, of which the encoder is taken."""
+"""``both``: an encoder with a decoder, of which only the encoder is used."""
 CAUSAL = ("ForCausalLM", "LMHeadModel", "DoubleHeadsModel")
-"""How the names of decoders' classes end."""
+"""Suffixes of the class names of decoders."""
 TWO_HALVES = ("t5", "mt5", "umt5", "longt5", "t5gemma", "bart", "mbart", "pegasus", "marian", "m2m_100", "prophetnet")
 READ_BOTH_WAYS = (
     "albert bert camembert deberta deberta-v2 distilbert electra ernie eurobert jina_bert longformer modernbert mpnet "
     "nomic_bert roberta xlm-roberta xlnet"
 ).split()
-"""Encoders, told without asking the library, which takes seconds to be imported."""
+"""Model types of encoders, listed here because importing the library takes seconds."""
 AFTER_PADDING = (
     "camembert data2vec-text ibert layoutlmv3 lilt longformer luke markuplm mpnet roberta roberta-prelayernorm "
     "xlm-roberta xlm-roberta-xl xmod"
 ).split()
-"""Models whose positions begin after the padding index, so that they read fewer tokens than they have positions."""
+"""Model types whose positions begin after the padding index, so they read fewer tokens than they have positions."""
 LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
-"""Models whose positions are rows of a table: no setting lets them read more."""
+"""Model types with a table of position embeddings: no setting lets them read more tokens than its rows."""
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
 ABSURD = 10**7
-"""A tokenizer that names no limit says 10^30."""
+"""Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
-"""Files that a tokenizer is made from; the library looks the kind of tokenizer up in the model's configuration."""
+"""Files of a tokenizer. The library looks up the kind of tokenizer in the model's configuration."""
 DECODER_PARTS = ("decoder.", "model.decoder.", "lm_head.")
 
 
-def config_of(folder: Path) -> Mapping[str, Any]:
-    """Return a model's configuration; of a model with several parts, that of its text part.
+def config_of(folder: Path) -> JsonObject:
+    """Return a model's configuration; for a model with several parts, merged with that of its text part.
 
     Raises
     ------
     ModelNotFoundError
-        If there is none: it is not a model that ``transformers`` reads.
+        If there is none, so that ``transformers`` cannot load the model.
     """
     config = read_json(folder / "config.json")
     if "model_type" not in config and "architectures" not in config and "auto_map" not in config:
@@ -63,8 +64,11 @@ def config_of(folder: Path) -> Mapping[str, Any]:
     return {**config, **text} if isinstance(text, dict) else config
 
 
-def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
-    """Say what a model is; the library is asked only where the configuration does not tell."""
+def kind_of(config: JsonObject, folder: Path) -> Kind:
+    """Return whether a model is an encoder, a decoder or both.
+
+    The library is imported only if the configuration does not contain the answer.
+    """
     classes = [str(name) for name in config.get("architectures") or ()]
     model_type = config.get("model_type")
     if config.get("is_encoder_decoder") or (model_type in TWO_HALVES and config.get("is_encoder_decoder") is None):
@@ -75,21 +79,21 @@ def kind_of(config: Mapping[str, Any], folder: Path) -> Kind:
         return "decoder"
     if model_type in READ_BOTH_WAYS or any("MaskedLM" in c for c in classes) or "auto_map" in config:
         return "encoder"
-    return _asked(folder)
+    return _kind_in_library(folder)
 
 
-def layers_of(config: Mapping[str, Any]) -> int | None:
-    """Return how many layers a model has; None where its configuration does not say."""
+def layers_of(config: JsonObject) -> int | None:
+    """Return the number of layers; None if the configuration does not contain it."""
     return _first_number(config, LAYERS)
 
 
-def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> int | None:
-    """Return after how many tokens texts are cut; None where nothing sets a limit.
+def limit_of(config: JsonObject, tokenizer: Path, requested: int | None) -> int | None:
+    """Return the number of tokens after which texts are truncated; None for no limit.
 
-    Never more than the model has positions; within that what was asked for, else what the tokenizer says.
+    It is the requested limit, otherwise the tokenizer's, and at most the number of positions of the model.
     """
     positions = positions_of(config)
-    limit = asked
+    limit = requested
     if not limit:
         length = read_json(tokenizer / "tokenizer_config.json").get("model_max_length")
         if isinstance(length, int | float) and 0 < length < ABSURD:
@@ -97,18 +101,20 @@ def limit_of(config: Mapping[str, Any], tokenizer: Path, asked: int | None) -> i
     return min([n for n in (positions, limit) if n], default=None)
 
 
-def positions_of(config: Mapping[str, Any]) -> int | None:
-    """Return how many tokens a model has positions for; None where its configuration sets no limit."""
+def positions_of(config: JsonObject) -> int | None:
+    """Return the number of tokens that a model has positions for; None if its configuration sets no limit."""
     positions = _first_number(config, POSITIONS) or 0
     if config.get("model_type") in AFTER_PADDING:
-        # MPNet's padding index is 1 whatever its configuration says; the others' is, where it is not said.
-        padding = 1 if config.get("model_type") == "mpnet" else config.get("pad_token_id", 1)
+        padding = config.get("pad_token_id", 1)
+        if config.get("model_type") == "mpnet":
+            # MPNet always uses 1, whatever its configuration contains.
+            padding = 1
         positions -= int(padding or 0) + 1
     return positions if positions > 0 else None
 
 
-def _first_number(config: Mapping[str, Any], names: Sequence[str]) -> int | None:
-    """Return the value of the first of some names under which a configuration has a whole number."""
+def _first_number(config: JsonObject, names: Sequence[str]) -> int | None:
+    """Return the value of the first of these names that is a whole number in the configuration; None if none is."""
     for name in names:
         if isinstance(config.get(name), int):
             return int(config[name])
@@ -116,22 +122,23 @@ def _first_number(config: Mapping[str, Any], names: Sequence[str]) -> int | None
 
 
 def special(tokenizer: Path, name: str) -> str | None:
-    """Return a special token (``mask_token``, ``pad_token``) that a tokenizer's files name; None where they do not."""
+    """Return a special token of a tokenizer, for example its ``mask_token``; None if its files do not name it."""
     for file in ("tokenizer_config.json", "special_tokens_map.json"):
         token = read_json(tokenizer / file).get(name)
-        token = token.get("content") if isinstance(token, dict) else token
+        if isinstance(token, dict):
+            token = token.get("content")
         if isinstance(token, str):
             return token
     return None
 
 
 def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
-    """Find a tokenizer that lies apart from its model: a folder, the hub's cache, the hub; weights are not fetched.
+    """Find a tokenizer without its model: in a folder, the hub's cache or the hub. No weights are downloaded.
 
     Raises
     ------
     ModelNotFoundError
-        If it is neither on this machine nor to be had.
+        If it is neither on this machine nor on the hub.
     """
     if target.startswith(("/", "./", "../", "~")):
         folder = source_path(target)
@@ -154,12 +161,12 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
 
 
 def of_tokenizer(name: str) -> bool:
-    """Say whether a tokenizer may be made from a file: what it has learnt, its settings, code of its own."""
+    """Return whether a file may belong to a tokenizer: its vocabulary, its settings, or its own code."""
     return name in TOKENIZER_FILES or name.endswith((".tiktoken", ".py"))
 
 
-def _asked(folder: Path) -> Kind:
-    """Ask the library what a model is: one that it has as a causal language model, and not as a masked one."""
+def _kind_in_library(folder: Path) -> Kind:
+    """Return the kind of a model by the library's tables: a decoder is a causal but not a masked language model."""
     from transformers import AutoConfig
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -169,9 +176,10 @@ def _asked(folder: Path) -> Kind:
     try:
         config = AutoConfig.from_pretrained(str(folder), local_files_only=True)
     except (ValueError, OSError):
-        # What is wrong is said when the model is loaded.
+        # The error is raised again when the model is loaded.
         return "encoder"
     if getattr(config, "is_encoder_decoder", False):
         return "both"
-    causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
-    return "decoder" if causal and config.model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES else "encoder"
+    is_causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    is_masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    return "decoder" if is_causal and not is_masked else "encoder"

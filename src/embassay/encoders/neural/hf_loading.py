@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.hf_files import Kind
 from embassay.encoders.neural.memory import tensor_names
 from embassay.encoders.neural.shared import quiet, reason
 from embassay.errors import EncoderError
 
+if TYPE_CHECKING:
+    from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
+
 AUTO_MAP = "auto-map"
-"""The device that spreads a model over all GPUs that there are."""
+"""The device option that spreads a model over all GPUs."""
 UNUSED = ("pooler", "lm_head", "position_ids")
-"""Parts of the names of tensors that no vector depends on: they may be missing."""
+"""Parts of the names of tensors that may be missing, because no vector depends on them."""
 SHOWN = 3
-"""Names of missing tensors that are shown."""
+"""Number of missing tensors that a message names."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,9 @@ class Loading:
     Attributes
     ----------
     folder, tokenizer
-        Where the weights and the tokenizer's files are.
+        The folders of the weights and of the tokenizer's files.
     code
-        Whether a model's own code may run.
+        Whether the model's own code may run.
     """
 
     folder: Path
@@ -40,8 +43,8 @@ class Loading:
     code: bool
 
 
-def load_tokenizer(how: Loading) -> Any:
-    """Load a tokenizer, without the limit that it would warn of.
+def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
+    """Load a tokenizer without a limit, so that it does not warn of long texts.
 
     Raises
     ------
@@ -58,14 +61,15 @@ def load_tokenizer(how: Loading) -> Any:
     return tokenizer
 
 
-def load_model(how: Loading, device: str) -> Any:
-    """Load the part of a model that encodes, ready to run, onto a device.
+def load_model(how: Loading, device: str) -> PreTrainedModel:
+    """Load the encoding part of a model onto a device, in evaluation mode.
 
     Raises
     ------
     EncoderError
-        If it cannot be loaded, or its files lack weights, which the library would make up.
+        If it cannot be loaded, or if weights are missing, which the library would initialise randomly.
     """
+    device_map = {"device_map": "auto"} if device == AUTO_MAP else {}
     try:
         with quiet(reports=False):
             model, info = _library_class(how).from_pretrained(
@@ -74,12 +78,14 @@ def load_model(how: Loading, device: str) -> Any:
                 trust_remote_code=how.code,
                 local_files_only=True,
                 output_loading_info=True,
-                **({"device_map": "auto"} if device == AUTO_MAP else {}),
+                **device_map,
             )
             if how.kind == "both" and hasattr(model, "get_decoder"):
                 model = model.get_encoder()
             model = getattr(model, "base_model", model)
-            model = model.eval() if device == AUTO_MAP else model.eval().to(device)
+            model.eval()
+            if device != AUTO_MAP:
+                model.to(device)
     except Exception as error:
         raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
     check_whole(info)
@@ -87,13 +93,18 @@ def load_model(how: Loading, device: str) -> Any:
     return model
 
 
-def check_whole(info: Mapping[str, Any]) -> None:
-    """Refuse weights that the library made up, since its files lack them; ``info`` is what it says of its loading.
+def check_whole(info: Mapping[str, Iterable[str]]) -> None:
+    """Raise an error if weights were initialised randomly because the model's files lack them.
+
+    Parameters
+    ----------
+    info
+        The library's report on the loading.
 
     Raises
     ------
     EncoderError
-        With their number and the first of them.
+        With the number of missing weights and the names of the first ones.
     """
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
@@ -101,16 +112,16 @@ def check_whole(info: Mapping[str, Any]) -> None:
         raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {shown})")
 
 
-def check_stored(model: Any, folder: Path) -> None:
-    """Refuse weights of a loaded model that its folder's files lack.
+def check_stored(model: PreTrainedModel, folder: Path) -> None:
+    """Raise an error if weights of a loaded model are missing from the files of its folder.
 
-    The library is asked, which loads the model once more (with accelerate without its numbers), only where a name is
-    not in the files: weights that are tied to others or have got another name are not either.
+    A name may also be absent because the weight is tied to another one or was renamed. Only the library knows that, so
+    if a name is absent, the library loads the model once more, with accelerate without its values.
 
     Raises
     ------
     EncoderError
-        With their number and the first of them.
+        With the number of missing weights and the names of the first ones.
     """
     stored = tensor_names(folder)
     prefix = f"{model.base_model_prefix}."
@@ -136,13 +147,13 @@ def check_stored(model: Any, folder: Path) -> None:
     check_whole(info)
 
 
-def check_limit(limit: int | None, tokenizer: Any) -> None:
-    """Refuse a limit that leaves no room for the special tokens of a text.
+def check_limit(limit: int | None, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise an error if a limit is smaller than the number of special tokens of every text.
 
     Raises
     ------
     EncoderError
-        With their number.
+        With the number of special tokens.
     """
     least = len(tokenizer("")["input_ids"])
     if limit is not None and limit < least:
@@ -156,20 +167,22 @@ def _is_used(name: str) -> bool:
     return not any(part in name for part in UNUSED)
 
 
-def _library_class(how: Loading) -> Any:
-    """Return the library's class that loads the part of a model that encodes."""
+def _library_class(how: Loading) -> type[AutoModel]:
+    """Return the class of the library that loads the encoding part of a model."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
     config = transformers.AutoConfig.from_pretrained(str(how.folder), trust_remote_code=how.code, local_files_only=True)
     own_classes = getattr(config, "auto_map", None)
+    architectures = [str(name) for name in config.architectures or ()]
+    is_encoder_half = how.kind == "both" or any(name.endswith("EncoderModel") for name in architectures)
+    library_class: type[AutoModel] = transformers.AutoModel
     if how.code and own_classes:
         for name in ("AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM"):
             if name in own_classes:
-                return getattr(transformers, name)
-        return transformers.AutoModel
-    has_decoder = how.kind == "both" or any(str(name).endswith("EncoderModel") for name in config.architectures or ())
-    if has_decoder and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
-        # The encoder alone.
-        return transformers.AutoModelForTextEncoding
-    return transformers.AutoModel
+                library_class = getattr(transformers, name)
+                break
+    elif is_encoder_half and config.model_type in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
+        # The encoder without its decoder.
+        library_class = transformers.AutoModelForTextEncoding
+    return library_class

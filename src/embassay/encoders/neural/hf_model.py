@@ -1,4 +1,4 @@
-"""A loaded transformers model and its tokenizer: texts to tokens, tokens to hidden states, states to vectors."""
+"""A transformers model with its tokenizer: from texts to tokens, hidden states, and one vector per text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,23 +14,32 @@ from embassay.encoders.neural.batching import CHUNK, Ids
 from embassay.encoders.neural.pooling import Pooling, pool
 from embassay.errors import EncoderError
 
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 
 @dataclass
 class PooledModel:
-    """A loaded model, its tokenizer, and how its hidden states become one vector.
+    """A model and its tokenizer, with the pooling that turns hidden states into one vector per text.
 
     Attributes
     ----------
+    model
+        The loaded model; None if tokens are only counted.
     layer
-        Whose hidden states: -1 is the last; 0 the embeddings, before any layer.
+        The layer whose hidden states are pooled: -1 is the last one, 0 are the embeddings before the first layer.
     template
-        What a text is put into, at ``{text}``; the text alone where empty.
+        A text into which each text is inserted at ``{text}``; empty for the text alone.
     limit
-        The most tokens that it reads; None for no limit.
+        Texts are truncated after this many tokens; None for no limit.
+    ends
+        The parts of the template before and after the text.
     """
 
-    model: Any
-    tokenizer: Any
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
     pooling: Pooling
     layer: int = -1
     template: str = ""
@@ -38,8 +47,8 @@ class PooledModel:
     ends: tuple[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check that the template holds the tokenizer's mask token, where that is what is read."""
-        before, _, after = self.template.partition("{text}") if self.template else ("", "", "")
+        """Check that the template contains the tokenizer's mask token, if that token is pooled."""
+        before, _, after = self.template.partition("{text}")
         self.ends = before, after
         if self.pooling != "mask":
             return
@@ -50,29 +59,30 @@ class PooledModel:
             raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
 
     @property
-    def device(self) -> Any:
-        """Where tokens have to be put."""
+    def device(self) -> torch.device:
+        """The device of the model."""
         return self.model.device
 
     def count(self, texts: Sequence[str], prompt: str) -> list[int]:
-        """Return the number of tokens of each text, uncut, with prompt, template and special tokens."""
+        """Return the number of tokens of each text before truncation, with prompt, template and special tokens."""
         counts = []
         for chunk in self._chunks(texts, prompt):
             counts += [max(1, len(ids)) for ids in self._ids(chunk)]
         return counts
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text, cut to what the model reads; of one without tokens, a special one.
+        """Return the token ids of each text, truncated to the limit; at least one special token for an empty text.
 
         Raises
         ------
         EncoderError
-            If the tokenizer knows tokens that the model does not.
+            If the tokenizer has more tokens than the model.
         """
         tokenised: list[Ids] = []
         for chunk in self._chunks(texts, prompt):
             if self.template and self.limit:
-                ids = [self._within(text, uncut) for text, uncut in zip(chunk, self._ids(chunk), strict=True)]
+                all_ids = self._ids(chunk)
+                ids = [self._within(text, text_ids) for text, text_ids in zip(chunk, all_ids, strict=True)]
             else:
                 ids = self._ids(chunk, self.limit)
             tokenised += [np.asarray(row or [self._nothing], dtype=np.int32) for row in ids]
@@ -84,47 +94,51 @@ class PooledModel:
             )
         return tokenised
 
-    def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Any:
-        """Return the (n, d) vectors of tokenised texts in one padded batch, a tensor.
+    def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Tensor:
+        """Return the (n, d) vectors of tokenised texts, encoded as one padded batch.
 
         Parameters
         ----------
         left
             Pad on the left.
         placed
-            Tell the model at which position of its text each token stands.
+            Pass the position of each token within its text to the model.
         """
         import torch
 
-        shape = (len(ids), max(len(text) for text in ids))
-        tokens = np.full(shape, self._padding, dtype=np.int64)
-        mask = np.zeros(shape, dtype=np.int64)
+        longest = max(len(text) for text in ids)
+        tokens = np.full((len(ids), longest), self._padding, dtype=np.int64)
+        mask = np.zeros((len(ids), longest), dtype=np.int64)
         for row, text in enumerate(ids):
-            place = slice(shape[1] - len(text), None) if left else slice(len(text))
-            tokens[row, place] = text
-            mask[row, place] = 1
+            start = longest - len(text) if left else 0
+            stop = start + len(text)
+            tokens[row, start:stop] = text
+            mask[row, start:stop] = 1
         features = {"input_ids": torch.from_numpy(tokens), "attention_mask": torch.from_numpy(mask)}
         if placed:
-            features["position_ids"] = (features["attention_mask"].cumsum(dim=1) - 1).clamp(min=0)
-        states = self._states({name: value.to(self.device) for name, value in features.items()})
+            positions = features["attention_mask"].cumsum(dim=1) - 1
+            features["position_ids"] = positions.clamp(min=0)
+        on_device = {name: value.to(self.device) for name, value in features.items()}
+        states = self._states(on_device)
         return self.pooled(states, tokens, mask)
 
-    def pooled(self, states: Any, tokens: Any, mask: Any) -> Any:
-        """Return the (n, d) vectors of (n, length, d) hidden states, of padded tokens and the mask of real ones."""
+    def pooled(self, states: Tensor, tokens: np.ndarray, mask: np.ndarray) -> Tensor:
+        """Return the (n, d) vectors of (n, length, d) hidden states; ``mask`` (n, length) is 0 for padding tokens."""
         import torch
 
-        mask = torch.as_tensor(mask, device=states.device)
+        real = torch.as_tensor(mask, device=states.device)
         if self.pooling != "mask":
-            return pool(states, mask, self.pooling)
+            return pool(states, real, self.pooling)
         marked = torch.as_tensor(tokens == self.tokenizer.mask_token_id, device=states.device)
-        return pool(states, mask, self.pooling, marked, first=self.tokenizer.mask_token in self.ends[0])
+        return pool(states, real, self.pooling, marked, first=self.tokenizer.mask_token in self.ends[0])
 
     @cached_property
     def takes_positions(self) -> bool:
-        """Whether the model can be told where each token stands."""
+        """Whether the model accepts the position of each token."""
         return "position_ids" in inspect.signature(self.model.forward).parameters
 
-    def _states(self, features: Mapping[str, Any]) -> Any:
+    def _states(self, features: Mapping[str, Tensor]) -> Tensor:
+        """Return the (n, length, d) hidden states of the layer."""
         if self.layer == -1:
             return self.model(**features).last_hidden_state
         states = self.model(**features, output_hidden_states=True).hidden_states
@@ -148,7 +162,7 @@ class PooledModel:
         return ids
 
     def _within(self, text: str, ids: list[int]) -> list[int]:
-        """Return the ids of the longest beginning of a text that fits with its template: the template is never cut."""
+        """Return the ids of the longest beginning of a text that fits with the template, which is never truncated."""
         if self.limit is None or len(ids) <= self.limit:
             return ids
         longest_fitting = self._ids([""])[0]
@@ -156,7 +170,7 @@ class PooledModel:
             raise EncoderError(
                 f"the template alone has {len(longest_fitting)} tokens, the model's limit is {self.limit}"
             )
-        # Bisection over the number of characters: `fits` fit with the template, `exceeds` do not.
+        # Bisection over the number of characters: with the template, `fits` characters fit and `exceeds` do not.
         fits, exceeds = 0, len(text)
         while exceeds - fits > 1:
             middle = (fits + exceeds) // 2
@@ -169,7 +183,7 @@ class PooledModel:
 
     @cached_property
     def _vocabulary(self) -> int | None:
-        """How many tokens the model has embeddings of; None where it does not say so."""
+        """The number of tokens that the model has embeddings for; None if it has no such attribute."""
         try:
             return int(self.model.get_input_embeddings().weight.shape[0])
         except (AttributeError, NotImplementedError):
@@ -177,9 +191,9 @@ class PooledModel:
 
     @cached_property
     def _padding(self) -> int:
-        """What fills a batch up, which the attention does not see: the padding token, else the end token.
+        """The token that pads a batch: the padding token, otherwise the end token. The attention mask hides it.
 
-        A tokenizer may have got its padding token later than the model its embeddings; then any token does.
+        If the model has no embedding for either, because they were added to the tokenizer later, it is token 0.
         """
         for token in (self.tokenizer.pad_token_id, self.tokenizer.eos_token_id):
             if token is not None and (self._vocabulary is None or token < self._vocabulary):
@@ -188,7 +202,7 @@ class PooledModel:
 
     @cached_property
     def _nothing(self) -> int:
-        """What stands for a text without tokens: the start token, else the end token, else the padding token."""
+        """The token of a text without tokens: the start token, otherwise the end token or the padding token."""
         tokenizer = self.tokenizer
         for token in (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id):
             if token is not None:

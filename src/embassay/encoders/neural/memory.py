@@ -1,4 +1,4 @@
-"""How much memory a model's weights take, from the headers of their files, and how much is free; nothing is loaded."""
+"""The memory that a model's weights need, from the headers of their files, and the free memory; nothing is loaded."""
 
 from __future__ import annotations
 
@@ -12,58 +12,64 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import Any
 
 from embassay.encoders.neural.locations import read_json
 from embassay.encoders.neural.model_files import SAFE, folder_files, is_pickled, parent_of
 from embassay.errors import EncoderError, ModelNotFoundError
+from embassay.types import JsonObject
 
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 GPUS = ("nvidia[0-9]*", "kfd", "dri")
-"""What /dev holds where there may be a GPU."""
+"""Names in ``/dev`` on machines that may have a GPU."""
 CGROUP = Path("/sys/fs/cgroup")
-"""Where a container's share of the memory is said."""
+"""The folder with the memory limit of a container."""
 GB = 1e9
 SMALL = 1e9
-"""Bytes of weights for which torch, which takes seconds to import, is not asked what a GPU has free."""
+"""For weights of fewer bytes, the free memory of a GPU is not checked, because importing torch takes seconds."""
 
 
 def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
-    """Count the floating-point numbers in the safetensors headers; None where there are none, or weights without.
+    """Return the number of floating-point parameters in the safetensors headers.
+
+    It is None if there are no safetensors files, or if any weights are pickled.
 
     Parameters
     ----------
     without
-        Beginnings of the names of tensors that are not loaded: ``decoder.``.
+        Prefixes of the names of tensors that are not loaded, for example ``decoder.``.
 
     Raises
     ------
     ModelNotFoundError
-        For a file that is cut short.
+        For a damaged file.
     """
     if any(map(is_pickled, weight_files(folder))):
         return None
-    return sum(tensor.count for tensor in _tensors(folder, without) if tensor.floating) or None
+    total = sum(tensor.count for tensor in _tensors(folder, without) if tensor.floating)
+    return total or None
 
 
 def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
-    """Return how many bytes a model's weights take in memory in a precision; 0 where its files do not tell.
+    """Return the bytes of a model's weights in memory in a precision; 0 if unknown.
 
-    Numbers that are whole, those of quantised weights for example, stay as wide as they are. The files of pickled
-    weights are not opened: their size counts, in the precision that the configuration names.
+    Integers, for example quantised weights, keep their width. Pickled weights are not opened: the size of their files
+    is converted from the precision in the configuration.
     """
     width = BYTES[dtype]
     total = 0
     for tensor in _tensors(folder, without):
         total += tensor.count * width if tensor.floating else tensor.size
+    pickled = 0
+    for name in weight_files(folder):
+        if is_pickled(name):
+            pickled += (folder / name).stat().st_size
     config = read_json(folder / "config.json")
-    stored_width = BYTES.get(str(config.get("dtype") or config.get("torch_dtype")), 4)
-    pickled = sum((folder / name).stat().st_size for name in weight_files(folder) if is_pickled(name))
-    return total + pickled * width // stored_width
+    stored_dtype = str(config.get("dtype") or config.get("torch_dtype"))
+    return total + pickled * width // BYTES.get(stored_dtype, 4)
 
 
 def weight_files(folder: Path) -> tuple[str, ...]:
-    """Return the files that weights are loaded from, of each module in a folder, relative to it."""
+    """Return the files of the weights of all modules in a folder, relative to it."""
     names = set(folder_files(folder))
     weights = {name for name in names if is_pickled(name) and name.endswith(".bin")}
     for parent in {parent_of(name) for name in names}:
@@ -78,13 +84,13 @@ def weight_files(folder: Path) -> tuple[str, ...]:
 
 
 def tensor_names(folder: Path) -> frozenset[str]:
-    """Return the names of the tensors in a folder's safetensors files, not in those of folders below it."""
+    """Return the names of the tensors in a folder's safetensors files, without those of its subfolders."""
     safe = (name for name in weight_files(folder) if "/" not in name and not is_pickled(name))
     return frozenset(tensor for name in safe for tensor in _header(folder / name))
 
 
 def free(device: str) -> int | None:
-    """Return how many bytes are free on a device; None where that cannot be told."""
+    """Return the free bytes on a device; None if unknown."""
     kind, _, number = device.partition(":")
     if kind == "cpu":
         return _free_ram()
@@ -92,24 +98,27 @@ def free(device: str) -> int | None:
         return None
     import torch
 
-    # A GPU that is not there is said where the model is loaded.
-    return int(torch.cuda.mem_get_info(device)[0]) if int(number or 0) < torch.cuda.device_count() else None
+    # A GPU that does not exist is an error when the model is loaded.
+    if int(number or 0) >= torch.cuda.device_count():
+        return None
+    free_bytes, _ = torch.cuda.mem_get_info(device)
+    return int(free_bytes)
 
 
 def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
-    """Refuse weights that are larger than what is free, before they are loaded.
+    """Raise an error if weights exceed the free memory, before they are loaded.
 
     Parameters
     ----------
     size
-        Bytes of one copy.
+        Bytes of one copy of the weights.
     devices
-        Where a copy goes, one entry for each.
+        The device of each copy.
 
     Raises
     ------
     EncoderError
-        With both numbers.
+        With the needed and the free gigabytes.
     """
     problem = too_large(size, dtype, devices)
     if problem:
@@ -117,7 +126,7 @@ def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
 
 
 def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
-    """Return what does not fit where, with both numbers; an empty text where all fits or nothing can be told."""
+    """Return a message about the first device without enough free memory; empty if all fits or nothing is known."""
     for device, copies in Counter(devices).items():
         available = free(device)
         needed = size * copies
@@ -131,39 +140,42 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
 
 
 def foreseen(size: int, dtype: str, device: str) -> str:
-    """Return what will not fit, before anything is loaded; an empty text where all fits or nothing can be told.
+    """Return the message of :func:`too_large` for a device option, before anything is loaded; empty if all fits.
 
     Parameters
     ----------
     size
-        Bytes of one copy.
+        Bytes of one copy of the weights.
     device
-        As it was asked for: ``auto``, ``cuda:0,cuda:1``.
+        The option, for example ``auto`` or ``cuda:0,cuda:1``.
     """
     devices = [part.strip() for part in device.split(",") if part.strip()]
+    # The free memory of a CPU is known without importing torch.
     if size < SMALL and not all(map(_surely_cpu, devices)):
         return ""
     return too_large(size, dtype, [_expected(part) for part in devices])
 
 
 def lack(parameters: int | None, dtype: str, device: str) -> str:
-    """Return what :func:`foreseen` does of a model of which only the number of parameters is known, if that."""
+    """Return the message of :func:`foreseen` for a model of which only the number of parameters is known, or None."""
     return foreseen((parameters or 0) * BYTES[dtype], dtype, device)
 
 
 def _expected(device: str) -> str:
-    """Return the device that a model will run on, as far as it can be told what is free there."""
+    """Return the device that a model will run on; ``auto`` stays if torch is not installed."""
     if _surely_cpu(device):
         return "cpu"
     if device != "auto" or find_spec("torch") is None:
         return device
     import torch
 
-    return str(torch.accelerator.current_accelerator()) if torch.accelerator.is_available() else "cpu"
+    if not torch.accelerator.is_available():
+        return "cpu"
+    return str(torch.accelerator.current_accelerator())
 
 
 def _surely_cpu(device: str) -> bool:
-    """Say whether a model surely runs on the CPU, without asking torch: ``cpu``, or ``auto`` and there is no GPU."""
+    """Return whether a model certainly runs on the CPU: for ``cpu``, and for ``auto`` without a GPU in ``/dev``."""
     if device == "auto":
         return sys.platform == "linux" and not any(next(Path("/dev").glob(name), None) for name in GPUS)
     return device == "cpu"
@@ -171,7 +183,7 @@ def _surely_cpu(device: str) -> bool:
 
 @dataclass(frozen=True)
 class _Tensor:
-    """How many numbers a tensor has, whether they are floating-point, and how many bytes they take in the file."""
+    """The number of values of a tensor, whether they are floating-point, and their bytes in the file."""
 
     count: int
     floating: bool
@@ -179,7 +191,7 @@ class _Tensor:
 
 
 def _tensors(folder: Path, without: Sequence[str]) -> Iterator[_Tensor]:
-    """Yield each tensor in the safetensors files whose name does not begin with one of ``without``."""
+    """Yield the tensors in the safetensors files whose names do not begin with one of ``without``."""
     for file in weight_files(folder):
         if is_pickled(file):
             continue
@@ -189,11 +201,12 @@ def _tensors(folder: Path, without: Sequence[str]) -> Iterator[_Tensor]:
                 yield _Tensor(prod(entry["shape"]), entry["dtype"].startswith(("F", "BF")), stop - start)
 
 
-def _header(path: Path) -> dict[str, Any]:
-    """Return what a safetensors file says of each tensor in it."""
+def _header(path: Path) -> JsonObject:
+    """Return the header of a safetensors file: type, shape and position of each tensor by its name."""
     try:
         with path.open("rb") as file:
-            header: dict[str, Any] = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            (length,) = struct.unpack("<Q", file.read(8))
+            header: JsonObject = json.loads(file.read(length))
     except (struct.error, ValueError):
         raise ModelNotFoundError(f"{path}: damaged or not a safetensors file") from None
     header.pop("__metadata__", None)
@@ -201,8 +214,9 @@ def _header(path: Path) -> dict[str, Any]:
 
 
 def _free_ram() -> int | None:
-    """Return what this process may still take: of the machine, and of its container's share."""
-    return min([n for n in (_machine_ram(), _container_ram()) if n is not None], default=None)
+    """Return the free bytes of RAM: of the machine, or within the container's limit if that is less."""
+    amounts = [amount for amount in (_machine_ram(), _container_ram()) if amount is not None]
+    return min(amounts, default=None)
 
 
 def _machine_ram() -> int | None:
@@ -218,7 +232,7 @@ def _machine_ram() -> int | None:
 
 
 def _container_ram() -> int | None:
-    """Return what is left of a container's limit; what it holds of files can be given up and counts as free."""
+    """Return the rest of a container's memory limit. Cached files count as free, because they can be evicted."""
     try:
         limit, used = ((CGROUP / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current"))
         lines = (CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()

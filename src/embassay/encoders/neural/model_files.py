@@ -1,4 +1,4 @@
-"""Which of a folder's or a repository's files make the model: what is fetched, hashed and counted."""
+"""The files of a folder or repository that make the model: they are downloaded, hashed and counted."""
 
 from __future__ import annotations
 
@@ -17,42 +17,52 @@ ASIDE_FILES = {
     "LICENSE",
 }
 ASIDE_ENDINGS = (".md", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".h5", ".msgpack", ".ot", ".onnx", ".tflite", ".csv")
-"""Documentation, exports to other runtimes, and what training leaves behind: no vector depends on them."""
+"""Documentation, exports to other runtimes, and files of the training. No vector depends on them."""
 SECOND_COPY = r"consolidated[\w.-]*\.(safetensors|pth)(\.index\.json)?|.*\.gguf"
-"""The same weights once more, as other programs read them; those of Llama's own lie in ``original``."""
+"""Copies of the weights in the formats of other programs; Llama's own are in the folder ``original``."""
 SAFE = ("model.safetensors", "model.safetensors.index.json")
-"""Where the library looks for weights, in this order, before it takes pickled ones."""
+"""The files in which the library looks for weights, in this order, before pickled ones."""
 
 
 def model_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the files that make the model, sorted: all but those that are known to make none of it.
+    """Return the sorted names of the files that make the model: all except those known to be irrelevant.
 
-    A pickled copy of weights (``pytorch_model*.bin``) is left out where the same folder has what goes before it.
+    Pickled weights (``pytorch_model*.bin``) are left out if the same folder has safetensors.
     """
     names = sorted(names)
     safe = {parent_of(name) for name in names if name.rpartition("/")[2] in SAFE}
-    return tuple(n for n in names if not _is_aside(n) and not (is_pickled(n) and parent_of(n) in safe))
+    chosen = []
+    for name in names:
+        is_second_copy = is_pickled(name) and parent_of(name) in safe
+        if not _is_aside(name) and not is_second_copy:
+            chosen.append(name)
+    return tuple(chosen)
 
 
 def folder_files(folder: Path) -> tuple[str, ...]:
     """Return :func:`model_files` of a folder, relative to it, with forward slashes; linked folders are followed."""
-    found = (Path(top) / name for top, _, names in os.walk(folder, followlinks=True) for name in names)
-    # A named pipe could not be read to its end; a link to nothing stays, so that its reader says so.
-    files = (path for path in found if path.is_file() or not path.exists())
-    return model_files(path.relative_to(folder).as_posix() for path in files)
+    names = []
+    for top, _, files in os.walk(folder, followlinks=True):
+        for file in files:
+            path = Path(top) / file
+            # A named pipe would block its reader. A broken link stays, so that reading it raises an error.
+            if path.is_file() or not path.exists():
+                names.append(path.relative_to(folder).as_posix())
+    return model_files(names)
 
 
 def parent_of(name: str) -> str:
-    """Return the folder that a file lies in; an empty name for the first."""
+    """Return the folder in a file's relative name; empty for the top folder."""
     return name.rpartition("/")[0]
 
 
 def is_pickled(name: str) -> bool:
-    """Say whether a file holds pickled weights, or says in which files they are."""
+    """Return whether a file has pickled weights, or is the index of such files."""
     return bool(re.fullmatch(r"pytorch_model[\w.-]*\.bin(\.index\.json)?", name.rpartition("/")[2]))
 
 
 def _is_aside(name: str) -> bool:
+    """Return whether no vector depends on a file of this name."""
     *folders, last = name.split("/")
     return (
         any(f.startswith((".", "checkpoint-")) or f in ASIDE_FOLDERS for f in folders)

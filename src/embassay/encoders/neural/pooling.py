@@ -1,19 +1,22 @@
-"""From a model's hidden states to one vector for each text, whatever side the padding is on."""
+"""Pooling of a model's hidden states into one vector per text; the padding may be on either side."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Pooling = Literal["mean", "cls", "max", "last", "mask"]
 POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
-def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bool = False) -> Any:
+def pool(states: Tensor, mask: Tensor, pooling: Pooling, marked: Tensor | None = None, first: bool = False) -> Tensor:
     """Return the (n, d) float32 vectors of n texts.
 
     ======  =====================================================================================
-    mean    the mean over the text's own tokens
-    max     the largest of each coordinate over the text's own tokens
+    mean    the mean over the text's tokens
+    max     the maximum of each coordinate over the text's tokens
     cls     the text's first token
     last    the text's last token
     mask    the mask token of PromptBERT's template (Jiang et al. 2022, section 3): ``marked``
@@ -22,13 +25,13 @@ def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bo
     Parameters
     ----------
     states
-        (n, length, d) hidden states; those of padding may be anything, also NaN.
+        (n, length, d) hidden states; those of padding tokens may have any value, also NaN.
     mask
-        (n, length), true where a token is the text's own.
+        (n, length), true for tokens of the text, false for padding.
     marked
-        (n, length), true at mask tokens, of which there is one at least in each text.
+        (n, length), true for mask tokens; each text has at least one. Needed only for ``mask``.
     first
-        Take the first mask token, not the last.
+        Use the first mask token of a text instead of the last.
     """
     import torch
 
@@ -40,7 +43,7 @@ def pool(states: Any, mask: Any, pooling: Pooling, marked: Any = None, first: bo
     if pooling == "max":
         return torch.where(mask[..., None], states, -torch.inf).amax(dim=1)
     candidates = mask
-    if pooling == "mask":
+    if marked is not None:
         candidates = marked.bool() & mask
     if pooling == "cls" or (pooling == "mask" and first):
         places = candidates.int().argmax(dim=1)

@@ -1,4 +1,4 @@
-"""Which of the prompts that a sentence-transformers model keeps stands before a text of each role."""
+"""The prompt for each role, among the named prompts of a sentence-transformers model."""
 
 from __future__ import annotations
 
@@ -7,32 +7,37 @@ from collections.abc import Mapping
 from embassay.samples.base import Role
 
 DOCUMENT = ("document", "passage", "corpus")
-"""The names under which models keep a document prompt, in the order in which they are looked for.
+"""Names of document prompts in configurations, in the order of preference.
 
-An empty one says nothing. sentence-transformers 6.2 adds ``"document": ""`` to every configuration, when it loads a
-model and when it saves one, and its ``encode_document`` takes the first name that is there. So it leaves out the prompt
-of a model that keeps one as ``passage``, which its own documentation promises to take, and which the model was trained
-with.
+Empty prompts are skipped. sentence-transformers 6.2 adds ``"document": ""`` to every configuration that it loads or
+saves, and its ``encode_document`` uses the first of these names that exists. So it ignores a prompt named ``passage``,
+although the model was trained with it and the library's documentation promises to use it.
 """
 
 
 def by_role(prompts: Mapping[str, str | None], default: str | None) -> dict[Role, str]:
-    """Return the prompt of each role, empty where it has none.
+    """Return the prompt of each role; empty if it has none.
 
     Parameters
     ----------
     prompts
-        The model's own, by the names that its configuration gives them.
+        The model's prompts by their names in its configuration.
     default
-        The name of the one that stands before plain texts.
+        The name of the prompt for plain texts.
     """
+    document = ""
+    for name in reversed(DOCUMENT):
+        # The first name in the list has precedence.
+        document = prompts.get(name) or document
     return {
         "text": prompts.get(default or "") or "",
         "query": prompts.get("query") or "",
-        "document": next((prompt for name in DOCUMENT if (prompt := prompts.get(name))), ""),
+        "document": document,
     }
 
 
 def overlooked(prompts: Mapping[str, str | None]) -> str:
-    """Return the name of a document prompt that sentence-transformers itself leaves out; empty where it does not."""
-    return "" if prompts.get("document") else next((name for name in DOCUMENT if prompts.get(name)), "")
+    """Return the name of a document prompt that sentence-transformers ignores; empty if it uses the right one."""
+    if prompts.get("document"):
+        return ""
+    return next((name for name in DOCUMENT if prompts.get(name)), "")

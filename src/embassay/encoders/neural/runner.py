@@ -1,15 +1,15 @@
-"""How a model that reads tokens is run: by the fastest route that gives what each text gives alone.
+"""How a neural model encodes batches: by the fastest route with which each text gets the vector that it has alone.
 
 ``packed``
-    BERT on the CPU: texts one after the other without any padding (``packed.py``), a batch on each core.
+    BERT on the CPU: the texts of a batch are concatenated without padding (``packed.py``); one batch per core.
 ``padded``
-    Texts sorted by their number of tokens, so that little is padded: on the side that the tokenizer says, or on the
-    right where that changes vectors.
+    Texts are sorted by their number of tokens, so that there is little padding. It is on the side that the tokenizer
+    prefers, or on the right if that side changes vectors.
 ``unpadded``
-    Texts of one length at a time, for models that padding changes.
+    Only texts of equal length share a batch, for models whose vectors change with padding.
 ``sentence-transformers``
-    The model's own ``encode``, for models whose input is more than tokens; one text at a time where a text's vector
-    depends on its batch. For ``st:`` only.
+    The model's own ``encode``, for models whose input is not only tokens; one text at a time if a text's vector depends
+    on its batch. For ``st:`` only.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.encoders.neural.batching import (
     TOKENS,
@@ -36,32 +37,36 @@ from embassay.encoders.neural.batching import (
 from embassay.encoders.neural.packed import PackedBert
 from embassay.errors import EncoderError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import PreTrainedModel
+
 Route = Literal["packed", "padded", "unpadded", "sentence-transformers"]
 ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded", "sentence-transformers")
 LONGER = "A longer sentence, of rather more words than the two that stand before it here."
 PROBES = ("No.", "It is not open.", LONGER, " ".join([LONGER] * 6))
 OTHERS = tuple(" ".join(["It is not open."] * n) for n in (1, 2, 3, 5, 8, 13, 21))
-"""Texts of other lengths, among which the probes must have the vectors that they have alone."""
+"""Texts of other lengths; the probes must have the same vectors in a batch with them as alone."""
 AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
-"""How far a route may be from the model itself: 1 − cosine."""
+"""The largest distance, 1 − cosine, between the vector of a text by a route and alone, for each precision."""
 FAILURES = (EncoderError, RuntimeError, AttributeError, KeyError, IndexError, TypeError, ValueError)
-"""What a model may raise on a route that is not for it."""
+"""Exceptions that a model may raise on a route that does not suit it."""
 
 
 @dataclass(frozen=True)
 class RunnerOptions:
-    """What a route has to fit, and what is done to its vectors.
+    """What a route is checked with, and what is done to the vectors.
 
     Attributes
     ----------
     prompts
-        The prompts that texts get: a route has to give the model's vectors with each of them.
+        The prompts of all roles. A route must give the right vectors with each of them.
     dtype
         The precision of the model.
     backend
-        The route that is forced; ``auto`` for the fastest.
+        The forced route, or ``auto`` for the fastest.
     normalize, dim
-        Whether vectors are scaled to unit length, and how many of their first dimensions are kept.
+        Whether vectors are scaled to unit length, and how many leading dimensions are kept (None: all).
     """
 
     prompts: Sequence[str]
@@ -73,14 +78,14 @@ class RunnerOptions:
 
 @dataclass
 class Runner(ABC):
-    """A loaded model on one device, and how it is run.
+    """A loaded model on one device, with the route by which it encodes.
 
     Attributes
     ----------
     tokens
-        The most tokens of a batch.
+        Maximum number of tokens in a batch; it is lowered when memory runs out.
     packed
-        The model's layers as the route ``packed`` runs them; None on other routes.
+        The model's layers for the route ``packed``; None for other routes.
     batch_invariant
         Whether a text has the same vector in every batch, bit by bit.
     """
@@ -93,12 +98,14 @@ class Runner(ABC):
     batch_invariant: bool = False
 
     def fastest(self) -> Self:
-        """Return a runner by the first route that gives what each of four texts gives alone, or by the forced one.
+        """Return a runner with the first route that gives each of four probe texts the vector that it has alone.
+
+        If a backend is forced, only that route is tried.
 
         Raises
         ------
         EncoderError
-            If the forced route is not for this model, or it cannot be run on texts.
+            If the forced route does not suit this model, or the model cannot encode texts at all.
         """
         self.tokens = TOKENS.get(str(self.model.device).partition(":")[0], TOKENS_ON_DEVICE)
         prompts = self.options.prompts
@@ -108,37 +115,38 @@ class Runner(ABC):
             raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
         for runner in self.candidates():
             if self.options.backend in ("auto", runner.route) and runner.agrees(alone):
-                runner.batch_invariant = is_batch_invariant(runner, prompts[0] if prompts else "")
+                prompt = prompts[0] if prompts else ""
+                runner.batch_invariant = is_batch_invariant(runner, prompt)
                 return runner
         raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
 
     @abstractmethod
     def candidates(self) -> Iterator[Self]:
-        """Yield a runner for each route that the model may take, the fastest first."""
+        """Yield a runner for each possible route, fastest first."""
 
     @abstractmethod
     def encode_alone(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts that are encoded one by one."""
+        """Return the (n, d) vectors of texts, encoded one at a time."""
 
     @abstractmethod
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text, cut to what the model reads, without padding."""
+        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
 
     @property
     @abstractmethod
-    def transformer(self) -> Any:
-        """The ``transformers`` model; None where there is none."""
+    def transformer(self) -> PreTrainedModel | None:
+        """The ``transformers`` model; None if there is none."""
 
     @abstractmethod
-    def _padded(self, ids: Sequence[Ids]) -> Any:
-        """Return the (n, d) tensor of the vectors of tokenised texts in one padded batch."""
+    def _padded(self, ids: Sequence[Ids]) -> Tensor:
+        """Return the (n, d) vectors of tokenised texts, encoded as one padded batch."""
 
     @abstractmethod
-    def _pooled(self, states: Any, tokens: Any) -> Any:
-        """Return the (n, d) vectors of (n, length, d) hidden states, of (n, length) tokens without padding."""
+    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
+        """Return the (n, d) vectors of texts of equal length: (n, length, d) hidden states, (n, length) token ids."""
 
     def agrees(self, alone: Mapping[str, Rows]) -> bool:
-        """Say whether the route gives the vectors that the probes have alone with each prompt."""
+        """Return whether the probes get the same vectors by this route as ``alone``, which has them for each prompt."""
         try:
             if self.route == "packed":
                 if not PackedBert.fits(self.transformer):
@@ -152,15 +160,16 @@ class Runner(ABC):
         return True
 
     def agree(self, rows: Rows, expected: Rows) -> bool:
-        """Say whether two sets of vectors are the same at unit length, up to the rounding of the model's precision."""
+        """Return whether two (n, d) sets of vectors have the same directions, up to the model's precision."""
         if rows.shape != expected.shape or not np.isfinite(rows).all():
             return False
-        # Of unit vectors, 1 − cosine is half the squared distance.
-        distance = ((_unit(rows) - _unit(expected)) ** 2).sum(axis=1) / 2
-        return bool(distance.max() <= AGREE[self.options.dtype])
+        # For unit vectors, 1 − cosine is half the squared distance, which loses no digits to cancellation.
+        differences = _unit(rows) - _unit(expected)
+        distances = (differences**2).sum(axis=1) / 2
+        return bool(distances.max() <= AGREE[self.options.dtype])
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts; where memory does not suffice, in halves.
+        """Return the (n, d) vectors of tokenised texts. If memory runs out, the batch is halved.
 
         Raises
         ------
@@ -180,7 +189,7 @@ class Runner(ABC):
                 raise EncoderError(
                     f"a text of {len(ids[0]):,} tokens does not fit into memory; set max_length="
                 ) from None
-        # By what this batch was: several threads that fail together come to the same limit.
+        # Computed from this batch, so that several threads that fail at the same time set the same limit.
         size = len(ids) * max(len(text) for text in ids)
         self.tokens = max(1, min(self.tokens, size // 2))
         if torch.cuda.is_available():
@@ -189,17 +198,17 @@ class Runner(ABC):
         return np.concatenate([self.forward(ids[:middle]), self.forward(ids[middle:])])
 
     def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts, whatever they are made into."""
+        """Return the (n, d) vectors of texts as one batch."""
         return self.forward(self.tokenize(texts, prompt))
 
-    def _batch(self, ids: Sequence[Ids]) -> Any:
-        """Return the (n, d) tensor of the vectors of tokenised texts in ascending order of their lengths."""
+    def _batch(self, ids: Sequence[Ids]) -> Tensor:
+        """Return the (n, d) vectors of tokenised texts, which are in ascending order of their lengths."""
         return self._padded(ids) if self.packed is None else self._packed(self.packed, ids)
 
-    def _packed(self, packed: PackedBert, ids: Sequence[Ids]) -> Any:
-        """Return the vectors of texts without padding, pooled with texts of equal length.
+    def _packed(self, packed: PackedBert, ids: Sequence[Ids]) -> Tensor:
+        """Return the (n, d) vectors of texts by the route ``packed``; texts of equal length are pooled together.
 
-        Pooled together with padding, a text's sum would depend on the longest text of its batch in the last bits.
+        With padding, the last bits of a text's sum would depend on the longest text of its batch.
         """
         import torch
 
@@ -215,8 +224,8 @@ class Runner(ABC):
     def _border(self) -> int | None:
         return border_of(getattr(self.transformer, "config", None))
 
-    def _finished(self, rows: Any) -> Rows:
-        """Cut a tensor to the dimensions asked for and scale it, as sentence-transformers' own ``encode`` does."""
+    def _finished(self, rows: Tensor) -> Rows:
+        """Return (n, d) vectors as float32, first cut to ``dim``, then scaled, as sentence-transformers does."""
         import torch
 
         rows = rows[:, : self.options.dim]
@@ -224,23 +233,23 @@ class Runner(ABC):
             rows = torch.nn.functional.normalize(rows, p=2, dim=1)
         vectors = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
         if not np.isfinite(vectors).all():
-            # Half precision overflows where float32 does not.
+            # Half precision overflows earlier than float32.
             advice = "" if self.options.dtype == "float32" else "; set dtype=float32"
             raise EncoderError(f"the vectors contain NaN or infinity{advice}")
         return vectors
 
 
 def is_batch_invariant(runner: Runner, prompt: str) -> bool:
-    """Say whether texts have the same vectors alone, together and among others, bit by bit.
+    """Return whether texts have bit-identical vectors alone, together and among others.
 
-    Only the packed route on a CPU can have this property. Elsewhere products are chosen by the shape of the batch, so
-    that a few probes would prove nothing.
+    Only the packed route can have this property. On other routes the shape of the batch selects the kernel of a
+    product, so a few probes would prove nothing.
     """
     if runner.route != "packed":
         return False
 
     def encoded(texts: Sequence[str]) -> Rows:
-        rows: dict[int, Any] = {}
+        rows: dict[int, Rows] = {}
         for places, vectors in run([runner], texts, prompt):
             rows.update(zip(places.tolist(), vectors, strict=True))
         return np.stack([rows[place] for place in range(len(texts))])
@@ -251,9 +260,9 @@ def is_batch_invariant(runner: Runner, prompt: str) -> bool:
     return np.array_equal(alone, together) and np.array_equal(alone, among_others)
 
 
-def _unit(rows: Rows) -> Any:
+def _unit(rows: Rows) -> NDArray[np.float64]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows.astype(np.float64) / np.maximum(lengths, 1e-12)
+    return np.asarray(rows.astype(np.float64) / np.maximum(lengths, 1e-12))
 
 
 def _out_of_memory(error: BaseException) -> bool:

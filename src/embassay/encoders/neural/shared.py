@@ -1,4 +1,4 @@
-"""What encoders that are models with tokens share: options, prompts, devices, batches."""
+"""The common part of encoders that run a neural model: options, prompts, devices, batches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,38 @@ from embassay.encoders.neural.runner import Runner, RunnerOptions
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
+from embassay.vectors import Similarity
 
 FAMILIES = {
     r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
     r"(^|[-_])e5[-_].*instruct": "query_prompt='Instruct: …\\nQuery: '",
     r"^bge-(small|base|large)-en": "query_prompt='Represent this sentence for searching relevant passages: '",
 }
-"""Models that were trained with prompts which their configurations often lack: said, never put in."""
+"""Patterns of model names, and the prompts that these models were trained with. Their configurations often lack the
+prompts; a warning names them, but they are never added."""
 
 
-def given_options(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
+class ModelOptions(TypedDict, total=False):
+    """Options of a model's spec by name; those that were not set are missing. Each scheme has some of them."""
+
+    revision: str
+    file: str
+    tokenizer: str
+    pooling: str
+    layer: int
+    template: str
+    query_prompt: str
+    document_prompt: str
+    text_prompt: str
+    max_length: int
+    dim: int
+    dtype: str
+    normalize: bool
+    similarity: Similarity
+    vectors: str
+
+
+def given_options(place: str, options: ModelOptions | Mapping[str, object]) -> ModelOptions:
     """Return the options that were given: not None, not False and, but for prompts, not empty.
 
     Parameters
@@ -43,18 +65,31 @@ def given_options(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
     SpecError
         For a length or a dimension under 1.
     """
-    check_whole(place, max_length=options["max_length"], dim=options["dim"])
-    given = {}
+    given: dict[str, object] = {}
     for name, value in options.items():
         # An empty prompt is given: it says that there is none, whatever the model's configuration says.
         if value is None or value is False or (value == "" and not name.endswith("_prompt")):
             continue
         given[name] = value
-    return given
+    model_options = cast("ModelOptions", given)
+    check_whole(place, max_length=model_options.get("max_length"), dim=model_options.get("dim"))
+    return model_options
+
+
+def prompt_options(options: ModelOptions) -> dict[Role, str]:
+    """Return the prompts that were set, by role."""
+    prompts: dict[Role, str] = {}
+    if "text_prompt" in options:
+        prompts["text"] = options["text_prompt"]
+    if "query_prompt" in options:
+        prompts["query"] = options["query_prompt"]
+    if "document_prompt" in options:
+        prompts["document"] = options["document_prompt"]
+    return prompts
 
 
 def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
-    """Refuse a device or a backend that has no such name."""
+    """Raise an error if the device or the backend has an unknown name."""
     check_device(device)
     if backend not in ("auto", *routes):
         raise UnknownNameError("backend", backend, ("auto", *routes))
@@ -62,14 +97,16 @@ def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
 
 @dataclass(frozen=True)
 class NeuralEncoder(ABC):
-    """A model that reads tokens; nothing of it is loaded before the first text has to be encoded.
+    """A neural model; it is loaded when the first text is encoded.
 
     Attributes
     ----------
     target
-        The model's name, or its folder's.
+        The model's name or folder.
+    found
+        The folder with its files, and their revision.
     given
-        The options that were given, by name, but for those of the place where it runs.
+        The options that were set, by name; the device is not among them.
     """
 
     target: str
@@ -77,11 +114,11 @@ class NeuralEncoder(ABC):
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dtype: str = "float32"
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def name(self) -> str:
-        """The model's name, or its folder's."""
+        """The model's name or folder."""
         return self.target
 
     def fit(self, texts: Sequence[str]) -> Self:
@@ -95,26 +132,27 @@ class NeuralEncoder(ABC):
         return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
+        dim = self.given.get("dim")
         for places, rows in run(self._runners, texts, self._prompts[role]):
-            dim = self.given.get("dim")
             if dim is not None and rows.shape[1] < dim:
                 raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
             yield places, rows
 
     def reworded(self, role: Role) -> Iterator[Self]:
-        """Yield the same model with other wordings of a role's prompt; nothing where it has none."""
+        """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
         prompt = self._prompts[role]
         if not prompt:
             return
         for wording in _wordings(prompt):
-            other = replace(self, given={**self.given, f"{role}_prompt": wording})
+            reworded = cast("ModelOptions", {**self.given, f"{role}_prompt": wording})
+            other = replace(self, given=reworded)
             vars(other)["_runners"] = self._runners
             yield other
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """How it runs, for ``run.json``: nothing of it changes what a vector means."""
+    def route(self) -> Mapping[str, object]:
+        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
@@ -128,17 +166,17 @@ class NeuralEncoder(ABC):
 
     @property
     def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit; the model is loaded to find out."""
+        """Whether a text has the same vector in every batch, bit by bit. This loads the model."""
         return all(runner.batch_invariant for runner in self._runners)
 
     def release(self) -> None:
-        """Let go of the loaded model; the next text loads it again."""
+        """Release the loaded model; it is loaded again for the next text."""
         vars(self).pop("_runners", None)
 
     @property
     @abstractmethod
     def _prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty where it has none."""
+        """The prompt of each role; empty if it has none."""
 
     @abstractmethod
     def load(self, device: str) -> Any:
@@ -146,16 +184,16 @@ class NeuralEncoder(ABC):
 
     @abstractmethod
     def _runner(self, model: Any, options: RunnerOptions) -> Runner:
-        """Return what runs a loaded model, its route not yet chosen."""
+        """Return a runner for a loaded model, before its route is chosen."""
 
     @property
     @abstractmethod
     def _routes(self) -> Sequence[str]:
-        """The names of its routes, the fastest first."""
+        """The names of the possible routes, fastest first."""
 
     @property
     def _size(self) -> int:
-        """Bytes of its weights in memory; 0 where that is not known."""
+        """Bytes of the weights in memory; 0 if unknown."""
         return weights(self.found.folder, self.dtype)
 
     @property
@@ -164,27 +202,26 @@ class NeuralEncoder(ABC):
 
     @cached_property
     def _runners(self) -> list[Runner]:
-        """The model on each device, ready to run by one route: packed, padded, unpadded or sentence-transformers."""
+        """The loaded model on each device, all with the same route."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
         runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]
         routes = {runner.route for runner in runners}
         if len(routes) == 1:
             return runners
-        # Devices that share the work take the same route, the slowest that one of them needs.
+        # Devices that share the texts must compute alike, so all take the slowest route that one of them needs.
         common = max(routes, key=list(self._routes).index)
         return [self._ready(runner.model, common) for runner in runners]
 
     def _ready(self, model: Any, backend: str) -> Runner:
-        """Choose the route of a loaded model: the fastest, or the one that is forced."""
+        """Return a runner for a loaded model with its route chosen: the fastest one for ``auto``, or the forced one."""
         prompts = tuple(self._prompts.values())
         normalize = bool(self.given.get("normalize"))
-        return self._runner(
-            model, RunnerOptions(prompts, self.dtype, backend, normalize, self.given.get("dim"))
-        ).fastest()
+        options = RunnerOptions(prompts, self.dtype, backend, normalize, self.given.get("dim"))
+        return self._runner(model, options).fastest()
 
     def _prompt_warnings(self) -> list[str]:
-        """Say which prompts seem to be missing."""
+        """Return warnings about prompts that seem to be missing."""
         warnings = []
         if self._prompts["query"] and not self._prompts["text"]:
             warnings.append(
@@ -200,18 +237,18 @@ class NeuralEncoder(ABC):
         return warnings
 
     def _size_warnings(self) -> list[str]:
-        """Say what will not fit into the memory of the place where it is to run."""
+        """Return a warning if the weights exceed the free memory of the device."""
         lack = foreseen(self._size, self.dtype, self.device)
         return [lack] if lack else []
 
 
 def there(device: str) -> str:
-    """Return a device that torch can use here; for ``auto`` the fastest kind that there is.
+    """Return the name of a device for torch; for ``auto``, the fastest kind that is available.
 
     Raises
     ------
     EncoderError
-        If there is none of that name.
+        If the device is not available.
     """
     import torch
 
@@ -231,7 +268,7 @@ def there(device: str) -> str:
 
 @contextmanager
 def quiet(*, reports: bool = True) -> Iterator[None]:
-    """Keep the library from drawing bars while it loads; without ``reports`` also from listing unused weights."""
+    """Hide the library's progress bars while it loads a model; without ``reports``, also its list of unused weights."""
     from transformers.utils import logging
 
     bar, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
@@ -247,14 +284,14 @@ def quiet(*, reports: bool = True) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Return the first line of what a library says, or that it wants to run a model's own code."""
+    """Return the first line of a library's error, or advice if the error is that the model needs its own code."""
     if "trust_remote_code" in str(error):
         return "the model brings its own code; if you trust it, add --trust-remote-code LABEL"
     return next((line.strip() for line in str(error).split("\n") if line.strip()), type(error).__name__)
 
 
 def _wordings(prompt: str) -> tuple[str, ...]:
-    """Return other wordings of a prompt: without its last sign, in capitals, and as two other families put it."""
+    """Return other wordings of a prompt: without its final colon, in capitals, and the prompts of two other models."""
     bare = prompt.rstrip().rstrip(":")
     wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")
     return tuple(wording for wording in dict.fromkeys(wordings) if wording != prompt)

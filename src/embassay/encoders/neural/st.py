@@ -1,6 +1,6 @@
 """A sentence-transformers model: by name, or ./folder; the default scheme.
 
-Nothing is loaded before the first text has to be encoded: what a model is can be told from its files.
+A model is described by its files; it is loaded when the first text is encoded.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -31,20 +32,26 @@ from embassay.encoders.neural.memory import parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, quiet, reason
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options, quiet, reason
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, JsonObject, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
+    from torch import Tensor
+    from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
 CONFIG = "config_sentence_transformers.json"
 LIBRARIES = {"sentence_transformers", "transformers", "torch"}
-"""What the modules of a loaded model may come from; how any others compute is not known."""
+"""Libraries whose modules can be fingerprinted by their weights and settings; the code of others is unknown."""
 SETTINGS = ("max_seq_length", "truncate_dim", "default_prompt_name", "prompts")
-"""What changes the vectors of a loaded model without being in its modules."""
+"""Attributes of a loaded model, outside its modules, that change vectors."""
 
 
 def create(
@@ -98,6 +105,7 @@ def create(
         "text_prompt": text_prompt,
         "max_length": max_length,
         "dim": dim,
+        # Values equal to a default are left out, so that they do not appear in the spec.
         "dtype": None if dtype == "float32" else dtype,
         "normalize": normalize,
         "similarity": similarity,
@@ -112,18 +120,18 @@ def create(
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
-    """Say whether a model's files are on this machine; torch is not imported to find out."""
+    """Return whether a model's files are on this machine; torch is not imported."""
     return find_offline(target, "", runtime.sha256) is not None
 
 
 @dataclass(frozen=True)
 class SentenceTransformersEncoder(NeuralEncoder):
-    """A sentence-transformers model that is loaded when it is first needed."""
+    """A sentence-transformers model; it is loaded when the first text is encoded."""
 
     @cached_property
     def card(self) -> Card:
-        """What the model's files say."""
-        spec = ",".join([f"st:{self.target}", *(f"{k}={v}" for k, v in sorted(self.given.items()))])
+        """The properties of the encoder that its files contain."""
+        options = [f"{name}={value}" for name, value in sorted(self.given.items())]
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
@@ -142,18 +150,18 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         return Card(
-            spec,
+            ",".join([f"st:{self.target}", *options]),
             revision=self.found.revision,
             parameters=parameters(self.found.folder),
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity") or ("dot" if model_similarity == "dot" else "cosine"),
+            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of every file of the model and of what changes its vectors: prompts, length, dimension, type."""
+        """A hash of all files of the model and of all options that change vectors."""
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length")}
@@ -163,7 +171,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (places in ``texts``, their vectors) batch by batch, so that each can be kept when it is ready."""
+        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
         for places, rows in super().batches(texts, role):
             yield places, _quantized(rows, self.given.get("vectors", "float32"))
 
@@ -176,26 +184,28 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {role: self.given.get(f"{role}_prompt", prompt) for role, prompt in configured.items()}
+        return {**configured, **prompt_options(self.given)}
 
     @property
-    def _config(self) -> Mapping[str, Any]:
-        """What the model keeps for sentence-transformers: prompts, and what it compares by."""
+    def _config(self) -> JsonObject:
+        """The model's configuration for sentence-transformers: prompts and similarity."""
         return read_json(self.found.folder / CONFIG)
 
     @property
     def _model_similarity(self) -> str:
-        """What the model's configuration says that it compares by; cosine where it says nothing."""
+        """The similarity in the model's configuration; cosine if it has none."""
         return str(self._config.get("similarity_fn_name") or "cosine")
 
     @property
     def _max_tokens(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
         folder = modules(self.found.folder)[0][1]
         config = read_json(folder / "config.json")
         limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
         if not limit:
             limit = limit_of(config, folder, None)
         elif config.get("model_type") in LOOKED_UP:
+            # A longer text would have positions without an embedding.
             limit = min(limit, positions_of(config) or limit)
         return min([n for n in (self.given.get("max_length"), limit) if n], default=None)
 
@@ -203,10 +213,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _routes(self) -> Sequence[str]:
         return ROUTES
 
-    def _runner(self, model: Any, options: RunnerOptions) -> SentenceTransformersRunner:
+    def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options)
 
-    def load(self, device: str) -> Any:
+    def load(self, device: str) -> SentenceTransformer:
         """Load the model onto a device."""
         from sentence_transformers import SentenceTransformer
         from transformers import PreTrainedModel
@@ -232,7 +242,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return model
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Tokenizer:
         from tokenizers import Tokenizer
 
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
@@ -247,11 +257,11 @@ class SentenceTransformersEncoder(NeuralEncoder):
         )
 
 
-def has_known_content(model: Any) -> bool:
-    """Say whether an object is a ``SentenceTransformer`` of which all that it computes with can be read.
+def has_known_content(model: SentenceTransformer) -> bool:
+    """Return whether an object is a ``SentenceTransformer`` whose content can be fingerprinted.
 
-    That is one that runs on torch, has a tokenizer that can be written as JSON, and is made of nothing but modules of
-    sentence-transformers, transformers and torch with plain tensors.
+    It can if the model runs on torch, its tokenizer can be written as JSON, all its modules are classes of
+    sentence-transformers, transformers or torch, and all its tensors are plain.
     """
     if type(model).__name__ != "SentenceTransformer" or _library(model) != "sentence_transformers":
         return False
@@ -261,44 +271,48 @@ def has_known_content(model: Any) -> bool:
     return libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
 
 
-def hash_content(model: Any) -> str:
-    """Return a hash of all that such a ``SentenceTransformer`` computes with: weights, modules, tokenizer, settings."""
+def hash_content(model: SentenceTransformer) -> str:
+    """Return a hash of the content of a ``SentenceTransformer``: weights, modules, tokenizer, settings."""
     tokenizer = json.loads(_tokens_of(model).to_str())
-    # Each call sets these two; where texts are cut stands in max_seq_length.
+    # Each call of the model sets these two; the limit itself is in max_seq_length.
     tokenizer.pop("truncation", None)
     tokenizer.pop("padding", None)
     sides = [getattr(model.tokenizer, name, None) for name in ("padding_side", "truncation_side")]
     settings = repr([getattr(model, name, None) for name in SETTINGS])
-    configs: list[Any] = [getattr(module, "config", None) for module in model.modules()]
-    architectures = [json.loads(config.to_json_string()) for config in configs if hasattr(config, "to_json_string")]
-    for architecture in architectures:
-        # The same model in another place, and with another version of the library.
-        architecture.pop("_name_or_path", None)
-        architecture.pop("transformers_version", None)
+    architectures = []
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if config is not None and hasattr(config, "to_json_string"):
+            architecture = json.loads(config.to_json_string())
+            # These differ for the same model in another folder or with another version of the library.
+            architecture.pop("_name_or_path", None)
+            architecture.pop("transformers_version", None)
+            architectures.append(architecture)
     layers = [repr(model), *(repr(module.get_config_dict()) for module in model if hasattr(module, "get_config_dict"))]
     return content_hash([_hash_tensors(_tensors(model)), layers, architectures, tokenizer, sides, settings])
 
 
-def _tensors(model: Any) -> dict[str, Any]:
-    # Buffers that are not saved with a model, such as positions, take part in its arithmetic all the same.
+def _tensors(model: SentenceTransformer) -> dict[str, Tensor]:
+    # Buffers that are not saved with a model, such as positions, also affect its vectors.
     return {**dict(model.named_buffers()), **model.state_dict()}
 
 
-def _tokens_of(model: Any) -> Any:
-    tokenizer = getattr(model, "tokenizer", None)
-    return getattr(tokenizer, "backend_tokenizer", tokenizer)
+def _tokens_of(model: SentenceTransformer) -> Tokenizer:
+    tokenizer: PreTrainedTokenizerBase = getattr(model, "tokenizer", None)
+    backend: Tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    return backend
 
 
 def _library(thing: object) -> str:
     return type(thing).__module__.partition(".")[0]
 
 
-def _is_plain(tensor: Any) -> bool:
-    """Say whether the bytes of a tensor are its content."""
+def _is_plain(tensor: Tensor) -> bool:
+    """Return whether a tensor's bytes contain all of its values."""
     return str(getattr(tensor, "layout", "")) == "torch.strided" and not (tensor.is_meta or tensor.is_quantized)
 
 
-def _hash_tensors(tensors: Mapping[str, Any]) -> str:
+def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
     import torch
 
     digest = hashlib.sha256()
@@ -310,15 +324,21 @@ def _hash_tensors(tensors: Mapping[str, Any]) -> str:
 
 
 def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
-    """Return vectors as a store of int8 or of single bits would keep them, as float32 again."""
+    """Return (n, d) vectors as float32 after quantisation to ``int8`` or ``binary``; unchanged for ``float32``.
+
+    ``int8`` rounds each vector to 255 steps of its largest coordinate; ``binary`` keeps only signs, −1 or 1.
+    """
     if kind == "int8":
         largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        return np.asarray(np.rint(rows / largest * 127) * (largest / 127), dtype=np.float32)
-    return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32) if kind == "binary" else rows
+        steps = np.rint(rows / largest * 127)
+        return np.asarray(steps * (largest / 127), dtype=np.float32)
+    if kind == "binary":
+        return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32)
+    return rows
 
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
-    """Refuse code that was not asked for, and what could not be run as it is meant to be."""
+    """Raise SpecError for a model with its own code, unless it is trusted, and for modules that are not supported."""
     foreign = own_modules(folder)
     if foreign and not runtime.trust_remote_code:
         raise SpecError(

@@ -1,9 +1,9 @@
 """Objects of other libraries as encoders: recognised by their methods; those libraries are never imported.
 
-What an object computes with cannot be known in general. So its fingerprint is a version: the argument of
-``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs none,
-because its weights, tokenizer and settings can be read. The vectors of any other object are not kept, and each run
-takes it for another model.
+The content of an object is not known in general, so its fingerprint is made from a version: the argument ``version``
+of ``ea.encoder``, or the object's own attribute ``version`` or ``fingerprint``. A ``SentenceTransformer`` needs no
+version, because its weights, tokenizer and settings can be read. The vectors of any other object are not cached, and
+each run treats it as a new model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
 from embassay.encoders.objects.matrices import real_matrix
@@ -30,15 +30,15 @@ from embassay.vectors import VectorMatrix
 ENCODER_PARTS = ("name", "fingerprint", "card", "fit", "encode")
 """What an :class:`~embassay.types.Encoder` has."""
 VERSIONED_BY = ("version", "fingerprint")
-"""Attributes in which an object may say which version of its content it is."""
+"""Attributes that may contain an object's version."""
 NAMED_BY = ("model_name", "model", "model_id", "deployment")
-"""Where objects keep the name of their model."""
+"""Attributes that may contain the name of an object's model."""
 NAMELESS = ("unknown", "no_model_name/available")
-"""What LlamaIndex and mteb call a model whose name they do not know."""
+"""Placeholders of LlamaIndex and mteb for an unknown model name."""
 SAFE_NAME = re.compile(r"[\w.@+-]+(/[\w.@+-]+){0,3}")
-"""Names that can be shown: an address may hold a password."""
+"""Names that are safe to show. An address is not, because it may contain a password."""
 MTEB_BATCH = 32
-"""Texts that go through a model of mteb together."""
+"""Number of texts in a batch of a model of mteb."""
 NOT_KEPT = (
     "the object's content cannot be fingerprinted, so its vectors are not cached and its scores are not reused; "
     'give it a version that changes whenever its vectors change: ea.encoder(object, version="1")'
@@ -46,15 +46,15 @@ NOT_KEPT = (
 
 
 @dataclass(frozen=True)
-class Form:
-    """A way in which libraries turn texts into vectors.
+class Interface:
+    """The methods with which a library turns texts into vectors.
 
     Attributes
     ----------
     methods
-        An object that has all of them has this form; an attribute ``mteb_model_meta`` counts as one.
+        Names of methods. An object with all of them has this interface. ``mteb_model_meta`` may be any attribute.
     encode
-        Called with (object, texts, role).
+        Called with (object, texts, role); returns the vectors as the library gives them.
     """
 
     name: str
@@ -90,24 +90,24 @@ def _encode_plain(thing: Any, texts: list[str], role: Role) -> Any:
     return thing.encode(texts)
 
 
-FORMS = (
-    Form("mteb", ("mteb_model_meta", "encode"), _encode_mteb),
-    Form("sentence-transformers", ("encode", "encode_query", "encode_document"), _encode_by_role),
-    Form("LangChain", ("embed_documents", "embed_query"), _encode_langchain),
-    Form("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _encode_llama_index),
-    Form("encode", ("encode",), _encode_plain),
+INTERFACES = (
+    Interface("mteb", ("mteb_model_meta", "encode"), _encode_mteb),
+    Interface("sentence-transformers", ("encode", "encode_query", "encode_document"), _encode_by_role),
+    Interface("LangChain", ("embed_documents", "embed_query"), _encode_langchain),
+    Interface("LlamaIndex", ("get_text_embedding_batch", "get_query_embedding"), _encode_llama_index),
+    Interface("encode", ("encode",), _encode_plain),
 )
-"""The first whose methods an object has is taken. LangChain and LlamaIndex know queries and documents only: plain texts
-go in as documents."""
+"""Known interfaces; the first that an object has is used. LangChain and LlamaIndex distinguish only queries and
+documents, so plain texts are encoded as documents."""
 
 
 def is_encoder(thing: object) -> bool:
-    """Say whether an object is an encoder, or of another library and taken as one."""
-    return _is_encoder_already(thing) or _form_of(thing) is not None
+    """Return whether an object is an encoder, or an object of another library that can be used as one."""
+    return _is_encoder_already(thing) or _interface_of(thing) is not None
 
 
 def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
-    """Return an object as an encoder; itself where it is one already.
+    """Return an encoder for an object of another library; an encoder is returned as it is.
 
     Parameters
     ----------
@@ -115,15 +115,15 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
         LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or
         anything with ``encode(list of str)`` that returns an (n, d) array.
     name
-        Its name; the name of its model by default, else of its class.
+        The name of the encoder. Default: the name of the object's model, otherwise of its class.
     version
-        Stands for what it computes with; it has to change with every change of the vectors. The object's own attribute
-        ``version`` or ``fingerprint`` by default.
+        A version that must change whenever the object's vectors change. Default: the object's own attribute ``version``
+        or ``fingerprint``.
 
     Raises
     ------
     SpecError
-        If it has no such methods, or is a class and no object.
+        If it has none of the known interfaces, or is a class instead of an object.
     """
     if isinstance(thing, type):
         raise SpecError(f"{thing.__name__} is a class; pass an instance: {thing.__name__}(…)")
@@ -139,19 +139,19 @@ def from_object(thing: Any, name: str = "", version: str = "") -> Encoder:
             )
         encoder: Encoder = thing
         return encoder
-    form = _form_of(thing)
-    if form is None:
-        # The first two forms have the same method as the last.
-        ways = ", ".join(" with ".join(form.methods) for form in FORMS[2:])
+    interface = _interface_of(thing)
+    if interface is None:
+        # The first two interfaces contain the method of the last one, so the message does not list them.
+        ways = ", ".join(" with ".join(interface.methods) for interface in INTERFACES[2:])
         raise SpecError(
             f"{type(thing).__name__} is not an encoder; pass a function as 'python:module:callable'; "
             f"an object needs one of: {ways}"
         )
-    return ObjectEncoder(name or own_name(thing), thing, form, version or _own_version(thing))
+    return ObjectEncoder(name or own_name(thing), thing, interface, version or _own_version(thing))
 
 
 def own_name(thing: object) -> str:
-    """Return the name of an object's model where it has one that can be shown, else of its class."""
+    """Return the name of an object's model if it has one that is safe to show, otherwise of its class."""
     meta = getattr(thing, "mteb_model_meta", None)
     model_card = getattr(thing, "model_card_data", None)
     names = [getattr(meta, "name", None)]
@@ -165,44 +165,46 @@ def own_name(thing: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ObjectEncoder:
-    """Asks an object of another library for vectors; its fingerprint is computed anew each time.
+    """An encoder that calls an object of another library. Its fingerprint is computed again at each access.
 
     Attributes
     ----------
     version
-        Stands for what the object computes with; empty where nobody says.
+        The version of the object's content; empty if it is unknown.
     """
 
     name: str
     thing: Any = field(repr=False)
-    form: Form
+    interface: Interface
     version: str = ""
 
     @property
     def card(self) -> Card:
-        """What the object says of itself."""
+        """The properties of the encoder that are known without running it."""
         model = own_name(self.thing)
+        # The class is already in the head of the spec.
         if model == type(self.thing).__name__:
             model = ""
         spec = spec_of(f"object:{self._class_name}", {"model": model, "version": self.version})
         meta = getattr(self.thing, "mteb_model_meta", None)
+        # Objects of sentence-transformers have an attribute, models of mteb have metadata.
         own_similarity = getattr(self.thing, "similarity_fn_name", None) or mteb_model.similarity_of(meta)
         is_known = bool(self.version) or has_known_content(self.thing)
         return Card(
             spec,
             cached=is_known,
             prompts=self._prompts(),
-            similarity="dot" if str(own_similarity) == "dot" else "cosine",
+            similarity=supported_similarity(own_similarity),
             warnings=() if is_known else (NOT_KEPT,),
         )
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the object's class and name, and of its version, else its content.
+        """A hash of the object's class and name, and of its version or otherwise its content.
 
-        Where neither is known it is another one each time: nobody can say that the object is still the same model.
+        If neither is known, it is different each time, because the object may have changed since.
         """
-        parts = [self._class_name, self.form.name, own_name(self.thing), self._prompts()]
+        parts = [self._class_name, self.interface.name, own_name(self.thing), self._prompts()]
         if self.version:
             return content_hash(["object version", *parts, self.version])
         if has_known_content(self.thing):
@@ -210,24 +212,24 @@ class ObjectEncoder:
         return content_hash(["object of unknown content", secrets.token_hex(16)])
 
     def of_one_run(self) -> ObjectEncoder:
-        """Return it as it is now, for a run: during a run an object is assumed not to change."""
-        return _OfOneRun(self.name, self.thing, self.form, self.version)
+        """Return an encoder with a fixed fingerprint; during one run the object is assumed not to change."""
+        return _OfOneRun(self.name, self.thing, self.interface, self.version)
 
     def fit(self, texts: Sequence[str]) -> ObjectEncoder:
         """Return itself: nothing is learnt."""
         return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return (n, d) float32, dense or CSR, each text in its role as far as the object knows roles.
+        """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.
 
         Raises
         ------
         EncoderError
-            If it returns something that is no array of numbers.
+            If the object does not return an array of numbers.
         """
         if not texts:
             return np.zeros((0, 1), dtype=np.float32)
-        rows = self.form.encode(self.thing, list(texts), role)
+        rows = self.interface.encode(self.thing, list(texts), role)
         if callable(getattr(rows, "detach", None)):
             rows = rows.detach().cpu().float()  # a tensor of torch
         return real_matrix(rows, texts)
@@ -238,8 +240,8 @@ class ObjectEncoder:
         return f"{kind.__module__}.{kind.__qualname__}"
 
     def _prompts(self) -> dict[str, str]:
-        """Return the prompt of each role, of an object that has prompts as mteb or sentence-transformers keep them."""
-        if self.form.name == "mteb":
+        """Return the prompts by role, if the object stores them like mteb or sentence-transformers."""
+        if self.interface.name == "mteb":
             return mteb_model.prompts_of(getattr(self.thing, "model_prompts", None) or {})
         prompts = getattr(self.thing, "prompts", None)
         if not isinstance(prompts, Mapping):
@@ -254,7 +256,7 @@ class ObjectEncoder:
 
 
 class _OfOneRun(ObjectEncoder):
-    """An object during a run: card and fingerprint are computed once."""
+    """An object during one run: card and fingerprint are computed only once."""
 
     @cached_property
     def card(self) -> Card:
@@ -266,17 +268,17 @@ class _OfOneRun(ObjectEncoder):
 
 
 def _is_encoder_already(thing: object) -> bool:
-    # Looked up without calling: to compute a fingerprint may take its time.
+    # Properties are looked up without being computed, because computing a fingerprint may take long.
     return all(getattr_static(thing, part, None) is not None for part in ENCODER_PARTS)
 
 
-def _form_of(thing: object) -> Form | None:
-    """Return the form of an object by its methods; None where it has none of them, or is a class."""
+def _interface_of(thing: object) -> Interface | None:
+    """Return the interface of an object; None for an object without a known one, and for a class."""
     if isinstance(thing, type):
         return None
-    for form in FORMS:
-        if all(_has(thing, method) for method in form.methods):
-            return form
+    for interface in INTERFACES:
+        if all(_has(thing, method) for method in interface.methods):
+            return interface
     return None
 
 
@@ -286,7 +288,7 @@ def _has(thing: object, name: str) -> bool:
 
 
 def _own_version(thing: object) -> str:
-    """Return what an object calls its version or fingerprint; an empty text where it has none."""
+    """Return an object's own version or fingerprint; empty if it has none."""
     for attribute in VERSIONED_BY:
         value = getattr(thing, attribute, None)
         is_whole_number = isinstance(value, int) and not isinstance(value, bool)

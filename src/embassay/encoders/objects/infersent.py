@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, eq=False)
-class InferSentEncoder(LoadedEncoder):
+class InferSentEncoder(LoadedEncoder[Loaded]):
     """A network and word vectors that are read when they are first needed."""
 
     name: str
@@ -113,12 +113,12 @@ class InferSentEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What is known without reading the files."""
+        """The properties of the encoder that are known without reading the files."""
         return Card(self.spec)
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """What was read, for ``run.json``; nothing before the first text is encoded."""
+    def route(self) -> Mapping[str, object]:
+        """Facts about the files, for ``run.json``; empty before the first text is encoded."""
         if not self.is_loaded:
             return {}
         words = self.model.words
@@ -130,7 +130,7 @@ class InferSentEncoder(LoadedEncoder):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of both files' content and of what changes the vectors."""
+        """A hash of the content of both files and of all options that change vectors."""
         files = [self.runtime.sha256(path) for path in (self.weights, self.words)]
         return content_hash(["infersent", *files, self.version, self.limit])
 
@@ -143,18 +143,18 @@ class InferSentEncoder(LoadedEncoder):
             If a file cannot be read, or the word vectors are of another length than the network's.
         """
         network = self.model.network
-        known = [self._known(text) for text in texts]
+        words_of = [self._known_words(text) for text in texts]
         vectors = np.zeros((len(texts), network.width), dtype=np.float32)
-        with_words = [place for place, words in enumerate(known) if words]
-        # Texts of about one length together: little is padded.
-        with_words.sort(key=lambda place: len(known[place]))
+        with_words = [place for place, words in enumerate(words_of) if words]
+        # Texts of similar length share a batch, so that there is little padding.
+        with_words.sort(key=lambda place: len(words_of[place]))
         for start in range(0, len(with_words), BATCH):
             places = with_words[start : start + BATCH]
-            vectors[places] = network([self._with_ends(known[place]) for place in places])
+            vectors[places] = network([self._with_ends(words_of[place]) for place in places])
         return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
-        """Return how many tokens of the texts have no vector, how many there are, and how many texts have no other."""
+        """Return (tokens without a vector, tokens, texts without any word vector)."""
         row = self.model.words.row
         return count_unknown((cut(text, self.version) for text in texts), lambda word: word in row)
 
@@ -175,16 +175,17 @@ class InferSentEncoder(LoadedEncoder):
             )
         return Loaded(network, words)
 
-    def _known(self, text: str) -> list[str]:
+    def _known_words(self, text: str) -> list[str]:
+        """Return the words of a text that have a vector."""
         row = self.model.words.row
         return [word for word in cut(text, self.version) if word in row]
 
     def _with_ends(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Return the (words, d) vectors of a text, with the signs before and after it where they have some."""
-        known: WordVectors = self.model.words
+        """Return the (words, d) vectors of a text, with the signs before and after it that have a vector."""
+        vectors = self.model.words
         first, last = ENDS[self.version]
-        with_vectors = [word for word in (first, *words, last) if word in known.row]
-        return known.matrix[[known.row[word] for word in with_vectors]]
+        rows = [vectors.row[word] for word in (first, *words, last) if word in vectors.row]
+        return vectors.matrix[rows]
 
 
 def cut(text: str, version: Version) -> list[str]:

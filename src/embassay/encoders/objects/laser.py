@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.objects.packages import load, require
-from embassay.encoders.probe import PROBES, unit_steps
+from embassay.encoders.probe import PROBES, fingerprint_steps
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -27,7 +27,7 @@ from embassay.types import Card, Runtime, content_hash
 TARGET = "laser2 or laser3"
 PACKAGE = "laser_encoders"
 FILES = (".pt", ".spm", ".cvocab")
-"""How the files end that a vector depends on: weights, pieces of words, their list."""
+"""Suffixes of the files that vectors depend on: weights, subword model, vocabulary."""
 
 
 def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -> LaserEncoder:
@@ -51,19 +51,25 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     if target not in ("laser2", "laser3"):
         raise SpecError(f"{place}: write laser:laser2 or laser:laser3")
     if (target == "laser3") != bool(lang):
-        problem = (
-            "handles all its languages with one model; leave lang out"
-            if lang
-            else "set lang=, for example lang=wol_Latn"
-        )
+        problem = "set lang=, for example lang=wol_Latn"
+        if lang:
+            problem = "handles all its languages with one model; leave lang out"
         raise SpecError(f"{place}: {problem}")
     require(PACKAGE, PACKAGE, place)
     return LaserEncoder(target, runtime, lang, folder)
 
 
+class Pipeline(Protocol):
+    """What is used of the package's ``LaserEncoderPipeline``."""
+
+    def encode_sentences(self, sentences: list[str]) -> NDArray[np.float32]:
+        """Return the (n, 1024) vectors of sentences."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
-class LaserEncoder(LoadedEncoder):
-    """A model of the package; loaded when it is first needed."""
+class LaserEncoder(LoadedEncoder[Pipeline]):
+    """A model of the package; it is loaded when the first text is encoded."""
 
     target: str
     runtime: Runtime = field(repr=False)
@@ -77,12 +83,12 @@ class LaserEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What is known without loading it."""
+        """The properties of the encoder that are known without loading it."""
         return Card(spec_of(f"laser:{self.target}", {"lang": self.lang, "folder": self.folder}))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the model's name, the package's version, and the folder's files, else the vectors of short texts.
+        """A hash of the model's name, the package's version, and the folder's files, or a probe if there are none.
 
         Raises
         ------
@@ -99,9 +105,9 @@ class LaserEncoder(LoadedEncoder):
             _ = self.model
         if files := self._files:
             return content_hash([*parts, files])
-        # Files in the package's own folder cannot be found: the vectors of short texts stand for them.
+        # The package's own folder is unknown, so the vectors of short texts identify the weights.
         key = content_hash(["laser probe", *parts, self.folder])
-        return content_hash([*parts, unit_steps(self.runtime.remembered, key, self.encode(PROBES))])
+        return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, self.encode(PROBES))])
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, 1024) float32, whatever the role.
@@ -115,15 +121,16 @@ class LaserEncoder(LoadedEncoder):
             return np.zeros((0, 1), dtype=np.float32)
         return np.asarray(self.model.encode_sentences(list(texts)), dtype=np.float32)
 
-    def load(self) -> Any:
+    def load(self) -> Pipeline:
         """Load the package's pipeline."""
-        return load(PACKAGE).LaserEncoderPipeline(
+        pipeline: Pipeline = load(PACKAGE).LaserEncoderPipeline(
             lang=self.lang or None, model_dir=self.folder or None, laser=self.target
         )
+        return pipeline
 
     @property
     def _files(self) -> dict[str, str]:
-        """The SHA-256 of each file of the folder that makes the vectors; empty for the package's own folder."""
+        """The SHA-256 of each relevant file in the folder; empty for the package's own folder."""
         place = Path(self.folder)
         if not self.folder or not place.is_dir():
             return {}

@@ -1,9 +1,8 @@
-"""What an object or a function that is not ours returns, as vectors."""
+"""Checking the vectors that a user's object or function returns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from scipy.sparse import csr_array, issparse
 
@@ -11,13 +10,13 @@ from embassay.errors import EncoderError
 from embassay.vectors import VectorMatrix, as_array, as_float32, described
 
 
-def real_matrix(rows: Any, texts: Sequence[str]) -> VectorMatrix:
+def real_matrix(rows: object, texts: Sequence[str]) -> VectorMatrix:
     """Return the vectors of texts as (n, d) float32, dense or CSR.
 
     Raises
     ------
     EncoderError
-        If they are no array of real numbers, or one is too large for float32.
+        If they are not an (n, d) array of real numbers, or a number is too large for float32.
     """
     matrix = as_array(rows)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2:

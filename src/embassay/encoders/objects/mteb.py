@@ -1,6 +1,6 @@
 """A model of the mteb registry by its name there, with the prompts that mteb knows for it.
 
-mteb says how each of its models is loaded, in which revision, and what stands before queries, documents, plain texts.
+The registry contains the loader, the revision and the prompts of each model.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.neural.shared import check_place, quiet, reason, there
@@ -29,16 +29,19 @@ from embassay.encoders.objects.mteb_registry import (
     runs_own_code,
     written,
 )
-from embassay.encoders.probe import FINE, PROBES, STEP, unit_steps
+from embassay.encoders.probe import FINE, PROBES, STEP, fingerprint_steps
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+
+if TYPE_CHECKING:
+    from mteb.models import EncoderProtocol, ModelMeta
 
 EXTRA = "mteb"
 REQUIRES = ("mteb", "torch", "transformers", "sentence_transformers")
 TARGET = "NAME"
 MANY = ("cross-encoder", "hybrid", "late-interaction", "sparse")
-"""Kinds of models that do not give one dense vector for a text."""
+"""Kinds of models that do not return one dense vector per text."""
 
 
 def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None = None, batch: int = 32) -> MtebEncoder:
@@ -81,7 +84,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
     runs_here = "API" not in meta.framework
     if runs_here:
-        # The narrowest type that models are loaded in: one that does not fit so fits in no way.
+        # bfloat16 needs the least memory of all types that models are loaded in.
         shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
         if shortage:
             raise SpecError(f"{place}: {shortage}")
@@ -89,8 +92,8 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
 
 
 @dataclass(frozen=True, eq=False)
-class MtebEncoder(LoadedEncoder):
-    """A model of the registry that is loaded when it is first needed.
+class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
+    """A model of the registry; it is loaded when the first text is encoded.
 
     Attributes
     ----------
@@ -99,7 +102,7 @@ class MtebEncoder(LoadedEncoder):
     """
 
     name: str
-    meta: Any = field(repr=False)
+    meta: ModelMeta = field(repr=False)
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dim: int | None = None
@@ -107,7 +110,7 @@ class MtebEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What the registry says of it."""
+        """The properties of the model in the registry."""
         tokens = self.meta.max_tokens
         has_limit = tokens and np.isfinite(tokens)
         return Card(
@@ -117,12 +120,14 @@ class MtebEncoder(LoadedEncoder):
             max_tokens=int(tokens) if has_limit else None,
             prompts=known_prompts(self.meta),
             warnings=odd_prompts(self.meta),
-            similarity="dot" if similarity_of(self.meta) == "dot" else "cosine",
+            similarity=supported_similarity(similarity_of(self.meta)),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of name, revision, mteb's version and how it loads the model; without a commit also of probes.
+        """A hash of name, revision, mteb's version, loader and settings; without a commit, also of a probe.
+
+        Without a commit, nothing else identifies the weights, so the vectors of short texts in each role do.
 
         Raises
         ------
@@ -134,15 +139,15 @@ class MtebEncoder(LoadedEncoder):
         has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
         if has_commit and not is_service:
             return content_hash(parts)
-        # Nothing says which weights these are: the vectors of short texts do, in each role.
-        rows = np.hstack([self.encode(PROBES, role) for role in ROLES])
+        probe = np.hstack([self.encode(PROBES, role) for role in ROLES])
         key = content_hash(["mteb probe", *parts])
+        # A service may return slightly different vectors each time.
         step = STEP if is_service else FINE
-        return content_hash([*parts, unit_steps(self.runtime.remembered, key, rows, step)])
+        return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, probe, step)])
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """How it runs, for ``run.json``."""
+    def route(self) -> Mapping[str, object]:
+        """How the model runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
@@ -157,41 +162,41 @@ class MtebEncoder(LoadedEncoder):
             return np.zeros((0, 1), dtype=np.float32)
         return encode(self.model, texts, role, self.batch)
 
-    def load(self) -> Any:
-        """Load the model as the registry says."""
+    def load(self) -> EncoderProtocol:
+        """Load the model with the registry's loader."""
         device = there(self.device.partition(",")[0])
         with quiet(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.meta.load_model(device=device, embed_dim=self.dim)
 
     def explain(self, error: Exception) -> str:
-        """Return the first line of what mteb says."""
+        """Return the first line of mteb's error."""
         return reason(error)
 
     @property
-    def fingerprint_parts(self) -> list[Any]:
-        """What the registry says that its vectors depend on, and the instructions that stand before texts."""
+    def fingerprint_parts(self) -> list[object]:
+        """Everything in the registry that its vectors depend on, and the instructions put before texts."""
         settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")
         model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
         return ["mteb", *model, SAME, ANSWERS]
 
 
-def _check_dim(place: str, dim: int | None, known: int | Sequence[int] | None) -> None:
-    """Refuse a number of dimensions that the registry does not have."""
-    choices = [known] if isinstance(known, int) else list(known or ())
-    # Of a few models the registry has no dimensions.
+def _check_dim(place: str, dim: int | None, offered: int | Sequence[int] | None) -> None:
+    """Raise SpecError for a number of dimensions that the model does not offer."""
+    choices = [offered] if isinstance(offered, int) else list(offered or ())
+    # The registry lacks the dimensions of a few models.
     if dim and choices and dim not in choices:
         raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 
 
-def _meta(target: str) -> Any:
+def _meta(target: str) -> ModelMeta:
     import mteb
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of names that were changed since
+            warnings.simplefilter("ignore")  # about renamed models
             return mteb.get_model_meta(target)
     except KeyError:
-        known = [meta.name for meta in mteb.get_model_metas() if meta.name]
-        raise UnknownNameError("model of mteb's registry", target, known) from None
+        names = [meta.name for meta in mteb.get_model_metas() if meta.name]
+        raise UnknownNameError("model of mteb's registry", target, names) from None

@@ -1,43 +1,49 @@
-"""The vectors of texts in a role, by a model that mteb has loaded; mteb is imported when the first are computed."""
+"""Vectors of texts in a role by a model that mteb has loaded; mteb is imported when the first text is encoded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Role
 
+if TYPE_CHECKING:
+    from mteb.abstasks.task_metadata import TaskMetadata
+    from mteb.models import EncoderProtocol, ModelMeta
+    from mteb.types import PromptType
+
 SAME = "Retrieve semantically similar text."
 ANSWERS = {"query": "Retrieve text based on user query.", "document": "Retrieve text based on user query."}
-"""What mteb tells a model that takes instructions, of its own tasks of similarity and of retrieval."""
+"""The instructions of mteb's own similarity and retrieval tasks, for models that take instructions."""
 PROMPTS: Mapping[Role, tuple[str, ...]] = {
     "text": ("STS",),
     "query": ("Retrieval-query", "Retrieval", "query"),
     "document": ("Retrieval-document", "Retrieval", "document"),
 }
-"""Under which names mteb looks for the prompt of a role, the first that there is."""
+"""The names under which mteb looks for the prompt of a role; the first one that exists is used."""
 
 
-def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any = None) -> NDArray[np.float32]:
+def encode(
+    model: EncoderProtocol, texts: Sequence[str], role: Role, batch: int, task: TaskMetadata | None = None
+) -> NDArray[np.float32]:
     """Return the (n, d) float32 vectors of texts.
 
     Parameters
     ----------
     model
-        Follows mteb's ``EncoderProtocol``.
+        A model with the methods of mteb's ``EncoderProtocol``.
     role
         Queries and documents are encoded as in mteb's retrieval tasks, plain texts as in those of similarity (STS).
     batch
         Texts per batch.
     task
-        The metadata of the task that the model finds its prompt by; of a nameless one by default.
+        The metadata of the task by which the model chooses its prompt. Default: :func:`task_of` the role.
     """
     from datasets import Dataset
-    from mteb.types import PromptType
     from torch.utils.data import DataLoader
 
     columns = {"text": list(texts)}
@@ -50,7 +56,7 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
         task_metadata=task or task_of(role),
         hf_split="test",
         hf_subset="default",
-        prompt_type=None if role == "text" else PromptType(role),
+        prompt_type=_prompt_type(role),
         batch_size=batch,
         show_progress_bar=False,
     )
@@ -60,7 +66,7 @@ def encode(model: Any, texts: Sequence[str], role: Role, batch: int, task: Any =
 
 
 def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
-    """Return the prompt of each role that has one among a model's prompts."""
+    """Return the prompts by role, for roles that have one among a model's named prompts."""
     prompts = {}
     for role, names in PROMPTS.items():
         for name in names:
@@ -70,37 +76,43 @@ def prompts_of(model_prompts: Mapping[str, str]) -> dict[str, str]:
     return prompts
 
 
-def instruction(settings: Mapping[str, Any], role: Role) -> str:
-    """Return what mteb's loader of models that take instructions puts before a text, without loading a model.
+def instruction(settings: Mapping[str, object], role: Role) -> str:
+    """Return the text that mteb's loader of instruction models puts before a text, without loading a model.
 
     Parameters
     ----------
     settings
-        What the loader is given: ``instruction_template``, ``prompts_dict`` …
+        The loader's arguments: ``instruction_template``, ``prompts_dict`` …
     """
     from mteb.models.instruct_wrapper import InstructSentenceTransformerModel
-    from mteb.types import PromptType
 
     if role == "document" and not settings.get("apply_instruction_to_passages", True):
         return ""
-    # Its constructor would load the weights.
-    bare: Any = object.__new__(InstructSentenceTransformerModel)
+    # Made without its constructor, which would load the weights.
+    bare = object.__new__(InstructSentenceTransformerModel)
     for name in ("instruction_template", "prompts_dict", "prompt_priority"):
         if settings.get(name) is not None:
             setattr(bare, name, settings[name])
-    return str(bare.get_task_instruction(task_of(role), None if role == "text" else PromptType(role)))
+    return str(bare.get_task_instruction(task_of(role), _prompt_type(role)))
 
 
-def similarity_of(meta: Any) -> str:
-    """Return what a model compares by, as its metadata have it: ``cosine``, ``dot`` …; ``cosine`` where they do not."""
+def _prompt_type(role: Role) -> PromptType | None:
+    """Return mteb's name of a role; None for plain texts."""
+    from mteb.types import PromptType
+
+    return None if role == "text" else PromptType(role)
+
+
+def similarity_of(meta: ModelMeta | None) -> str:
+    """Return the similarity in a model's metadata: ``cosine``, ``dot`` …; ``cosine`` if it has none."""
     # An enum in newer versions of mteb, a text in older ones.
     similarity = getattr(meta, "similarity_fn_name", None)
     return str(getattr(similarity, "value", similarity) or "cosine")
 
 
 @cache
-def task_of(role: Role) -> Any:
-    """Return the metadata of a nameless task: of retrieval for queries and documents, else of similarity."""
+def task_of(role: Role) -> TaskMetadata:
+    """Return the metadata of a generic task: retrieval for queries and documents, similarity (STS) for plain texts."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     return TaskMetadata(

@@ -1,13 +1,16 @@
-"""What mteb's registry says of a model that is not loaded: whose code would run, and what stands before texts."""
+"""The entries of mteb's registry: whether a model runs its own code, and its prompts; no model is loaded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
 from embassay.samples.base import Role
+
+if TYPE_CHECKING:
+    from mteb.models import ModelMeta
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
@@ -24,36 +27,36 @@ PLAIN = frozenset(
         "mteb.models.model_implementations.uae_models.UAEWrapper",
     }
 )
-"""Loaders of mteb that run no code of a model's repository unless an option says so; read in mteb 2.26.24."""
+"""Loaders of mteb 2.26.24 that run no code of a model's repository unless an option allows it."""
 TRUST = "trust_remote_code"
 
 
-def runs_own_code(meta: Any) -> bool:
-    """Say whether code of the model's repository may run when it is loaded.
+def runs_own_code(meta: ModelMeta) -> bool:
+    """Return whether code of the model's repository may run when it is loaded.
 
-    A loader that is not known as plain may run it, except those of services, which load no model.
+    Every loader that is not in :data:`PLAIN` may run it, except those of services, which load no model.
     """
     if _asks_for_trust(meta.loader_kwargs) or _asks_for_trust(meta.experiment_kwargs or {}):
         return True
-    # A list of what is safe: a loader that mteb adds later is not trusted until it has been read.
+    # The list names the safe loaders, so that a loader that a later mteb adds is not trusted.
     return "API" not in meta.framework and loader_name(meta) not in PLAIN
 
 
-def loader_name(meta: Any) -> str:
-    """Return where the loader is: ``module.qualname``."""
+def loader_name(meta: ModelMeta) -> str:
+    """Return the loader's full name: ``module.qualname``."""
     return _place(getattr(meta.loader, "func", meta.loader))
 
 
-def known_prompts(meta: Any) -> dict[str, str]:
-    """Return what stands before the texts of each role that has something, where the registry says it."""
+def known_prompts(meta: ModelMeta) -> dict[str, str]:
+    """Return the prompts by role that the registry contains; roles without a prompt are left out."""
     if loader_name(meta) == INSTRUCTED:
         instructions = {role: instruction(meta.loader_kwargs, role) for role in ROLES}
         return {role: text for role, text in instructions.items() if text}
     return prompts_of(meta.loader_kwargs.get("model_prompts") or {})
 
 
-def odd_prompts(meta: Any) -> tuple[str, ...]:
-    """Return what is odd about the prompts, or not known before the model is loaded."""
+def odd_prompts(meta: ModelMeta) -> tuple[str, ...]:
+    """Return warnings about missing prompts, and about prompts that are unknown before the model is loaded."""
     prompts = known_prompts(meta)
     if prompts.get("query") and not prompts.get("text"):
         return (
@@ -71,8 +74,8 @@ def odd_prompts(meta: Any) -> tuple[str, ...]:
     )
 
 
-def written(value: Any) -> Any:
-    """Return a setting in a form that is the same in every process: functions and classes by their place."""
+def written(value: object) -> object:
+    """Return a setting as JSON values that are the same in every process; functions and classes by their full name."""
     if isinstance(value, partial):
         return ["partial", written(value.func), written(value.args), written(value.keywords)]
     if isinstance(value, Mapping):
@@ -85,13 +88,14 @@ def written(value: Any) -> Any:
     return repr(value)
 
 
-def _asks_for_trust(settings: Mapping[str, Any]) -> bool:
-    """Say whether settings let the loader run a repository's code, itself or what it hands settings on to."""
+def _asks_for_trust(settings: Mapping[str, object]) -> bool:
+    """Return whether settings, or settings nested in them, allow a loader to run a repository's code."""
     if settings.get(TRUST):
         return True
     return any(_asks_for_trust(value) for value in settings.values() if isinstance(value, Mapping))
 
 
-def _place(thing: Any) -> str:
+def _place(thing: object) -> str:
+    """Return the full name of a function or class, or of an object's class."""
     kind = thing if hasattr(thing, "__qualname__") else type(thing)
     return f"{kind.__module__}.{kind.__qualname__}"

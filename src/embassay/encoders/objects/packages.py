@@ -1,4 +1,4 @@
-"""Packages that are no extra of this one: what to install where one is missing."""
+"""Importing packages that are not installed by an extra of this one."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ import importlib.util
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 from embassay.errors import EncoderError, SpecError
 
 
 def require(package: str, install: str, place: str) -> None:
-    """Raise SpecError with the line that installs a package, where it is not there."""
+    """Raise SpecError with the command that installs a package, if it is not installed."""
     if importlib.util.find_spec(package) is None:
         raise SpecError(f"{place} needs the package {package}: pip install {install}")
 
 
-def load(package: str) -> Any:
-    """Import a package; what it sets up for the logging of the whole process is undone.
+def load(package: str) -> ModuleType:
+    """Import a package; its changes to the root logger are undone.
 
     Raises
     ------
     EncoderError
-        If that fails, whatever it raises.
+        If the import fails with any exception.
     """
     try:
         with _same_logging():
@@ -35,7 +35,7 @@ def load(package: str) -> Any:
 
 @contextmanager
 def _same_logging() -> Iterator[None]:
-    """Put the root logger's handlers and level back: laser_encoders would write to standard output from then on."""
+    """Restore the root logger's handlers and level. laser_encoders adds a handler that writes to standard output."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     try:

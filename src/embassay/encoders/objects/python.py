@@ -1,9 +1,9 @@
 """A function of your own: ``python:module:callable``, a list of texts to an (n, d) array.
 
-The current folder is searched for the module too. The fingerprint is the content of the module's source file (and of
-the callable's own, where that is another); a file that has changed since it was imported is run again. Where
-that does not tell all (weights that it loads, helpers that it imports), say ``version=``. Without a source file and a
-version its vectors are not kept.
+The module may also be in the current folder. The fingerprint is made from the module's source file, and from the
+callable's if that is another file; a file that was changed after its import is run again. If the vectors depend on
+more than that (weights that it loads, helpers that it imports), set ``version=``. Without a source file and a version,
+vectors are not cached.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.objects.matrices import real_matrix
@@ -69,11 +69,11 @@ def create(
 
 @dataclass(frozen=True)
 class PythonEncoder:
-    """Calls a function; texts go in as they are, whatever their role."""
+    """An encoder that calls a function with the texts; roles are ignored."""
 
     name: str
     target: str
-    function: Callable[[list[str]], Any]
+    function: Callable[[list[str]], object]
     content: str
     version: str = ""
     similarity: Similarity = "cosine"
@@ -81,7 +81,7 @@ class PythonEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without running it."""
+        """The properties of the encoder that are known without running it."""
         similarity = "" if self.similarity == "cosine" else self.similarity
         spec = spec_of(f"python:{self.target}", {"version": self.version, "similarity": similarity})
         warnings: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ class PythonEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the name and of the source file, or the version; of chance where there is neither."""
+        """A hash of the name, and of the version or the source file; random if there is neither."""
         return content_hash(["python", self.target, self.content])
 
     def fit(self, texts: Sequence[str]) -> PythonEncoder:
@@ -103,13 +103,13 @@ class PythonEncoder:
         return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
-        """Return what the function returns, as float32, dense or CSR.
+        """Return the function's (n, d) vectors as float32, dense or CSR.
 
         Raises
         ------
         EncoderError
-            If the function fails, with the line in its own module; or if what it returns is no array of
-            real numbers, or has one that is too large.
+            If the function fails (the message names the line in its module), or if it does not return an array of
+            real numbers within float32's range.
         """
         try:
             rows = self.function(list(texts))
@@ -121,7 +121,7 @@ class PythonEncoder:
         return real_matrix(rows, texts)
 
     def _line_of(self, error: BaseException) -> str:
-        """Return the innermost line of the user's own module where it failed; nothing where it passed none."""
+        """Return the innermost line of the user's module in an error's traceback; empty if there is none."""
         files = set()
         for name in (self.target.partition(":")[0], getattr(self.function, "__module__", None)):
             module = sys.modules.get(name or "")
@@ -132,9 +132,9 @@ class PythonEncoder:
         return ""
 
 
-def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], Any]:
-    """Return the callable of a dotted name in a module."""
-    function: Any = module
+def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]], object]:
+    """Return the callable with a dotted name in a module."""
+    function: object = module
     for part in name.split("."):
         if not hasattr(function, part):
             callables = [n for n, value in vars(function).items() if callable(value) and not n.startswith("_")]
@@ -142,4 +142,4 @@ def _callable(module: ModuleType, name: str, target: str) -> Callable[[list[str]
         function = getattr(function, part)
     if not callable(function):
         raise SpecError(f"encoder 'python:{target}': {name!r} is not callable")
-    return function  # type: ignore[no-any-return]
+    return function

@@ -6,11 +6,10 @@ User, password and query of an address are used and never shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +48,8 @@ def create(target: str, runtime: Runtime) -> UseEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class UseEncoder(LoadedEncoder):
-    """A saved model; loaded when it is first needed."""
+class UseEncoder(LoadedEncoder[Callable[..., object]]):
+    """A saved model; it is loaded when the first text is encoded."""
 
     target: str = field(repr=False)
     runtime: Runtime = field(repr=False)
@@ -64,7 +63,7 @@ class UseEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What is known without loading it."""
+        """The properties of the encoder that are known without loading it."""
         return Card(f"use:{without_secrets(self.target)}")
 
     @cached_property
@@ -97,9 +96,9 @@ class UseEncoder(LoadedEncoder):
         if "://" not in self.target:
             return source_path(self.target)
         # The package downloads it into its own cache.
-        return Path(_call_tensorflow_hub("resolve", self.target))
+        return Path(str(_call_tensorflow_hub("resolve", self.target)))
 
-    def load(self) -> Any:
+    def load(self) -> Callable[..., object]:
         """Load the saved model."""
         model = _call_tensorflow_hub("load", str(self._folder))
         if not callable(model):
@@ -110,10 +109,11 @@ class UseEncoder(LoadedEncoder):
         return model
 
 
-def _call_tensorflow_hub(function: str, target: str) -> Any:
-    """Call a function of the package tensorflow_hub; its message is shown without the secrets of an address."""
+def _call_tensorflow_hub(function: str, target: str) -> object:
+    """Call a function of the package tensorflow_hub; secrets of the address are removed from its error messages."""
     try:
-        return getattr(load(PACKAGE), function)(target)
+        result: object = getattr(load(PACKAGE), function)(target)
+        return result
     except EncoderError:
         raise
     except Exception as error:

@@ -86,7 +86,7 @@ def _failure(name: str, target: str, error: BaseException) -> SpecError:
 
 
 def content_of(module: ModuleType, home: ModuleType) -> str:
-    """Return a hash of the sources that ran: the module's and the callable's own; empty where there is no source."""
+    """Return a hash of the sources that ran: the module's and the callable's own; empty if there is no source."""
     content = b""
     for each in dict.fromkeys((module, home)):
         content += _sources.get(each.__name__, b"")

@@ -1,7 +1,7 @@
 """A service that answers as OpenAI's ``/embeddings`` does, near or far: ``api:MODEL``.
 
-Texts are sent to it, and it may cost money: ``price=`` has a dry run say how much, ``budget=`` stops before more is
-spent. Nothing is sent before the first text is encoded or the fingerprint is read.
+Texts are sent to the service, which may cost money. With ``price=``, a dry run estimates the cost; with ``budget=``,
+the run stops before it costs more. Nothing is sent before the first text is encoded or the fingerprint is read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ EXTRA = "api"
 REQUIRES = ("httpx2", "tenacity")
 TARGET = "MODEL"
 MOST = 2048
-"""Texts that a request may hold."""
+"""Maximum number of texts in a request."""
 BLANK = " "
 RETRIES = Retries()
 
@@ -108,7 +108,7 @@ def create(
 
 @dataclass(frozen=True)
 class ApiEncoder:
-    """Sends texts to a service, in requests of several texts, several at a time."""
+    """An encoder that sends texts to a service, in simultaneous requests of several texts."""
 
     service: Service
     runtime: Runtime = field(repr=False)
@@ -124,7 +124,7 @@ class ApiEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without asking the service."""
+        """The properties of the encoder that are known without a request."""
         address = self._address.shown
         options = {
             "base_url": "" if address == OPENAI else address,
@@ -152,9 +152,9 @@ class ApiEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of address, model, dimension, prompts, and of how sixteen short texts are encoded.
+        """A hash of address, model, dimensions, prompts, and of the vectors of sixteen short texts.
 
-        The first time costs a request.
+        The first access costs a request.
 
         Raises
         ------
@@ -168,7 +168,7 @@ class ApiEncoder:
 
     @property
     def known_fingerprint(self) -> str | None:
-        """The fingerprint of the last time, without a request; None where there is none."""
+        """The last fingerprint, without a request; None if there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
@@ -185,30 +185,29 @@ class ApiEncoder:
         return in_order(self.batches(texts, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
-        """Yield (places in ``texts``, their vectors) as answers come, so that each is kept once it is paid for."""
+        """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         inputs = [self._input(text, role) for text in texts]
         self.seen["empty_texts"] += inputs.count(BLANK)
         if self.max_length:
-            too_long = [text for text in inputs if guess(text) > self.max_length]
-            self.seen["about_too_long"] += len(too_long)
+            self.seen["about_too_long"] += sum(guess(text) > self.max_length for text in inputs)
         yield from self.service.vectors(inputs)
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return about how many tokens each text is, prompt included."""
+        """Return the (n,) estimated number of tokens of each text, prompt included."""
         return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
 
     def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
-        """Return about how many tokens texts are, and what they cost where the price is known; nothing is sent."""
+        """Return (estimated tokens, cost or None if the price is unknown) of texts; nothing is sent."""
         total = int(self.estimate_tokens(texts, role).sum())
         return total, self._spending.cost_of(total)
 
     def beyond_budget(self, tokens: int) -> str:
-        """Say by how much the tokens exceed the budget, and how far it goes; empty where it suffices."""
+        """Return a message if the tokens exceed the budget; empty if they do not."""
         return self._spending.beyond_budget(tokens)
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """How it ran and what it took, for ``run.json``: nothing of it changes what a vector means."""
+    def route(self) -> Mapping[str, object]:
+        """Requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         spent = self._spending
         return {
             "url": self._address.shown,
@@ -229,7 +228,7 @@ class ApiEncoder:
             vars(self).pop("_probe")
 
     def _input(self, text: str, role: Role) -> str:
-        # Services refuse an empty text; a space says as little, and has a vector.
+        # Services reject an empty text. A space has as little content, and gets a vector.
         return self.prompts.get(role, "") + text or BLANK
 
     @property
@@ -242,7 +241,7 @@ class ApiEncoder:
 
     @cached_property
     def _probe(self) -> Rows | EncoderError:
-        """The vectors of the probe texts, or what went wrong."""
+        """The probe, or the error of its request, which is not repeated."""
         try:
             return settled(self._memory, self._probe_key, in_order(self.service.vectors(PROBES)))
         except EncoderError as error:
@@ -250,7 +249,7 @@ class ApiEncoder:
 
     @property
     def _memory(self) -> MutableMapping[str, str] | None:
-        """What the conductor keeps from run to run, where it does."""
+        """The store of probes between runs; None if there is none."""
         return self.runtime.remembered
 
     @property

@@ -1,4 +1,4 @@
-"""The ``/embeddings`` form that OpenAI began with: what is sent, what comes back, and how much it will be."""
+"""The protocol of OpenAI's ``/embeddings``: requests, answers, and their expected sizes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +21,9 @@ TOO_LARGE = re.compile(
 )
 Rows = NDArray[np.float32]
 ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
-"""Bytes that an answer may have at most besides its vectors, a vector besides its numbers, and a number of it."""
+"""Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
 MOST_DIMENSIONS, FEWEST_DIMENSIONS, MOST_NUMBERS = 1 << 16, 1 << 13, 1 << 20
-"""Room for an answer before the dimensions are known: for a million numbers, but at most 65,536 and at least 8,192
+"""Limits before the dimensions are known: an answer may have a million numbers, but vectors between 8,192 and 65,536
 dimensions."""
 
 
@@ -34,11 +33,11 @@ class Service:
     Attributes
     ----------
     dim
-        The dimensions to request; the model's own where None.
+        The dimensions to request; None for the model's own.
     batch, tokens
         Maximum number of texts, and approximate maximum number of tokens, per request.
     splits
-        How many requests were too large and had to be split.
+        The number of requests that were split because they were too large.
     """
 
     def __init__(self, endpoint: Endpoint, model: str, dim: int | None = None, batch: int = 128, tokens: int = 8000):
@@ -52,7 +51,7 @@ class Service:
         self._lock = Lock()
 
     def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, Rows]]:
-        """Yield (places in ``inputs``, their vectors) as answers come."""
+        """Yield (indices into ``inputs``, their (m, d) float32 vectors) of each answer as it comes."""
         requests = packed(inputs, self.batch, self.tokens)
 
         def ask(places: range) -> Rows:
@@ -62,8 +61,8 @@ class Service:
             yield requests[number], rows
 
     def _ask(self, inputs: Sequence[str]) -> Rows:
-        """Ask for the vectors of some texts; half by half where they are too many for one request."""
-        payload: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
+        """Return the (n, d) vectors of texts by one request; halves of it if the service finds it too large."""
+        payload: dict[str, object] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self.dim:
             payload["dimensions"] = self.dim
         tokens = sum(guess(text) for text in inputs)
@@ -85,7 +84,7 @@ class Service:
         return rows
 
     def _check_width(self, width: int) -> None:
-        """Refuse vectors that are not as long as requested, or as the first ones."""
+        """Raise ValueError if vectors have other dimensions than requested, or than the first ones."""
         with self._lock:
             self._first_width = self._first_width or width
         if self.dim and width != self.dim:
@@ -95,14 +94,14 @@ class Service:
 
 
 def longest_answer(texts: int, dimensions: int | None) -> int:
-    """Return the most bytes of an answer with a vector for each text; dimensions are None before the first answer."""
+    """Return the maximum bytes of an answer with a vector per text; dimensions are None before the first answer."""
     if dimensions is None:
         dimensions = min(max(MOST_NUMBERS // texts, FEWEST_DIMENSIONS), MOST_DIMENSIONS)
     return ANSWER_BYTES + texts * (ENTRY_BYTES + dimensions * NUMBER_BYTES)
 
 
 def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
-    """Cut texts into requests of at most ``most`` texts and about ``tokens`` tokens; one long text stands alone."""
+    """Divide texts into requests: ranges of at most ``most`` texts and about ``tokens`` tokens, at least one text."""
     requests = []
     start = total = 0
     for place, text in enumerate(texts):
@@ -119,19 +118,19 @@ def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
 
 
 def is_too_large(status: int | None, said: str) -> bool:
-    """Say whether a service refused a request for its size, so that half of it may do."""
+    """Return whether a service rejected a request because of its size, so that half of it may be accepted."""
     if status == 413:
         return True
     return status in (400, 422) and TOO_LARGE.search(said) is not None
 
 
-def vectors(answer: Any, number: int) -> Rows:
+def vectors(answer: object, number: int) -> Rows:
     """Return the (number, d) float32 vectors of an answer, in the order of the texts.
 
     Raises
     ------
     ValueError
-        With a sentence, if the answer is not one finite vector of the same length for each text.
+        If the answer does not have one finite vector per text, all of the same length.
     """
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
@@ -152,23 +151,24 @@ def vectors(answer: Any, number: int) -> Rows:
     return matrix
 
 
-def _in_order(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sort by ``index``; an answer without any is taken as it comes."""
+def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the entries sorted by ``index``, or unchanged if no entry has one."""
     if not any("index" in entry for entry in data):
         return data
-    indices: list[Any] = [entry.get("index") for entry in data]
-    are_whole = all(type(index) is int for index in indices)
-    if not are_whole or sorted(indices) != list(range(len(data))):
+    indices = [entry.get("index") for entry in data]
+    whole_numbers = [index for index in indices if type(index) is int]
+    if sorted(whole_numbers) != list(range(len(data))):
         raise ValueError(f"the 'index' values of the vectors are not 0 to {len(data) - 1}, each once")
     return sorted(data, key=itemgetter("index"))
 
 
 def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:
-    """Put vectors that came in any order under each other."""
+    """Return the (n, d) vectors of parts that came in any order, in the order of their ranges."""
     return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0].start)])
 
 
-def _row(embedding: Any) -> NDArray[Any]:
+def _row(embedding: object) -> np.ndarray:
+    """Return one vector: a list of numbers, or base64-encoded 32-bit floats."""
     if isinstance(embedding, str):
         try:
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")

@@ -5,12 +5,15 @@ Source: Marcus, Santorini, Marcinkiewicz (1993), "Building a large annotated cor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from embassay.encoders.static.trees import Tree, binarised
+from embassay.encoders.static.trees import Nested, Tree, binarised
+
+if TYPE_CHECKING:
+    from nltk.tree import Tree as ParseTree
 
 TRACE = "-NONE-"
-"""The label of what is no word."""
+"""The label of traces, which are not words."""
 ESCAPED = {
     "-lrb-": "(",
     "-rrb-": ")",
@@ -21,16 +24,16 @@ ESCAPED = {
     "``": '"',
     "''": '"',
 }
-"""How treebanks write brackets and quotation marks, lower-cased."""
+"""The characters for brackets and quotation marks in treebanks, by their lower-cased escapes."""
 
 
 def read(line: str) -> Tree:
-    """Read one bracketed parse; its words are lower-cased, traces are left out.
+    """Return the tree of a bracketed parse, with lower-cased words and without traces.
 
     Raises
     ------
     ValueError
-        For what is none, with what is wrong.
+        If the line is not a bracketed parse.
     """
     from nltk.tree import Tree as ParseTree
 
@@ -39,7 +42,7 @@ def read(line: str) -> Tree:
     try:
         return binarised(_words(ParseTree.fromstring(line, read_leaf=_read_leaf)))
     except ValueError as error:
-        # Of nltk's lines, the first says what is wrong and the second where; the others repeat the text.
+        # The first line of nltk's message is the problem, the second its position; the others repeat the text.
         lines = str(error).removeprefix("Tree.read(): ").splitlines()
         problem = " ".join(line.strip() for line in lines[:2])
         raise ValueError(f"not a bracketed parse: {problem}") from None
@@ -50,7 +53,7 @@ def _read_leaf(word: str) -> str:
     return ESCAPED.get(word, word)
 
 
-def _words(tree: Any) -> list[Any]:
+def _words(tree: ParseTree) -> list[Nested | str]:
     """Return the nested words of a tree, without its traces."""
     if not len(tree):
         raise ValueError(f"the bracket ({tree.label()}) contains no word; write (LABEL word)")

@@ -1,7 +1,7 @@
 """Trees by the program ``link-parser`` (Debian's package ``link-grammar``): constituents of a link grammar of English.
 
-Source: Sleator, Temperley (1993), "Parsing English with a link grammar". The program parses a sentence alike alone
-and among others, each time: what it draws at random it draws from a fixed seed.
+Source: Sleator, Temperley (1993), "Parsing English with a link grammar". The program gives a sentence the same parse
+each time, alone or among others, because its random numbers have a fixed seed.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import subprocess
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from embassay.encoders.lexical.counts import TOKENS
-from embassay.encoders.static.trees import Tree, binarised
+from embassay.encoders.static.trees import Nested, Tree, binarised
 from embassay.errors import EncoderError
 
 PROGRAM, LANGUAGE = "link-parser", "en"
@@ -31,28 +30,28 @@ OPTIONS = {
     "limit": 1000,
     "timeout": 3600,
 }
-"""Complete linkages only, the cheapest of the first ``limit``. The timeout is never reached: a clock that decides makes
-the result depend on the machine."""
+"""Only complete linkages, the cheapest of the first ``limit``. The timeout is too large to be reached, so that results
+do not depend on the speed of the machine."""
 LONGEST_WORDS, LONGEST_BYTES = 60, 2000
-"""Longer sentences are not sent: time and memory grow steeply, and the program ends at 2047 bytes."""
+"""Longer sentences are not sent, because time and memory grow steeply and the program reads at most 2047 bytes."""
 BLOCK = 200
-"""Sentences for each start of the program, which takes some tenths of a second."""
+"""Number of sentences per start of the program; a start takes some tenths of a second."""
 PROCESSES = 4
 _OPENING, _CLOSING = re.compile(r"\[[A-Z]+"), re.compile(r"[A-Z]+\]")
 _END = "width set to 100000"
 _LEADING = re.compile(r"[^\w\"'(\[$€£]+")
-"""What a sentence may not begin with: the program takes some signs for commands."""
+"""Characters that are removed from the start of a sentence, because the program reads some of them as commands."""
 _MARKS = re.compile(r"(\{[?!~&]+\})?(\.#?[a-z][\w=-]*)?$")
-"""What the program puts after a word: how it was guessed, and which sense it is."""
+"""Marks that the program adds to a word: how an unknown word was guessed, and the word's sense."""
 
 
 def installed() -> bool:
-    """Say whether the program is there."""
+    """Return whether the program is installed."""
     return shutil.which(PROGRAM) is not None
 
 
 def version() -> str:
-    """Return the program's version; empty where it is not there."""
+    """Return the program's version; empty if it is not installed."""
     if not installed():
         return ""
     answer = subprocess.run(  # noqa: S603
@@ -69,8 +68,8 @@ def version() -> str:
 def parse(texts: Sequence[str]) -> list[Tree | None]:
     """Return the tree of each text over its words (lower-cased, cut by ``TOKENS``).
 
-    None where there is no complete linkage, where the text is too long or has fewer than two words, or where the
-    program's words are not those of the text.
+    It is None if there is no complete linkage, if the text is too long or has fewer than two words, or if the program
+    changed the words of the text.
 
     Raises
     ------
@@ -97,7 +96,7 @@ def parse(texts: Sequence[str]) -> list[Tree | None]:
 
 
 def _line(text: str) -> str:
-    """Return the line to send, empty for none; it has as many characters as the text, less those it begins with."""
+    """Return the line to send for a text; empty if the text is not sent. Only characters at its start are removed."""
     line = _printable(text)
     line = line[_start(line) :]
     words = len(re.findall(TOKENS, text.lower()))
@@ -112,14 +111,14 @@ def _printable(text: str) -> str:
 
 
 def _start(line: str) -> int:
-    """Return the place of the first character that may be sent."""
+    """Return the index of the first character that may be sent."""
     leading = _LEADING.match(line)
     return leading.end() if leading else 0
 
 
 def _answers(lines: Sequence[str]) -> list[str]:
-    """Return what the program says of each line; empty where it found no linkage."""
-    # A command after each sentence, because its answer marks the end of what belongs to the sentence.
+    """Return the program's constituents for each line; empty if it found no linkage."""
+    # The answer to the command after each sentence marks the end of the sentence's output.
     sent = "".join(f"{line}\n!width=100000\n" for line in lines)
     options = [f"-{name}={value}" for name, value in OPTIONS.items()]
     answer = subprocess.run(  # noqa: S603
@@ -143,9 +142,9 @@ def _answers(lines: Sequence[str]) -> list[str]:
 
 
 def tree_of(text: str, answer: str) -> Tree | None:
-    """Return the tree over the text's own words that the program's brackets give; None where its words differ.
+    """Return the tree of the program's brackets over the text's words; None if the program's words differ.
 
-    A word of the program may be several of ours (``3.5`` is three): they become a bracket of their own.
+    A word of the program may consist of several words here (``3.5`` is three); they form a subtree.
     """
     parts = answer.split()
     program_words = [part for part in parts if not _OPENING.fullmatch(part) and not _CLOSING.fullmatch(part)]
@@ -158,11 +157,11 @@ def tree_of(text: str, answer: str) -> Tree | None:
         words_of[owner].append(word[0])
 
     remaining = iter(words_of)
-    outermost: list[Any] = []
+    outermost: list[Nested | str] = []
     open_brackets = [outermost]
     for part in parts:
         if _OPENING.fullmatch(part):
-            bracket: list[Any] = []
+            bracket: list[Nested | str] = []
             open_brackets[-1].append(bracket)
             open_brackets.append(bracket)
         elif _CLOSING.fullmatch(part):
@@ -173,8 +172,8 @@ def tree_of(text: str, answer: str) -> Tree | None:
 
 
 def _starts(text: str, program_words: Sequence[str]) -> list[int] | None:
-    """Return where each of the program's words begins in the text; None where one is not found in its turn."""
-    # The program writes square brackets, which are its own, as braces.
+    """Return the position of each of the program's words in the text; None if a word is not next in the text."""
+    # The program uses square brackets itself, so it writes those of the text as braces.
     lower = text.lower().translate({ord("["): "{", ord("]"): "}"})
     place = _start(_printable(text))
     starts = []
@@ -192,7 +191,7 @@ def _starts(text: str, program_words: Sequence[str]) -> list[int] | None:
 
 
 def _readings(leaf: str) -> Iterator[str]:
-    """Yield what a word of the program may stand for: as it is, then without its marks."""
+    """Yield the words of the text that a word of the program may be: as it is, without marks, without braces."""
     yield leaf
     bare = _MARKS.sub("", leaf)
     if bare:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +17,24 @@ from numpy.typing import NDArray
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.randomness import generator
 
+if TYPE_CHECKING:
+    from gensim.models.doc2vec import Doc2Vec
+
 Kind = Literal["dm", "dbow"]
 EPOCHS = 200
-"""The most epochs of inference."""
+"""Maximum number of epochs of inference."""
 MOVED = 1e-3
 """Inference stops when an epoch moves the vector by less than this share of its length."""
 RATE, LAST_RATE = 0.025, 0.0001
-"""The learning rate of inference falls linearly from the one to the other over the most epochs."""
+"""The learning rate of inference falls linearly from the first to the second value over the maximum of epochs."""
 NULL = "\0"
-"""The word that gensim puts before and after a text, for PV-DM."""
+"""The word that gensim adds before and after a text, for PV-DM."""
 
 
-def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Any:
-    """Return an untrained gensim Doc2Vec over these words, in their order.
+def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:
+    """Return an untrained gensim Doc2Vec with these words, in their order.
 
-    Nothing in it depends on Python's hash or on the order of equal counts in a sort.
+    It does not depend on Python's hash or on how a sort orders equal counts.
     """
     from gensim.models.doc2vec import Doc2Vec
 
@@ -59,14 +62,14 @@ class ParagraphModel:
     Attributes
     ----------
     counts
-        How often each word occurred in the text that was learnt from, in the order of the rows.
+        The number of occurrences of each word in the training text, in the order of the rows.
     gensim
         gensim's model, with the trained arrays.
     """
 
     kind: Kind
     counts: Mapping[str, int]
-    gensim: Any
+    gensim: Doc2Vec
 
     @classmethod
     def of(cls, folder: TrainedFolder) -> ParagraphModel:
@@ -75,7 +78,7 @@ class ParagraphModel:
         Raises
         ------
         SourceError
-            If a setting is none, there are not as many counts as words, or an array does not fit them.
+            If a setting is missing, the numbers of counts and words differ, or an array has another shape.
         """
         kind = folder.settings.get("model")
         if kind not in ("dm", "dbow"):
@@ -102,10 +105,9 @@ class ParagraphModel:
     ) -> tuple[NDArray[np.float32], bool]:
         """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
 
-        The first vector is drawn from a stream named by the text; words and softmax stay as they are. Each epoch goes
-        over the known words once; inference ends when an epoch moves the vector by less than ``moved`` of its length,
-        after :data:`EPOCHS` at the latest. A text without a known word has the zero vector. Of a text of more than
-        10,000 words gensim reads the first 10,000.
+        The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops
+        when an epoch changes the vector by less than ``moved`` times its length, or after :data:`EPOCHS`. A text
+        without a known word has the zero vector. gensim reads at most the first 10,000 words of a text.
         """
         from gensim.models.doc2vec_inner import train_document_dbow, train_document_dm_concat
 
@@ -115,7 +117,7 @@ class ParagraphModel:
             return np.zeros(dim, dtype=np.float32), True
         uniform = generator(seed, "paragraph", text).random((1, dim), np.float32)
         vector = (uniform - np.float32(0.5)) / np.float32(dim)
-        # gensim keeps addresses only: all these arrays have to live as long as the calls.
+        # gensim stores only addresses, so all these arrays must exist as long as the calls.
         factors = np.ones(1, dtype=np.float32)
         fixed = {"doctag_vectors": vector, "doctags_lockf": factors, "learn_words": False, "learn_hidden": False}
         work = np.zeros(model.layer1_size, dtype=np.float32)

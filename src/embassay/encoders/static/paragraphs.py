@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,13 +56,13 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
 
 
 @dataclass(frozen=True, eq=False)
-class ParagraphsEncoder(LoadedEncoder):
-    """Infers a vector for each text by itself.
+class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
+    """An encoder that infers a vector for each text.
 
     Attributes
     ----------
     converged
-        Whether the inference of each text so far did.
+        For each text so far, whether its inference converged.
     """
 
     name: str
@@ -79,21 +78,22 @@ class ParagraphsEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What the folder's record says."""
+        """The properties of the encoder that the folder's record contains."""
         return Card(spec_of(f"paragraphs:{self.name}", {"seed": self.seed}))
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files, of how inference goes, and of the seed."""
+        """A hash of the folder's files, of the constants of inference, and of the seed."""
         return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """What inference took, for ``run.json``: texts, and the share that was still moving after 200 epochs."""
+    def route(self) -> Mapping[str, object]:
+        """Facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
         if not self.converged:
             return {}
         texts = len(self.converged)
-        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - sum(self.converged.values()) / texts}
+        converged = sum(self.converged.values())
+        return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -112,7 +112,7 @@ class ParagraphsEncoder(LoadedEncoder):
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
-        """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
+        """Return (unknown tokens, tokens, texts without a known token)."""
         counts = self.model.counts
         return count_unknown(map(self._words, texts), lambda word: word in counts)
 

@@ -1,4 +1,4 @@
-"""Where the trees over texts come from: brackets in the text, a parser, or the number of words alone."""
+"""The sources of trees: brackets in the text, a parser, or only the number of words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from embassay.encoders.static.trees import Tree, balanced, right
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 
 Source = Literal["brackets", "link-parser", "right", "balanced"]
-"""Each text is a bracketed parse; the program of that name; right-branching; split in the middle."""
+"""Bracketed parses as texts; the program ``link-parser``; right-branching trees; trees split in the middle."""
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 
@@ -25,29 +25,29 @@ class Parsed:
 
     Attributes
     ----------
-    asked
-        Texts of two words or more that were sent to a parser; 0 without one.
+    sent
+        Number of texts of at least two words that were sent to a parser; 0 without a parser.
     fell_back
-        Those of them that it could not parse, which have right-branching trees.
+        Number of those that it could not parse; they have right-branching trees.
     """
 
     trees: tuple[Tree, ...]
-    asked: int = 0
+    sent: int = 0
     fell_back: int = 0
 
 
 def check_source(name: str, place: str) -> Source:
-    """Return a source of trees that can be used here.
+    """Return a source of trees after checking that it can be used.
 
     Parameters
     ----------
     place
-        What the source belongs to, for the message.
+        The encoder or command that uses it, for the message.
 
     Raises
     ------
     SpecError, MissingExtraError, UnknownNameError
-        If its program or nltk is not installed, or there is none of that name.
+        If its program or nltk is not installed, or if there is no such source.
     """
     if name not in SOURCES:
         raise UnknownNameError("source of trees", name, SOURCES)
@@ -63,7 +63,7 @@ def check_source(name: str, place: str) -> Source:
 
 
 def identity(source: Source) -> str:
-    """Return what trees of this source depend on besides the text."""
+    """Return what trees of this source depend on besides the text: its name, and the version of a parser."""
     return f"{source} {link_parser.version()}" if source == "link-parser" else source
 
 
@@ -97,14 +97,14 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
         shape_of_length = right if source == "right" else balanced
         return Parsed(tuple(Tree(text_words, shape_of_length(len(text_words))) for text_words in all_words))
     trees = []
-    asked = fell_back = 0
+    sent = fell_back = 0
     for text_words, tree in zip(all_words, link_parser.parse(texts), strict=True):
-        # What the parser cannot parse is right-branching, and counted.
+        # A text that the parser cannot parse gets a right-branching tree.
         trees.append(tree or Tree(text_words, right(len(text_words))))
         if len(text_words) > 1:
-            asked += 1
+            sent += 1
             fell_back += tree is None
-    return Parsed(tuple(trees), asked, fell_back)
+    return Parsed(tuple(trees), sent, fell_back)
 
 
 def _bracketed(text: str, place: int) -> Tree:

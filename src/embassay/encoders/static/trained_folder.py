@@ -1,4 +1,4 @@
-"""The folder of a model that ``embassay train`` has written: ``KIND.json`` and the files that it names."""
+"""The folder of a model written by ``embassay train``: ``KIND.json`` and the files that it names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +15,22 @@ from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
 
 FORMAT = 1
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class TrainedFolder:
-    """A finished model.
+    """The folder of a finished model.
 
     Attributes
     ----------
     record
-        What ``KIND.json`` says: ``settings``, ``files``, ``text`` (SHA-256), ``made_with``, and facts of the kind.
+        The content of ``KIND.json``: ``settings``, ``files``, ``text`` (SHA-256), ``made_with``, and facts of the kind.
     """
 
     path: Path
     kind: str
-    record: Mapping[str, Any] = field(repr=False)
+    record: Mapping[str, object] = field(repr=False)
 
     @classmethod
     def of(cls, path: Path, kind: str) -> TrainedFolder:
@@ -38,7 +39,7 @@ class TrainedFolder:
         Raises
         ------
         SourceError
-            If there is no such folder, its training is not finished, or it holds another kind or a damaged record.
+            If there is no such folder, its training is not finished, or it has another kind or a damaged record.
         """
         if not path.is_dir():
             raise SourceError(f"no such folder; create it with 'embassay train {kind}'", path)
@@ -60,23 +61,23 @@ class TrainedFolder:
     @property
     def files(self) -> tuple[str, ...]:
         """The names of the model's files."""
-        # The last part only: a record must not name files outside its folder.
+        # Only the last part of a name, so that a record cannot name files outside its folder.
         return tuple(Path(str(name)).name for name in self.get("files", list))
 
     @property
-    def settings(self) -> Mapping[str, Any]:
-        """What it was trained with, by the option's name."""
-        settings: Mapping[str, Any] = self.get("settings", dict)
+    def settings(self) -> Mapping[str, object]:
+        """The options of the training, by name."""
+        settings: Mapping[str, object] = self.get("settings", dict)
         return settings
 
     @property
     def tokens(self) -> Cutting:
-        """How its words were cut.
+        """The tokenizer of the training.
 
         Raises
         ------
         SourceError
-            If that is unknown.
+            If it is unknown.
         """
         tokens = self.settings.get("tokens")
         if tokens == "words":
@@ -87,16 +88,16 @@ class TrainedFolder:
 
     @property
     def lower(self) -> bool:
-        """Whether texts were lower-cased."""
+        """Whether the training text was lower-cased."""
         return bool(self.settings.get("lower"))
 
-    def get(self, name: str, kind: type) -> Any:
-        """Return an entry of the record that has to be of this type.
+    def get(self, name: str, kind: type[T]) -> T:
+        """Return an entry of the record after checking its type.
 
         Raises
         ------
         SourceError
-            If it is not.
+            If it has another type.
         """
         value = self.record.get(name)
         if not isinstance(value, kind):
@@ -104,7 +105,7 @@ class TrainedFolder:
         return value
 
     def whole(self, name: str) -> int:
-        """Return a setting that is a whole number, 1 or more.
+        """Return a setting after checking that it is a whole number of 1 or more.
 
         Raises
         ------
@@ -122,7 +123,7 @@ class TrainedFolder:
         Raises
         ------
         SourceError
-            If one stands there twice or is no text.
+            If a word is repeated or is not a text.
         """
         words: list[str] = self.get("vocabulary", list)
         if not all(isinstance(word, str) for word in words) or len(set(words)) != len(words):
@@ -148,7 +149,7 @@ class TrainedFolder:
         path = self.path / name
         try:
             with path.open("rb") as file:
-                array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+                array: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
             raise SourceError(f"damaged ({error}); train again with --overwrite", path) from None
         if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():

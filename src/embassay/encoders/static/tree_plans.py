@@ -1,7 +1,7 @@
-"""The order in which many trees are computed at once, from the words up and from every inner node down.
+"""The order of computation for many trees at once: from the words up, and from every inner node down.
 
-Nodes of one height are computed together, and so are all vectors that lie the same number of steps below the node that
-they are unfolded from: the number of calls is that of the heights, whatever the number of texts.
+All nodes of the same height are computed together, and so are all unfolded vectors that are the same number of steps
+below their node. So the number of calls depends on the height of the trees and not on the number of texts.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from embassay.encoders.static.trees import Indices, Shape
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Inner nodes of one height, which are computed together.
+    """All inner nodes of one height, which are computed together.
 
-    The *pool* of a level is the words whose parent has this height, in the plan's order, then the nodes that wait.
+    The *pool* of a level consists of the words whose parent has this height, in the plan's order, followed by the nodes
+    of lower levels whose parent is not computed yet.
 
     Attributes
     ----------
     children
         (2m,) rows of the pool: left and right child of each of the m nodes.
     waiting
-        Rows of the m new nodes followed by the pool: what a later level needs.
+        The nodes that later levels need: indices into the m new nodes followed by the pool.
     """
 
     children: Indices
@@ -34,16 +35,16 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step down from all ancestors at once: each vector of the step before gives two, left and right.
+    """One step down from all ancestors at once: each of m vectors is unfolded into two, left and right.
 
     Attributes
     ----------
     words
-        (k,) rows of the 2m vectors that stand for a word.
+        (k,) rows of the 2m new vectors that reconstruct a word.
     targets
-        (k,) the word that each stands for, in the plan's order.
+        (k,) the row of each reconstructed word in the plan's order.
     inner
-        (2m − k,) rows of those that stand for an inner node: what the next step starts from.
+        (2m − k,) rows of the new vectors that reconstruct an inner node; the next step unfolds them.
     """
 
     words: Indices
@@ -53,19 +54,19 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How several trees are evaluated together, from the words up and from every inner node down.
+    """The order of computation for the trees of n texts.
 
     Attributes
     ----------
     order
-        (L,) which word each row of the leaves is, counted through all texts: words without a parent first, then by
-        the height of their parent.
+        (L,) the index of each word of the plan among the words of all texts: words without a parent first, then by the
+        height of their parent.
     sizes
-        Rows without a parent, then rows with a parent of height 1, 2 …
+        The number of words without a parent, then with a parent of height 1, 2 …
     levels, steps
-        From the words up, and from all inner nodes down.
+        The computation from the words up, and from all inner nodes down.
     roots
-        (n,) each text's row in the leaves followed by the inner nodes; −1 for a text without words.
+        (n,) the row of each text's root in the words followed by the inner nodes; −1 for a text without words.
     """
 
     order: Indices
@@ -76,7 +77,7 @@ class Plan:
 
     @staticmethod
     def of(shapes: Sequence[Shape], unfold: bool = True) -> Plan:
-        """Lay out the trees of n texts; without ``unfold`` there are no steps down."""
+        """Return the plan for the trees of n texts; without ``unfold`` it has no steps down."""
         words = np.array([shape.leaves for shape in shapes], dtype=np.int64)
         inner = np.maximum(words - 1, 0)
         total_words = int(words.sum())
@@ -85,7 +86,7 @@ class Plan:
         word_order = np.argsort(parent_heights, kind="stable")
         inner_order = np.argsort(heights, kind="stable")
 
-        # Nodes are numbered through all texts: the words first, then the inner nodes.
+        # Nodes are numbered across all texts: all words first, then all inner nodes.
         first_word = np.cumsum(words) - words
         first_inner = total_words + np.cumsum(inner) - inner
         parts = []
@@ -96,7 +97,7 @@ class Plan:
         # The last node of a text is its root; a text of one word has no inner node.
         root = np.where(words > 1, first_inner + words - 2, first_word)
 
-        # From here on nodes stand in the order in which they are computed.
+        # From here on, nodes are in the order in which they are computed.
         row = np.concatenate([_inverse(word_order), total_words + _inverse(inner_order)])
         ordered_children = row[children][inner_order]
         roots = np.full(len(shapes), -1, dtype=np.int64)
@@ -114,7 +115,7 @@ class Plan:
 
 
 def _parent_heights(shape: Shape) -> Indices:
-    """Return the height of each word's parent; 0 where it has none."""
+    """Return the height of each word's parent; 0 if it has none."""
     above = np.zeros(max(2 * shape.leaves - 1, 0), dtype=np.int64)
     above[shape.children] = shape.heights[:, None]
     return above[: shape.leaves]
@@ -128,9 +129,9 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
     children
         (m, 2) rows of the leaves followed by the inner nodes, both in the plan's order.
     words_by_height
-        How many words have a parent of each height; of height 0, how many have none.
+        The number of words with a parent of each height; at height 0, without a parent.
     inner_by_height
-        How many inner nodes have each height.
+        The number of inner nodes of each height.
     """
     total_words = int(words_by_height.sum())
     total = total_words + len(children)
@@ -147,7 +148,7 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
         place_in_pool[pool] = np.arange(len(pool))
         new_inner = np.arange(inner_ends[height - 1], inner_ends[height])
         merged = children[new_inner].reshape(-1)
-        # Each node is merged once: afterwards it need not wait any more.
+        # Each node is merged once; afterwards no level needs it.
         is_child[merged] = False
         candidates = np.concatenate([total_words + new_inner, pool])
         kept = np.flatnonzero(is_child[candidates])
@@ -157,7 +158,7 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
 
 
 def _steps(children: Indices, total_words: int) -> list[Step]:
-    """Return the steps down from all inner nodes; ``children`` as of :func:`_levels`."""
+    """Return the steps down from all inner nodes; ``children`` is that of :func:`_levels`."""
     steps = []
     nodes = np.arange(len(children))
     while len(nodes):

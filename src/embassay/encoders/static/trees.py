@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 Indices = NDArray[np.int64]
 Nested: TypeAlias = "Sequence[Nested | str]"
-"""Words in lists in lists; an ``nltk.Tree`` is one."""
+"""Nested lists of words; an ``nltk.Tree`` is one."""
 SHAPES = 256
-"""Shapes that are kept because another text of the same length will have the same."""
+"""Number of cached shapes; texts of the same length have the same one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Shape:
     children
         (max(n − 1, 0), 2) the left and the right child of each inner node.
     heights
-        (max(n − 1, 0),) the edges on the longest way from each inner node down to a word, 1 or more.
+        (max(n − 1, 0),) the height of each inner node: the edges on its longest path down to a word, 1 or more.
     """
 
     leaves: int
@@ -51,8 +51,8 @@ class Tree:
 def shape_of(leaves: int, merges: Sequence[tuple[int, int]]) -> Shape:
     """Return the shape of n words and the n − 1 merges of two nodes, each after the merges of its children."""
     heights = [0] * leaves
-    for left, right in merges:
-        heights.append(1 + max(heights[left], heights[right]))
+    for first, second in merges:
+        heights.append(1 + max(heights[first], heights[second]))
     inner_heights = np.array(heights[leaves:], dtype=np.int64)
     children = np.array(merges, dtype=np.int64).reshape(-1, 2)
     return Shape(leaves, children, inner_heights)
@@ -71,7 +71,7 @@ def right(leaves: int) -> Shape:
 
 @lru_cache(SHAPES)
 def balanced(leaves: int) -> Shape:
-    """Return the shape whose halves differ by one word at most, the left one being the longer: ((a b) c)."""
+    """Return the shape that is always split in the middle, with the longer half on the left: ((a b) c)."""
     merges: list[tuple[int, int]] = []
 
     def node(start: int, stop: int) -> int:
@@ -89,8 +89,8 @@ def balanced(leaves: int) -> Shape:
 def binarised(nested: Nested) -> Tree:
     """Return the binary tree of nested lists of words.
 
-    A list of more than two parts is binarised to the right, [a, b, c] to (a (b c)); one of a single part is that part,
-    and one of none is left out.
+    A list of more than two parts branches to the right: [a, b, c] becomes (a (b c)). A list of one part is replaced by
+    that part, and an empty list is left out.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def binarised(nested: Nested) -> Tree:
     merges: list[tuple[int, int]] = []
 
     def node_of(part: Nested | str) -> int | None:
-        """Return the number of a part's node; an inner node is −1, −2 … until the number of words is known."""
+        """Return the node of a part; inner nodes are −1, −2 … because the number of words is not known yet."""
         if isinstance(part, str):
             words.append(part)
             return len(words) - 1

@@ -4,8 +4,8 @@
     unfold, top-down         [c₁'; c₂'] = tanh(W_d p + b_d)
     loss                     Σ over inner nodes Σ over the words below it ‖x − x'‖²  +  λ (‖W_e‖² + ‖W_d‖²)
 
-Every inner node is unfolded down to all the words below it. Nodes of one height are computed together, and so are all
-vectors that lie the same number of steps below the node that they are unfolded from.
+Every inner node is unfolded down to all the words below it. All nodes of the same height are computed together, and so
+are all unfolded vectors that are the same number of steps below their node.
 
 Source: Socher, Huang, Pennington, Ng, Manning (2011), "Dynamic pooling and unfolding recursive autoencoders for
 paraphrase detection", sections 2.2 and 2.3.
@@ -14,15 +14,18 @@ paraphrase detection", sections 2.2 and 2.3.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Indices
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """What the autoencoder has learnt besides words: torch tensors.
+    """The learnt matrices of the autoencoder.
 
     Attributes
     ----------
@@ -31,25 +34,25 @@ class Matrices:
     unfold, unfold_bias
         (2d, d) and (2d,): W_d and b_d.
     normalize
-        Whether each inner node is scaled to unit length when it is encoded.
+        Whether each encoded inner node is scaled to unit length.
     """
 
-    fold: Any
-    fold_bias: Any
-    unfold: Any
-    unfold_bias: Any
+    fold: Tensor
+    fold_bias: Tensor
+    unfold: Tensor
+    unfold_bias: Tensor
     normalize: bool = False
 
 
-def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
-    """Return the (m, d) vectors of all inner nodes, in the plan's order, from (L, d) words in the plan's order."""
+def encode(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
+    """Return the (m, d) vectors of all inner nodes from the (L, d) vectors of the words, both in the plan's order."""
     import torch
 
     words_by_height = leaves.split(plan.sizes)
-    nothing = leaves[:0]
-    waiting = nothing
-    vectors = [nothing]
-    # Words without a parent come first, and are in no level.
+    # Vectors whose parent is not computed yet; at first none.
+    waiting = leaves[:0]
+    vectors = [leaves[:0]]
+    # The first words have no parent, so they are in no level.
     for level, words in zip(plan.levels, words_by_height[1:], strict=True):
         pool = torch.cat([words, waiting])
         pairs = _rows(pool, level.children).view(-1, 2 * leaves.shape[1])
@@ -61,24 +64,24 @@ def encode(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     return torch.cat(vectors)
 
 
-def roots(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
-    """Return the (n, d) vector of each text: its root, its word where it has only one, zero where it has none."""
+def roots(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
+    """Return (n, d) vectors of texts: the root of each tree, the word of a text of one word, zero for an empty text."""
     import torch
 
     inner = encode(plan, leaves, matrices)
-    # The last row is that of texts without words, whose index is −1.
+    # Texts without words have the index −1, which is this last row.
     zero = leaves.new_zeros((1, leaves.shape[1]))
     nodes = torch.cat([leaves, inner, zero])
     return nodes[torch.from_numpy(plan.roots)]
 
 
-def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
+def unfolding_loss(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     """Return Σ over inner nodes Σ over the words below it ‖x − x'‖², over all texts of the plan; a scalar.
 
     Parameters
     ----------
     leaves
-        (L, d) words in the plan's order; the coordinates have to lie between −1 and 1 for tanh to reach them.
+        (L, d) vectors of the words in the plan's order. Their coordinates must be between −1 and 1, the range of tanh.
     """
     import torch
 
@@ -93,13 +96,13 @@ def unfolding_loss(plan: Plan, leaves: Any, matrices: Matrices) -> Any:
     return loss
 
 
-def penalty(matrices: Matrices) -> Any:
-    """Return ‖W_e‖² + ‖W_d‖², the biases left out; a scalar."""
+def penalty(matrices: Matrices) -> Tensor:
+    """Return ‖W_e‖² + ‖W_d‖² without the biases; a scalar."""
     return matrices.fold.square().sum() + matrices.unfold.square().sum()
 
 
-def _rows(matrix: Any, rows: Indices) -> Any:
-    """Return rows of a matrix; its gradient adds up in the same order each time."""
+def _rows(matrix: Tensor, rows: Indices) -> Tensor:
+    """Return rows of a matrix. Unlike indexing, this sums gradients in the same order each time."""
     import torch
 
     return torch.nn.functional.embedding(torch.from_numpy(rows), matrix)

@@ -2,8 +2,8 @@
 
 Socher et al. (2011), "Dynamic pooling and unfolding recursive autoencoders for paraphrase detection"; one of the models
 of White et al. (2015), section 3.2.1. A text's vector is the root of its tree: the vectors of two neighbours are merged
-into one until one is left. A text of one word has that word's vector, an empty text the zero vector; all words that
-were not learnt share one vector, which was.
+until one vector remains. A text of one word has the vector of that word, and an empty text the zero vector. All unknown
+words share one learnt vector.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +31,16 @@ from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 TARGET = "FOLDER"
 EXTRA = "hf"
 REQUIRES = ("torch",)
 UNKNOWN = 0
-"""The row of the vector that all unknown words share."""
+"""The row of the vector for unknown words."""
 BLOCK = 256
-"""Texts whose trees are evaluated together."""
+"""Number of texts whose trees are computed together."""
 
 
 def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> UraeEncoder:
@@ -71,7 +74,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
 
 
 def _default(trained: Source) -> Source:
-    """Return the source of trees to use where no option says it."""
+    """Return the source of trees if the option is not set: that of the training if it can be used, otherwise right."""
     # Plain texts have no brackets.
     if trained == "brackets":
         return "right"
@@ -83,7 +86,7 @@ def _default(trained: Source) -> Source:
 
 @dataclass
 class Work:
-    """How many texts were sent to a parser so far, and how many of them it could not parse."""
+    """Counts of the texts that were sent to a parser so far, and of those that it could not parse."""
 
     parsed: int = 0
     fell_back: int = 0
@@ -96,9 +99,9 @@ class Model:
     Attributes
     ----------
     row
-        The row of each word that was learnt, from 1.
+        The row of each learnt word, from 1.
     words
-        (V + 1, d) float32; the first row is that of unknown words.
+        (V + 1, d) float32 word vectors; row 0 is the vector of unknown words.
     """
 
     row: Mapping[str, int]
@@ -112,7 +115,7 @@ class Model:
         Raises
         ------
         SourceError
-            If one is damaged or does not fit the others.
+            If an array is damaged, or its shape does not match the others.
         """
         import torch
 
@@ -120,7 +123,7 @@ class Model:
         dim = folder.whole("dim")
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
 
-        def tensor(name: str, *shape: int) -> Any:
+        def tensor(name: str, *shape: int) -> Tensor:
             return torch.from_numpy(folder.array(name, shape))
 
         matrices = Matrices(
@@ -149,15 +152,17 @@ class Model:
 
 
 @dataclass(frozen=True, eq=False)
-class UraeEncoder(LoadedEncoder):
-    """Folds each text along its tree.
+class UraeEncoder(LoadedEncoder[Model]):
+    """An encoder that folds each text along its tree.
 
     Attributes
     ----------
     trees
-        Where trees come from.
+        The source of the trees.
     requested
-        The same, where an option says it; None where it follows from the folder.
+        The source that the option names; None if it is not set.
+    work
+        Counts of parsed texts, for ``run.json``.
     """
 
     name: str
@@ -173,7 +178,7 @@ class UraeEncoder(LoadedEncoder):
 
     @property
     def card(self) -> Card:
-        """What the folder's record says."""
+        """The properties of the encoder that the folder's record contains."""
         trained = self.folder.settings["trees"]
         warnings = []
         if self.requested is None and trained != self.trees:
@@ -185,13 +190,13 @@ class UraeEncoder(LoadedEncoder):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the folder's files and of where trees come from, the parser's version included."""
+        """A hash of the folder's files and of the source of trees, with the version of the parser."""
         return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """Where trees came from, for ``run.json``, and of a parser how many texts it was given and could not parse."""
-        route: dict[str, Any] = {"trees": parses.identity(self.trees), "device": "cpu"}
+    def route(self) -> Mapping[str, object]:
+        """The source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
+        route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
         if self.work.parsed:
             route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
         return route
@@ -212,7 +217,7 @@ class UraeEncoder(LoadedEncoder):
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
-        """Return how many tokens of the texts are unknown, how many there are, and how many texts have no other."""
+        """Return (unknown tokens, tokens, texts without a known token)."""
         row = self.model.row
         try:
             words = parses.words(texts, self.trees)
@@ -225,7 +230,7 @@ class UraeEncoder(LoadedEncoder):
             parsed = parse(texts, self.trees)
         except ValueError as error:
             raise _no_parse(error, texts) from None
-        self.work.parsed += parsed.asked
+        self.work.parsed += parsed.sent
         self.work.fell_back += parsed.fell_back
         return parsed.trees
 

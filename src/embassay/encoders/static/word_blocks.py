@@ -1,4 +1,4 @@
-"""Blocks of words and vectors, out of text or out of word2vec's binary form."""
+"""Blocks of words and vectors, read from text or from word2vec's binary format."""
 
 from __future__ import annotations
 
@@ -14,21 +14,27 @@ from numpy.typing import NDArray
 from embassay.errors import SourceError
 
 BLOCK = 1 << 23
-"""Bytes that are read at a time."""
+"""Number of bytes that are read at a time."""
 LONGEST_WORD = 10_000
 LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some words in the file's order and their (n, d) float32 vectors; how many bytes followed the last word of all."""
+    """Consecutive words of a file and their (n, d) float32 vectors.
+
+    Attributes
+    ----------
+    trailing
+        Number of bytes after the last word of a binary file.
+    """
 
     words: list[bytes]
     matrix: NDArray[np.float32]
     trailing: int = 0
 
     def take(self, places: Sequence[int]) -> Block:
-        """Return some of the words."""
+        """Return a block with the words at these indices."""
         return Block([self.words[place] for place in places], self.matrix[places], self.trailing)
 
 
@@ -40,17 +46,17 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
     first_line
         The number of the next line of the file.
     size
-        Bytes that are read at a time.
+        Number of bytes that are read at a time.
 
     Raises
     ------
     SourceError
-        For a line with too few numbers, or a number that is none or not finite.
+        For a line with too few numbers, or a number that is not a finite number.
     """
     rest = b""
     while content := file.read(size):
         *lines, rest = (rest + content).split(b"\n")
-        # Blank lines are an error, but at the end of the file: they wait for what follows.
+        # Blank lines are allowed only at the end of the file, so they wait for the next content.
         while lines and not lines[-1].strip():
             rest = lines.pop() + b"\n" + rest
         if lines:
@@ -61,12 +67,12 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
 
 
 def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, size: int = BLOCK) -> Iterator[Block]:
-    """Yield blocks of a binary file: each word, a blank, its numbers as little-endian float32, perhaps a newline.
+    """Yield blocks of a binary file: each word, a space, its numbers as little-endian float32, optionally a newline.
 
     Raises
     ------
     SourceError
-        If it ends before the last word that was promised, or a number is not finite.
+        If it has fewer words than the header says, or a number is not finite.
     """
     width = 4 * dim
     rest = b""
@@ -96,7 +102,7 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
 
 
 def count_numbers(line: bytes) -> int:
-    """Return how many fields at the end of a line are numbers, the first field not counted: it is a word."""
+    """Return the number of fields at the end of a line that are numbers, without the first field, which is a word."""
     count = 0
     for part in reversed(line.rstrip().split(b" ")[1:]):
         if _number(part) is None:
@@ -106,7 +112,7 @@ def count_numbers(line: bytes) -> int:
 
 
 def _records(content: bytes, width: int, most: int) -> tuple[list[bytes], bytes, bytes]:
-    """Return the whole words of a binary block, their numbers' bytes, and what is left."""
+    """Return (the complete words of binary content, the bytes of their numbers, the remaining content)."""
     words: list[bytes] = []
     numbers: list[bytes] = []
     place = 0
@@ -122,7 +128,7 @@ def _records(content: bytes, width: int, most: int) -> tuple[list[bytes], bytes,
 
 
 def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Block:
-    """Split lines into words and numbers, and read the numbers of all at once."""
+    """Return the block of some lines; the numbers of all lines are read at once."""
     words = []
     numbers = []
     for number, line in enumerate(lines, start=first_line):
@@ -133,7 +139,7 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
             raise SourceError(
                 f"has {content}, other lines have a word and {dim} numbers; correct or remove the line", path, number
             )
-        # A word may hold blanks: the last fields are the numbers.
+        # A word may contain spaces, so the last fields are the numbers. partition() is faster for all other words.
         word = line.partition(b" ")[0] if blanks == dim else line.rsplit(b" ", dim)[0]
         words.append(word)
         numbers.append(line[len(word) + 1 :])
@@ -141,7 +147,7 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
 
 
 def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> NDArray[np.float32]:
-    """Read (n, dim) numbers; where the fast reader fails, one by one, to find the line that is wrong."""
+    """Return the (n, dim) numbers of lines, read one by one if the fast reader fails, to find the wrong line."""
     import polars
 
     schema = {str(column): polars.Float32 for column in range(dim)}
@@ -157,6 +163,7 @@ def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> ND
 
 
 def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[np.float32]:
+    """Return the (n, dim) numbers of lines; raise SourceError with line and field for a wrong one."""
     rows = []
     for line, text in enumerate(lines, start=first_line):
         row = []
@@ -173,8 +180,8 @@ def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[
 
 
 def _number(text: bytes) -> float | None:
-    """Return a finite number within float32's range, None for anything else."""
-    # Python reads 1_0 as 10.
+    """Return a finite number within float32's range; None for anything else."""
+    # Python would read 1_0 as 10.
     if b"_" in text:
         return None
     try:

@@ -1,7 +1,8 @@
 """Files of word vectors: GloVe text without a header, word2vec text with one, word2vec binary; each also gzipped.
 
-The form is recognised from the content. A word may hold blanks (GloVe's 840B has ``. . .``): the last d fields of a
-line are its numbers. What is odd and harmless is read and noted with its place; what makes a vector wrong is refused.
+The format is recognised from the content. A word may contain spaces (GloVe's 840B has ``. . .``), so the last d fields
+of a line are its numbers. Harmless irregularities are noted with their lines; anything that makes a vector wrong is an
+error.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ from embassay.store.paths import check_readable
 
 PEEK = 1 << 20
 SAMPLE = 100
-"""Lines that the number of dimensions is taken from where no header says it."""
+"""Number of lines from which the number of dimensions is determined if there is no header."""
 SHOWN = 5
-"""Places that a note names."""
+"""Number of lines that a note names."""
 HEADER = re.compile(rb"[ \t]*(\d{1,12})[ \t]+(\d{1,6})[ \t\r]*")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Form:
-    """How a file of word vectors is written.
+class WordFormat:
+    """The format of a file of word vectors.
 
     Attributes
     ----------
     dim
-        Numbers of each word.
+        Number of dimensions.
     promised
-        The number of words that the header says; None without a header.
+        The number of words in the header; None without a header.
     start
-        Bytes before the first word.
+        Number of bytes before the first word.
     """
 
     kind: Literal["glove", "word2vec text", "word2vec binary"]
@@ -61,11 +62,11 @@ class WordVectors:
     Attributes
     ----------
     row
-        The row of each word, in the file's order; the first of equal words.
+        The row of each word, in the file's order; of a repeated word, its first row.
     matrix
-        (n, d) float32, finite; rows of later equal words are in it and nobody's.
+        (n, d) float32, finite. Later rows of repeated words are in it, but no word refers to them.
     notes
-        What was odd, where, and what was done, one sentence each.
+        Irregularities, their lines, and how they were handled, one sentence each.
     """
 
     row: dict[str, int]
@@ -73,13 +74,13 @@ class WordVectors:
     notes: tuple[str, ...] = ()
 
 
-def recognise(path: Path) -> Form:
-    """Recognise how a file is written, by its first mebibyte.
+def recognise(path: Path) -> WordFormat:
+    """Return the format of a file, recognised by its first mebibyte.
 
     Raises
     ------
     SourceError
-        If it cannot be read, is empty, or does not begin as a file of word vectors does.
+        If it cannot be read, is empty, or does not begin like a file of word vectors.
     """
     with _reading(path), _open(path) as file:
         head = file.read(PEEK)
@@ -93,66 +94,68 @@ def recognise(path: Path) -> Form:
     if header := HEADER.fullmatch(first):
         return _with_header(path, int(header[1]), int(header[2]), rest, start + len(first) + 1)
     *lines, last = head[start:].split(b"\n")
-    # The last line may be cut.
+    # The last line may be incomplete.
     if len(head) < PEEK:
         lines.append(last)
     filled = [line for line in lines[:SAMPLE] if line.strip()]
-    return Form("glove", _dimensions(path, filled), None, start)
+    return WordFormat("glove", _dimensions(path, filled), None, start)
 
 
 def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int = BLOCK) -> WordVectors:
-    """Read words and vectors, the first ``limit`` only where that is not 0.
+    """Return the words of a file and their vectors.
 
-    The memory is about that of the matrix and the words.
+    The memory needed is about that of the matrix and the words.
 
     Parameters
     ----------
+    limit
+        Read only this many words from the start of the file; 0 for all.
     always
-        Words that are read wherever they stand.
+        Words that are read even if they come after the limit.
     block_size
-        Bytes that are read at a time.
+        Number of bytes that are read at a time.
 
     Raises
     ------
     SourceError
-        If the file is incomplete, a line has too few numbers, or a number is none or not finite; with the line, or
-        the number of the word in a binary file.
+        If the file is incomplete, a line has too few numbers, or a number is not a finite number. The error names the
+        line, or the number of the word in a binary file.
     """
-    form = recognise(path)
-    reader = _Reader(form)
+    file_format = recognise(path)
+    reader = _Reader(file_format)
     wanted = {word.encode() for word in always}
     with _reading(path), _open(path) as file:
-        file.seek(form.start)
-        for block in _blocks(path, file, form, block_size):
+        file.seek(file_format.start)
+        for block in _blocks(path, file, file_format, block_size):
             if not limit:
                 reader.add(block)
                 continue
-            # The words that there is room for, and of the others those that are wanted wherever they stand.
-            room = max(limit - reader.count, 0)
-            later = [place for place in range(room, len(block.words)) if block.words[place] in wanted]
-            reader.add(block.take([*range(min(room, len(block.words))), *later]))
+            # The words up to the limit, and after it only the wanted ones.
+            within_limit = min(max(limit - reader.count, 0), len(block.words))
+            places = list(range(within_limit))
+            places += [place for place in range(within_limit, len(block.words)) if block.words[place] in wanted]
+            reader.add(block.take(places))
             if reader.count >= limit and reader.row.keys() >= set(always):
                 break
     is_whole_file = not limit or reader.count < limit
-    if is_whole_file and form.promised is not None and reader.count < form.promised:
-        raise SourceError(
-            f"the header gives {form.promised:,} words, but the file has {reader.count:,}; the file is incomplete", path
-        )
+    if is_whole_file and file_format.promised is not None and reader.count < file_format.promised:
+        counts = f"the header gives {file_format.promised:,} words, but the file has {reader.count:,}"
+        raise SourceError(f"{counts}; the file is incomplete", path)
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 
-def _blocks(path: Path, file: BufferedIOBase, form: Form, size: int) -> Iterator[Block]:
-    if form.kind == "word2vec binary":
-        return binary_blocks(path, file, form.dim, form.promised or 0, size)
-    first_line = 1 if form.promised is None else 2
-    return text_blocks(path, file, form.dim, first_line, size)
+def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat, size: int) -> Iterator[Block]:
+    if file_format.kind == "word2vec binary":
+        return binary_blocks(path, file, file_format.dim, file_format.promised or 0, size)
+    first_line = 1 if file_format.promised is None else 2
+    return text_blocks(path, file, file_format.dim, first_line, size)
 
 
 class _Reader:
-    """What has been read so far, and the places (from 0) of what was odd."""
+    """The words read so far, and the indices (from 0) of irregular words."""
 
-    def __init__(self, form: Form) -> None:
-        self.form = form
+    def __init__(self, file_format: WordFormat) -> None:
+        self.file_format = file_format
         self.row: dict[str, int] = {}
         self.count = 0
         self._parts: list[NDArray[np.float32]] = []
@@ -162,7 +165,7 @@ class _Reader:
         self._trailing = 0
 
     def add(self, block: Block) -> None:
-        """Take a block's words and vectors."""
+        """Add the words and vectors of a block."""
         for place, content in enumerate(block.words, start=self.count):
             word = content.decode(errors="replace")
             if "\ufffd" in word and word.encode() != content:
@@ -176,8 +179,8 @@ class _Reader:
         self._trailing += block.trailing
 
     def matrix(self) -> NDArray[np.float32]:
-        """Put the parts into one matrix, letting go of each: the memory is not needed twice."""
-        matrix = np.empty((self.count, self.form.dim), dtype=np.float32)
+        """Return the vectors of all blocks as one matrix. Each block is released, so memory is not needed twice."""
+        matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
         end = self.count
         while self._parts:
             part = self._parts.pop()
@@ -186,22 +189,22 @@ class _Reader:
         return matrix
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence for each thing that was odd."""
-        with_blanks = f"with spaces: the last {self.form.dim} fields were used as the numbers"
+        """Yield a sentence for each kind of irregularity."""
+        with_blanks = f"with spaces: the last {self.file_format.dim} fields were used as the numbers"
         yield from self._note(self._with_blanks, with_blanks)
         yield from self._note(self._repeated, "repeated: the first vector was used")
         yield from self._note(self._wrong_bytes, "not in UTF-8: invalid bytes were replaced by U+FFFD")
-        if self.form.promised is not None and self.count > self.form.promised:
-            yield f"the header gives {self.form.promised:,} words, but all {self.count:,} in the file were read"
+        if self.file_format.promised is not None and self.count > self.file_format.promised:
+            yield f"the header gives {self.file_format.promised:,} words, but all {self.count:,} in the file were read"
         if self._trailing:
             yield f"{self._trailing:,} bytes after the last word were ignored"
 
     def _note(self, places: Sequence[int], what: str) -> Iterator[str]:
-        """Yield what is odd about some words, with the lines of the first ones, or their numbers in a binary file."""
+        """Yield a sentence about irregular words, with the lines (in a binary file, the numbers) of the first ones."""
         if not places:
             return
-        unit = "word" if self.form.kind == "word2vec binary" else "line"
-        first = 2 if self.form.kind == "word2vec text" else 1
+        unit = "word" if self.file_format.kind == "word2vec binary" else "line"
+        first = 2 if self.file_format.kind == "word2vec text" else 1
         numbers = ", ".join(str(place + first) for place in places[:SHOWN])
         if len(places) > SHOWN:
             numbers += " …"
@@ -209,8 +212,8 @@ class _Reader:
         yield f"{len(places):,} word{plural} {what} ({unit}{plural} {numbers})"
 
 
-def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> Form:
-    """Distinguish text from binary by what follows the header."""
+def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -> WordFormat:
+    """Return the format of a file with a header; text and binary are distinguished by what follows the header."""
     if not promised or not dim:
         raise SourceError(f"the header gives {promised} words of {dim} dimensions", path, 1)
     if not rest.strip():
@@ -219,22 +222,22 @@ def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -
     sample = rest[: 1 << 16]
     is_binary = CONTROL.search(sample) or not _is_utf8(sample)
     if count_numbers(second_line) < dim and is_binary:
-        return Form("word2vec binary", dim, promised, start)
-    return Form("word2vec text", dim, promised, start)
+        return WordFormat("word2vec binary", dim, promised, start)
+    return WordFormat("word2vec text", dim, promised, start)
 
 
 def _is_utf8(content: bytes) -> bool:
     try:
         content.decode()
     except UnicodeDecodeError as error:
-        # The last character may be cut.
+        # The sample may end within a character.
         return error.end == len(content)
     return True
 
 
 def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
-    """Return the number of dimensions that most lines have; a word may itself end in a number."""
-    # The smaller of two that are equally frequent: a word that ends in a number makes its line one longer.
+    """Return the number of dimensions: the most frequent number of numbers at the end of a line."""
+    # The smaller one of two equally frequent numbers, because a word may itself end in a number.
     counts = Counter(count_numbers(line) for line in lines)
     dim = max(counts, key=lambda number: (counts[number], -number))
     if dim < 2 or count_numbers(lines[0]) < dim:
@@ -262,7 +265,7 @@ def _open(path: Path) -> BufferedIOBase:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn what reading may raise into one line for people."""
+    """Convert errors of reading into SourceErrors of one line."""
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -2,7 +2,7 @@
 
 Mean and sum are the baselines MOWE and SOWE of White et al. (2015), section 3.2.3; smooth inverse frequency (SIF) is
 Arora, Liang & Ma (2017), "A simple but tough-to-beat baseline for sentence embeddings", algorithm 1. Words without a
-vector are skipped; a text that has no other is a zero vector.
+vector are skipped; a text without any word vector has the zero vector.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.word_files import Form, WordVectors, read, recognise
+from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
 from embassay.encoders.tokens import Cut, Cutting, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
@@ -90,17 +90,19 @@ def create(
 
 @dataclass(frozen=True)
 class WordFile:
-    """A file of word vectors that is read when it is first needed, the first ``limit`` words where that is not 0.
+    """A file of word vectors, read at the first access.
 
     Attributes
     ----------
+    limit
+        Only this many words from the start of the file are read; 0 for all.
     notes
-        What was odd about the file; remembered when the words are released.
+        Irregularities in the file, one sentence each; they stay when the words are released.
     """
 
     path: Path
     limit: int
-    form: Form
+    format: WordFormat
     notes: list[str] = field(default_factory=list, compare=False)
 
     @property
@@ -125,18 +127,18 @@ class WordFile:
         return vectors
 
     def release(self) -> None:
-        """Let go of the words."""
+        """Release the words."""
         vars(self).pop("vectors", None)
 
 
 @dataclass(frozen=True)
 class WordsEncoder:
-    """Pools the vectors of a text's words.
+    """An encoder that pools the vectors of a text's words.
 
     Attributes
     ----------
     learnt
-        The texts that SIF has learnt from; None before :meth:`fit`.
+        The texts from which SIF learns; None before :meth:`fit`.
     """
 
     name: str
@@ -151,21 +153,21 @@ class WordsEncoder:
 
     @property
     def card(self) -> Card:
-        """What is known without reading the file; once it has been read, also what was odd about it."""
+        """The properties of the encoder; after the file has been read, also its irregularities as warnings."""
         is_fitted = self.pool == "sif"
         return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
 
     @property
-    def route(self) -> Mapping[str, Any]:
-        """What was read, for ``run.json``; nothing before the first text is encoded."""
+    def route(self) -> Mapping[str, object]:
+        """Facts about the file, for ``run.json``; empty before the first text is encoded."""
         if not self.file.is_read:
             return {}
         rows, dim = self.file.vectors.matrix.shape
-        return {"form": self.file.form.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
+        return {"form": self.file.format.kind, "words": rows, "dim": dim, "notes": list(self.file.notes)}
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the file's content, of what changes the vectors, and of the texts that SIF has learnt from."""
+        """A hash of the file's content, of all options that change vectors, and of the texts from which SIF learns."""
         content = self.runtime.sha256(self.file.path)
         settings = [self.pool, self.tokens, self.lower, self.file.limit]
         parts = ["words", content, settings]
@@ -174,8 +176,10 @@ class WordsEncoder:
         return content_hash(parts)
 
     def fit(self, texts: Sequence[str]) -> WordsEncoder:
-        """Return an encoder that knows these texts, for SIF; itself otherwise."""
-        return replace(self, learnt=tuple(texts)) if self.pool == "sif" else self
+        """Return an encoder that learns from these texts, for SIF; otherwise itself."""
+        if self.pool != "sif":
+            return self
+        return replace(self, learnt=tuple(texts))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32; a text without a known word is a zero row.
@@ -189,24 +193,24 @@ class WordsEncoder:
             return self._pooled(texts, None).astype(np.float32)
         sif = self._sif
         pooled = self._pooled(texts, sif.weights)
-        # The common direction is taken out.
-        along = pooled @ sif.direction
-        return (pooled - np.outer(along, sif.direction)).astype(np.float32)
+        # Remove the component along the common direction.
+        components = pooled @ sif.direction
+        return (pooled - np.outer(components, sif.direction)).astype(np.float32)
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
-        """Return how many tokens of the texts have no vector, how many there are, and how many texts have no other."""
+        """Return (tokens without a vector, tokens, texts without any word vector)."""
         return count_unknown(map(self._words, texts), lambda word: self._row(word) is not None)
 
     def release(self) -> None:
-        """Let go of the words; the next text reads them again."""
+        """Release the words; they are read again for the next text."""
         self.file.release()
 
     def _words(self, text: str) -> list[str]:
         return self.cut(text.lower() if self.lower else text)
 
     def _row(self, word: str) -> int | None:
-        """Return the row of a word, as it is or lower-cased; None where it has none."""
-        # ``lower`` is True (the text is in lower case already), False (never), or None (only if the word is missing).
+        """Return the row of a word; None if it has no vector."""
+        # With ``lower=None``, a word is lower-cased only if it has no vector as it is.
         rows = self.file.vectors.row
         row = rows.get(word)
         if row is None and self.lower is None:
@@ -219,7 +223,7 @@ class WordsEncoder:
         return [row for row in rows if row is not None]
 
     def _pooled(self, texts: Sequence[str], weights: Mapping[int, float] | None) -> NDArray[np.float64]:
-        """Return the (n, d) sums or means of the texts' words, weighted by row; zero for a text without any."""
+        """Return the (n, d) sums or means of the texts' word vectors; ``weights`` has the weight of each row."""
         matrix = self.file.vectors.matrix
         pooled = np.zeros((len(texts), matrix.shape[1]))
         for place, text in enumerate(texts):
@@ -229,7 +233,7 @@ class WordsEncoder:
             if weights is None:
                 pooled[place] = matrix[rows].sum(axis=0, dtype=np.float64)
             else:
-                # A word that SIF has not learnt is rare: its weight is 1.
+                # A word that does not occur in the learnt texts has p(w) = 0, so its weight is 1.
                 row_weights = np.array([weights.get(row, 1.0) for row in rows])
                 pooled[place] = row_weights @ matrix[rows].astype(np.float64)
             if self.pool != "sum":
@@ -238,10 +242,10 @@ class WordsEncoder:
 
     @cached_property
     def _sif(self) -> Sif:
-        """What SIF has learnt.
+        """The weights and the common direction of SIF.
 
-        p(w) is w's share of all tokens of the learnt texts; the direction is the first right singular vector of their
-        (n, d) weighted means, which are not centred.
+        p(w) is the share of w among all tokens of the learnt texts. The direction is the first right singular vector of
+        the (n, d) weighted means of these texts, which are not centred.
         """
         if self.learnt is None:
             raise EncoderError("words with pool=sif learns word frequencies from a corpus; call fit(texts) first")
@@ -256,14 +260,14 @@ class WordsEncoder:
         eigenvalues, eigenvectors = np.linalg.eigh(means.T @ means)
         direction = eigenvectors[:, -1]
         if eigenvalues[-1] <= 0:
-            # All means are zero: nothing to take out.
+            # All means are zero, so there is no direction.
             direction = np.zeros_like(direction)
         return Sif(weights, direction)
 
 
 @dataclass(frozen=True)
 class Sif:
-    """The weight of each row that the learnt texts have, and the (d,) common direction to take out."""
+    """The weight of each row that occurs in the learnt texts, and the (d,) common direction to remove."""
 
     weights: Mapping[int, float]
     direction: NDArray[np.float64]
