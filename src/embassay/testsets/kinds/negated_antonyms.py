@@ -167,14 +167,14 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     texts = (tagged.text, swapped.text, polarity, paraphrase)
     if question is not None:
         # A question tag is reversed if the clause was negated, or its negation removed.
-        turned = question.turned()
-        if turned is None:
+        opposite = question.opposite()
+        if opposite is None:
             return "a question tag that cannot be reversed"
         texts = (
             with_tag(texts[0], question),
             with_tag(texts[1], question),
-            with_tag(texts[2], turned),
-            with_tag(texts[3], turned),
+            with_tag(texts[2], opposite),
+            with_tag(texts[3], opposite),
         )
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
     negation = pattern or is_negated(tag(polarity)) or ""
