@@ -17,7 +17,7 @@ from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import is_negated
+from embassay.testsets.english.negators import first_negation
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.question_tags import split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
@@ -136,7 +136,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
     sides = [(side, tag(side.text)) for side in (pair.first, pair.second)]
     if any(len(tagged.words) < SHORTEST for _, tagged in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [side for side, tagged in sides if is_negated(tagged)]
+    negative = [side for side, tagged in sides if first_negation(tagged)]
     if len(negative) != 1:
         return "a pair with both sides negated, or neither"
     return negative[0]
@@ -154,7 +154,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     swapped = _swapped(tagged, candidate)
     if swapped is None:
         return "the antonym lacks the required form"
-    pattern = is_negated(tagged)
+    pattern = first_negation(tagged)
     if pattern:
         polarity, paraphrase = unnegated(tagged), unnegated(swapped)
     else:
@@ -177,7 +177,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
             with_tag(texts[3], opposite),
         )
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
-    negation = pattern or is_negated(tag(polarity)) or ""
+    negation = pattern or first_negation(tag(polarity)) or ""
     return _Quadruple(texts, candidate.part, "–".join(lemmas), negation, candidate.opposite.verdict == "sure")
 
 
