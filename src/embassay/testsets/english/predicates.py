@@ -350,7 +350,7 @@ def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str)
 
 
 def _is_surely_verb(words: tuple[Word, ...], group: Group) -> bool:
-    """Return whether ``like`` is certainly a verb: negated, inflected, or after a subject (not ``remember it like``)."""
+    """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
     if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
         return True
     subject = before_adverbs(words, group.first)
