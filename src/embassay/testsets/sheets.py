@@ -49,6 +49,7 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 """Characters at the start of a cell that make a spreadsheet evaluate it."""
 _ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _INSIDE = re.compile(r"[\s%]")
+"""Characters inside an id that are escaped."""
 _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
 
@@ -99,7 +100,8 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
     rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
     order = generator(seed, "builders", "sheet").permutation(len(rows))
     chosen, counts = list[RatedRow](), Counter[str]()
-    for row in (rows[place] for place in order):
+    for place in order:
+        row = rows[place]
         counts[row.edit] += 1
         if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
             chosen.append(row)
@@ -153,13 +155,19 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     corpus
         The corpus as :func:`~embassay.testsets.files.name_of` names it.
     """
-    cells = list[Sequence[str]]()
+    lines = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
-        # Ids are separated by spaces; a space or a percent sign inside an id is escaped as in URLs.
-        items = " ".join(_INSIDE.sub(lambda match: quote(match[0]), item) for item in row.items)
         place = f"{number} of {len(rows)}"
-        cells.append((corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), "", ""))
-    return table_of(COLUMNS, cells)
+        items = " ".join(map(_escaped_id, row.items))
+        rating, remark = "", ""
+        cells = (corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), rating, remark)
+        lines.append(cells)
+    return table_of(COLUMNS, lines)
+
+
+def _escaped_id(item: str) -> str:
+    """Return an id without spaces, which separate the ids in a cell; they are escaped as in URLs."""
+    return _INSIDE.sub(lambda match: quote(match[0]), item)
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:

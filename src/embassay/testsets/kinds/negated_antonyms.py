@@ -33,7 +33,21 @@ PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
 @dataclass(frozen=True)
 class _Quadruple:
-    """Texts (sentence, antonym, polarity, paraphrase) and what they were made with."""
+    """A sentence, its antonym, its negation and its negated antonym.
+
+    Attributes
+    ----------
+    texts
+        The four, in this order.
+    part
+        The part of speech of the replaced word, a letter of WordNet.
+    pair
+        The replaced word and its antonym: ``agree–disagree``.
+    negation
+        The pattern of the negation: ``not``, ``n't`` …
+    sure
+        Whether the two words are certainly opposites; otherwise people decide.
+    """
 
     texts: tuple[str, str, str, str]
     part: str
@@ -82,9 +96,11 @@ def build(
             texts = frozenset(text.casefold() for text in quadruple.texts)
             if texts in sure:
                 rejected["repeated quadruple"] += 1
-            if not quadruple.sure:
+            if quadruple.sure:
+                sure.setdefault(texts, quadruple)
+            else:
                 rejected["doubtful opposites: for the review sheet"] += 1
-            (sure if quadruple.sure else doubtful).setdefault(texts, quadruple)
+                doubtful.setdefault(texts, quadruple)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
     chosen = evenly([(quadruple.pair, quadruple) for quadruple in sure.values()], count, seed, "quadruples")
@@ -144,7 +160,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
 
 def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     """Return the quadruple of a sentence, or the reason why there is none."""
-    clause, question = split_tag(text)
+    clause, question_tag = split_tag(text)
     tagged = tag(clause)
     candidate = find(tagged, lexicon)
     if isinstance(candidate, str):
@@ -165,20 +181,25 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
         return "the negation cannot be added or removed"
 
     texts = (tagged.text, swapped.text, polarity, paraphrase)
-    if question is not None:
+    if question_tag is not None:
         # A question tag is reversed if the clause was negated, or its negation removed.
-        opposite = question.opposite()
+        opposite = question_tag.opposite()
         if opposite is None:
             return "a question tag that cannot be reversed"
         texts = (
-            with_tag(texts[0], question),
-            with_tag(texts[1], question),
+            with_tag(texts[0], question_tag),
+            with_tag(texts[1], question_tag),
             with_tag(texts[2], opposite),
             with_tag(texts[3], opposite),
         )
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
-    negation = pattern or first_negation(tag(polarity)) or ""
-    return _Quadruple(texts, candidate.part, "–".join(lemmas), negation, candidate.opposite.verdict == "sure")
+    return _Quadruple(
+        texts,
+        part=candidate.part,
+        pair="–".join(lemmas),
+        negation=pattern or first_negation(tag(polarity)) or "",
+        sure=candidate.opposite.verdict == "sure",
+    )
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
@@ -204,11 +225,20 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
 
 def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
     """Return the four choices of a quadruple, each of its sentences the input in turn."""
-    choices = []
-    for turn, roles in enumerate(INPUTS, 1):
-        sentence, antonym, polarity, paraphrase = (made.texts[role] for role in roles)
-        name, part = f"{number + 1}-{turn}", PARTS_OF_SPEECH[made.part]
-        choices.append(Choice(name, sentence, antonym, polarity, paraphrase, part, made.pair, made.negation))
+    choices = list[Choice]()
+    for turn, positions in enumerate(INPUTS, 1):
+        sentence, antonym, polarity, paraphrase = (made.texts[position] for position in positions)
+        choice = Choice(
+            id=f"{number + 1}-{turn}",
+            input=sentence,
+            antonym=antonym,
+            polarity=polarity,
+            paraphrase=paraphrase,
+            part_of_speech=PARTS_OF_SPEECH[made.part],
+            pair=made.pair,
+            negation=made.negation,
+        )
+        choices.append(choice)
     return tuple(choices)
 
 
