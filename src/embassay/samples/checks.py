@@ -131,7 +131,8 @@ def _check_edits(sample: MinimalPairs) -> None:
     _check_text("original", sample.original)
     _check_label("group", sample.group)
     edits = sample.edits
-    if not _is_list(edits) or not edits or not all(_is_list(edit) and len(edit) == 2 for edit in edits):
+    is_list_of_pairs = _is_list(edits) and all(_is_list(edit) and len(edit) == 2 for edit in edits)
+    if not is_list_of_pairs or not edits:
         raise ValueError("edits must be a non-empty tuple of (name, text)")
     names = set[str]()
     for name, text in edits:
@@ -152,7 +153,8 @@ def _check_composition(sample: Composition) -> None:
     for field in ("a", "b", "target"):
         _check_text(field, getattr(sample, field))
     _check_label("group", sample.group)
-    if not isinstance(sample.mirrored, bool) or (sample.mirrored and sample.operator != "difference"):
+    is_misplaced = sample.mirrored and sample.operator != "difference"
+    if not isinstance(sample.mirrored, bool) or is_misplaced:
         raise ValueError("mirrored must be True or False, and can be True only for a difference")
     if not _is_list(sample.ratings) or not all(map(is_rating, sample.ratings)):
         raise ValueError(f"ratings must be numbers from {LIKERT[0]:g} to {LIKERT[1]:g}, are {sample.ratings!r}")
@@ -169,12 +171,14 @@ def _check_pair(sample: Pair) -> None:
 def _check_question(sample: Question) -> None:
     _check_text("question", sample.question)
     for field in ("right", "gains", "units"):
-        if not _is_list(getattr(sample, field)):
-            raise ValueError(f"{field} must be a tuple, is {_kind(getattr(sample, field))}")
+        value = getattr(sample, field)
+        if not _is_list(value):
+            raise ValueError(f"{field} must be a tuple, is {_kind(value)}")
     for unit in sample.units:
         _check_text("a unit of it", unit)
     if sample.gains and len(sample.gains) != len(sample.right):
         raise ValueError(f"gains must have {len(sample.right)} values, one per right document; has {len(sample.gains)}")
+    # Not isinstance, because True is not a gain.
     if not all(type(gain) is int and gain >= 1 for gain in sample.gains):
         raise ValueError(f"gains must be integers of at least 1, are {sample.gains!r}")
 

@@ -28,7 +28,8 @@ SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Bro
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return len(set(HEADER) & {cell.strip() for cell in first_line(head).split("\t")}) > 2
+    cells = {cell.strip() for cell in first_line(head).split("\t")}
+    return len(cells & set(HEADER)) > 2
 
 
 def recognises_folder(path: Path) -> bool:
@@ -117,6 +118,7 @@ class _Pairs:
 
 
 def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
+    """Yield the numbers of pairs, and a warning if only one of the two files was read."""
     yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
     if path.name in MSRP_FILES:
         yield "only one of the two released files; published figures are for both, so pass their folder"

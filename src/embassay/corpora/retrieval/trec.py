@@ -187,7 +187,10 @@ def _queries(path: Path, topic: Topic) -> dict[str, str]:
     text = "".join(line for _, line in text_lines(path))
     rows = sgml_topics(path, text, SECTIONS[topic]) if has_topics(text) else _plain_topics(path, topic)
     ids = Ids(path, "num", numbered=False)
-    queries = {ids.add(name, line): query for line, name, query in rows}
+    queries: dict[str, str] = {}
+    for line, name, query in rows:
+        ids.add(name, line)
+        queries[name] = query
     if not queries:
         raise SourceError("the file has no topics", path)
     return queries
