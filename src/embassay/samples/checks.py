@@ -50,8 +50,8 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
     _check_each(f"corpus {name!r}, document", documents, _check_document)
-    known = frozenset(document.id for document in documents)
-    _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, known))
+    ids = frozenset(document.id for document in documents)
+    _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, ids))
 
 
 def text_problem(value: object) -> str:

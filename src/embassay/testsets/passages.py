@@ -169,7 +169,9 @@ def stem(word: str) -> str:
     """Return a word of :func:`tokens` without the ending of an English plural."""
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
+    if word.endswith("s") and not word.endswith("ss") and len(word) > 2:
+        return word[:-1]
+    return word
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from embassay.corpora.io.records import Table
@@ -184,7 +183,8 @@ def shown(text: str) -> str:
 
 def meant(cell: str) -> str:
     """Return the text of a cell that :func:`shown` made."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    return cell[1:] if is_escaped else cell
 
 
 # --- Reading ---
@@ -237,7 +237,7 @@ def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
     return table
 
 
-def _row_number(cell: Any, path: Path, line: int) -> tuple[int, int]:
+def _row_number(cell: object, path: Path, line: int) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
     match = _ROW.fullmatch(str(cell).strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):

@@ -179,7 +179,8 @@ def _note_on_few_removed(removed: int, units: int, barred: int, share: float) ->
     if not number:
         reason = "the share rounds to 0"
     elif barred:
-        reason = f"{barred:,} of them {'has' if barred == 1 else 'have'} questions that another unit may answer"
+        have = "has" if barred == 1 else "have"
+        reason = f"{barred:,} of them {have} questions that another unit may answer"
     else:
         reason = "at least one must remain"
     return [f"{counted(removed, 'unit')} removed (unanswerable={share:g} of {units:,}): {reason}"]

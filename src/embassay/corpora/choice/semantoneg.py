@@ -101,8 +101,8 @@ def _entry(row: Row, part_of_speech: str) -> Choice:
     row.require("label", "input", "sentences")
     sentences, label = row.values["sentences"], row.values["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
-        found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
-        raise row.error(f"must be a list of three candidates, is {found}", "sentences")
+        actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
+        raise row.error(f"must be a list of three candidates, is {actual}", "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
         raise row.error(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", "label")
     text = row.text("input")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from embassay.corpora.io.jsonl import counted, listed
 from embassay.corpora.io.rows import Row
@@ -25,7 +24,7 @@ def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     return row.as_text(value["text"], field), ratings_of(row, value.get("ratings"), field)
 
 
-def ratings_of(row: Row, value: Any, field: str = "ratings") -> tuple[float, ...]:
+def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, ...]:
     """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()

@@ -44,7 +44,7 @@ def recognises(head: str) -> bool:
     names = first_fields(head)
     if not names:
         names = frozenset(cell.strip().strip('"') for cell in line.split(_delimiter(line)))
-    return any(known["first"] in names and known["second"] in names for known in KNOWN)
+    return any(columns["first"] in names and columns["second"] in names for columns in KNOWN)
 
 
 def load(
@@ -130,20 +130,20 @@ def _subset(row: Row, column: str) -> str:
 
 
 def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Return the column for each use: as the options name it, else a known name; score and subset are optional."""
+    """Return the column for each use: named by an option, else recognised; score and subset are optional."""
     for column in named.values():
         if column not in names:
             raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, column)
-    # The set of known names of which the table has the most.
+    # The set of recognised names of which the table has the most.
     best: dict[str, str] = {}
-    for known in KNOWN:
-        columns = {what: column for what, column in known.items() if column in names}
+    for recognised in KNOWN:
+        columns = {what: column for what, column in recognised.items() if column in names}
         columns.update(named)
         if "first" in columns and "second" in columns and len(columns) > len(best):
             best = columns
     if not best:
-        found = listed(sorted(names))
-        raise SourceError(f"no two columns of sentences; found {found}; set first= and second=", path, 1)
+        problem = f"no two columns of sentences; found {listed(sorted(names))}; set first= and second="
+        raise SourceError(problem, path, 1)
     if best["first"] == best["second"]:
         raise SourceError("is used both as first= and as second=; name two different columns", path, 1, best["first"])
     return best

@@ -205,7 +205,9 @@ def main_group(tagged: Tagged) -> Group | None:
         return None
     all_groups = groups(tagged)
     group = _outside_subordinate_clauses(tagged.words, all_groups)
-    return group if group and _is_surely_main(tagged.words, group, all_groups) else None
+    if group is None or not _is_surely_main(tagged.words, group, all_groups):
+        return None
+    return group
 
 
 def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Group, ...]) -> Group | None:

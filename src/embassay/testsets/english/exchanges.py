@@ -108,7 +108,9 @@ class Names:
         """Return the sentence with one name replaced by another name of the same kind from the corpus; else None."""
         for name in self._names(tagged):
             text = _phrase(tagged, name.start, name.end)
-            same_kind = NAMES if name.kind == "placeholder" else self._names_of_kind.get(name.kind, [])
+            same_kind: Sequence[str] = NAMES
+            if name.kind != "placeholder":
+                same_kind = self._names_of_kind.get(name.kind, [])
             others = [other for other in same_kind if other.lower() not in tagged.text.lower()]
             if others and tagged.text.count(text) == 1:
                 # The other name replaces the first word, the remaining words are deleted.
@@ -132,7 +134,10 @@ class Names:
             # "Young Texas" and "Texas oil" are not names of places.
             is_part_of_phrase = before.tag in {"JJ", "NN", "RB"} or after.tag in {"NN", "NNS", "CD", "JJ"}
             if kind and not is_part_of_phrase:
-                yield _Name(start, end, f"{kind} the" if before.lowercase == "the" else kind)
+                # Names with and without an article do not replace each other.
+                if before.lowercase == "the":
+                    kind += " the"
+                yield _Name(start, end, kind)
             start = end
 
     def _kind(self, words: Sequence[Word]) -> str | None:

@@ -263,7 +263,8 @@ def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
         return frozenset({"end"})
     if word.lowercase == "to":
-        return frozenset({"inf" if word_at(words, place + 1).tag == "VB" else "to"})
+        is_infinitive = word_at(words, place + 1).tag == "VB"
+        return frozenset({"inf"}) if is_infinitive else frozenset({"to"})
     if word.tag in {"WRB", "WP"}:
         return frozenset({word.lowercase, "wh"})
     if word.tag == "IN":

@@ -58,7 +58,8 @@ def joined_verbs(a: Tagged, b: Tagged) -> str | None:
     if not subject or _is_pointer(subject[0]):
         return None
     is_clear = all(word.tag == "NNP" for word in subject) and not _names_other_person(a, end)
-    start = _predicate(a, b, subject, {"he", "she"} if is_clear else set())
+    pronouns = {"he", "she"} if is_clear else set[str]()
+    start = _predicate(a, b, subject, pronouns)
     if start is None:
         return None
     # After an auxiliary, a second verb without its own would be read with that one: "was built and burned".
@@ -132,7 +133,8 @@ def _finite_from(tagged: Tagged, start: int) -> int:
     index = start
     while index < len(tagged.words) and is_adverb(tagged.words[index]):
         index += 1
-    return index if index < len(tagged.words) and is_finite(tagged.words, index) else -1
+    has_finite_verb = index < len(tagged.words) and is_finite(tagged.words, index)
+    return index if has_finite_verb else -1
 
 
 def _names_other_person(a: Tagged, after: int) -> bool:

@@ -48,7 +48,9 @@ def negated(tagged: Tagged, index: int | None = None, *, contracted: bool = Fals
     The negated sentence; None if it is already negated, or in doubtful cases.
     """
     group = main_group(tagged) if index is None else group_at(tagged, index)
-    return None if group is None else _group_negated(tagged, group, contracted)
+    if group is None:
+        return None
+    return _group_negated(tagged, group, contracted)
 
 
 def _group_negated(tagged: Tagged, group: Group, contracted: bool = False) -> str | None:
@@ -115,8 +117,12 @@ def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bo
             verb += 1
         full = "would" if "VB" in possible(word_at(words, verb).lowercase) else "had"
     if not contracted:
-        return word.start, word.end, f" {full} not"
-    return word.start, word.end, " won't" if full == "will" else f" {full}n't"
+        replacement = f" {full} not"
+    elif full == "will":
+        replacement = " won't"
+    else:
+        replacement = f" {full}n't"
+    return word.start, word.end, replacement
 
 
 def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bool) -> Splice:
@@ -129,10 +135,14 @@ def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bo
         return end, end, " not"
     if contracted and word.lowercase in CONTRACTED:
         return word.end, word.end, "n't"
-    if contracted and word.lowercase in ("can", "will"):
-        return word.start, word.end, "can't" if word.lowercase == "can" else "won't"
+    if contracted and word.lowercase == "can":
+        return word.start, word.end, "can't"
+    if contracted and word.lowercase == "will":
+        return word.start, word.end, "won't"
     # "Cannot" is one word.
-    return word.end, word.end, "not" if word.lowercase == "can" else " not"
+    if word.lowercase == "can":
+        return word.end, word.end, "not"
+    return word.end, word.end, " not"
 
 
 def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splice]:
@@ -200,7 +210,9 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
         group = group_at(tagged, copula)
     if group is not None:
         without = unnegated(tagged, group.first)
-        return without if without is not None else _group_negated(tagged, group)
+        if without is not None:
+            return without
+        return _group_negated(tagged, group)
     return _outside_group(tagged, index)
 
 
@@ -218,8 +230,10 @@ def falls_elsewhere(tagged: Tagged, text: str) -> bool:
 def _outside_group(tagged: Tagged, index: int) -> str | None:
     """Negate a verb or an adjective that does not belong to a finite verb group; None in doubtful cases."""
     words = tagged.words
+    if words[index].tag == "VB":
+        return _infinitive_negated(tagged, index - 1)
     if words[index].tag.startswith("VB"):
-        return _infinitive_negated(tagged, index - 1) if words[index].tag == "VB" else None
+        return None
     first = index
     while word_at(words, first - 1).lowercase in DEGREES:
         first -= 1
@@ -240,7 +254,9 @@ def _infinitive_negated(tagged: Tagged, to: int) -> str | None:
     governor = word_at(words, to - 1)
     if governor.lemma in GOVERNORS or governor.lowercase == "used":
         group = group_at(tagged, to - 1)
-        return None if group is None else _group_negated(tagged, group)
+        if group is None:
+            return None
+        return _group_negated(tagged, group)
     if governor.lemma in BEFORE_NOT_TO:
         return spliced(tagged.text, [(words[to].start, words[to].start, "not ")])
     return None

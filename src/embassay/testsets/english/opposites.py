@@ -231,13 +231,16 @@ def unfit_after_adjective(rest: tuple[Word, ...], adjective: str) -> str:
         return "another clause, a comparison or a quantifier after it"
     if lows[0] == "to":
         has_infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP") and lows[1] not in IDIOMATIC_INFINITIVES
-        fits = has_infinitive and adjective in INFINITIVE
-        return "" if fits else "an infinitive that its opposite does not take"
+        if has_infinitive and adjective in INFINITIVE:
+            return ""
+        return "an infinitive that its opposite does not take"
     if adjective in BARE or (adjective, lows[0]) in FIXED:
         return "other words after it"
     if lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION:
         return ""
-    return "" if lows[0] == "of" and adjective in OF else "other words after it"
+    if lows[0] == "of" and adjective in OF:
+        return ""
+    return "other words after it"
 
 
 def unfit_after_adverb(rest: tuple[Word, ...]) -> str:

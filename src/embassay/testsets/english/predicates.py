@@ -155,7 +155,9 @@ def _unfit_sentence(tagged: Tagged) -> str:
         return "a question"
     if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
         return "an answer"
-    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
+    if any(word.tag == "EX" for word in words):
+        return "there is, there are"
+    return ""
 
 
 def _unfit_words(words: tuple[Word, ...]) -> str:

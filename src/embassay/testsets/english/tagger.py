@@ -199,7 +199,8 @@ def _of_that(tags: Sequence[str], place: int) -> str:
     after = tags[place + 1] if place + 1 < len(tags) else ""
     if after in {"VBZ", "MD"} and place and tags[place - 1] in _NOUNS:
         return "WDT"
-    return "DT" if after in {"NN", "VBZ", "MD", ".", ","} else tags[place]
+    is_determiner = after in {"NN", "VBZ", "MD", ".", ","}
+    return "DT" if is_determiner else tags[place]
 
 
 def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
@@ -265,7 +266,9 @@ def _after_subject(
     # "Well", "even", "still" and "back" can be verbs, but are mostly adverbs.
     elif "VBP" in can and tag in {"VB", "NN", "IN", "JJ", "VBP", "RB"} and lexicon().get(words[place]) != "RB":
         return "VBP"
-    return "VBD" if "VBD" in can and tag in {"VBN", "NN", "VBD", "VB"} else None
+    if "VBD" in can and tag in {"VBN", "NN", "VBD", "VB"}:
+        return "VBD"
+    return None
 
 
 def _after_determiner_or_preposition(

@@ -208,8 +208,9 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     form: str | None = lemma
     if candidate.part == "v":
         group = group_at(tagged, index)
-        after_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
-        form = inflected(lemma, "VB" if after_do else tagged.words[index].tag)
+        follows_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
+        required_tag = "VB" if follows_do else tagged.words[index].tag
+        form = inflected(lemma, required_tag)
     if form is None:
         return None
     text = substituted(tagged, {index: form})
