@@ -105,15 +105,23 @@ class _Pairs:
             self.paraphrases.append((first, second))
 
     def _sentence(self, cells: list[str], side: int, path: Path, line: int) -> int:
-        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID."""
-        number = whole(cells[side], path, line, HEADER[side])
-        text = text_field(cells[side + 2], path, line, HEADER[side + 2])
+        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID.
+
+        Parameters
+        ----------
+        side
+            1 for the first sentence of the row, 2 for the second.
+        """
+        # The columns are: Quality, the two IDs, the two sentences.
+        id_column, text_column = side, side + 2
+        number = whole(cells[id_column], path, line, HEADER[id_column])
+        text = text_field(cells[text_column], path, line, HEADER[text_column])
         if number not in self.texts:
             self.texts[number] = text
             self.places[number] = f"line {line} of {path.name}"
         elif self.texts[number] != text:
             problem = f"{number} is also the ID of a different sentence on {self.places[number]}; correct one of them"
-            raise SourceError(problem, path, line, HEADER[side])
+            raise SourceError(problem, path, line, HEADER[id_column])
         return number
 
 

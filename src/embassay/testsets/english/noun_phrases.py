@@ -41,9 +41,9 @@ class NounPhrase:
 def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
     """Return the simple noun phrase that starts at an index; None if there is none."""
     first = word_at(words, start).lowercase
-    # "Her" may be a possessive: "her new car".
-    is_possessive = first == "her" and word_at(words, start + 1).tag in NOUNS | _ADJECTIVES
-    if first in OBJECTS | SELVES and not is_possessive:
+    # "Her" may be a determiner: "her new car".
+    is_determiner = first == "her" and word_at(words, start + 1).tag in NOUNS | _ADJECTIVES
+    if first in OBJECTS | SELVES and not is_determiner:
         return NounPhrase(start, start + 1)
     noun = start
     while word_at(words, noun).tag in _ADJECTIVES | _DETERMINERS:
@@ -51,10 +51,11 @@ def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
     end = noun
     while word_at(words, end).tag in NOUNS:
         end += 1
+    # "The dog's owner" is one phrase, whose head is "owner".
+    if end > noun and word_at(words, end).tag == "POS":
+        return noun_phrase(words, end + 1)
     if end > noun:
-        # "The dog's owner" is one phrase.
-        is_possessive = word_at(words, end).tag == "POS"
-        return noun_phrase(words, end + 1) if is_possessive else NounPhrase(end - 1, end)
+        return NounPhrase(end - 1, end)
     if first in {"this", "that", "these", "those"} and ends_clause(words, start + 1):
         return NounPhrase(start, start + 1)
     return None
