@@ -177,7 +177,9 @@ def markdown(rated: Rated) -> str:
         "",
     ]
     rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
-    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
+    for cells in rows:
+        shown = [cells[column] for column in IN_CARD]
+        lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
 

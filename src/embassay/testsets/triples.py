@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import cutter, sentences
@@ -92,9 +93,9 @@ def triples(
             by_document.append(new)
     if count is not None and count < len(by_document):
         rejected["document that was not drawn (--count)"] += len(by_document) - count
-        places = generator(seed, "builders", "composition", "count").permutation(len(by_document))[:count]
-        by_document = [by_document[place] for place in sorted(places.tolist())]
-    return tuple(triple for document_triples in by_document for triple in document_triples), rejected
+        order = generator(seed, "builders", "composition", "count").permutation(len(by_document)).tolist()
+        by_document = [by_document[place] for place in sorted(order[:count])]
+    return tuple(chain.from_iterable(by_document)), rejected
 
 
 def is_whole(sentence: str) -> bool:

@@ -283,13 +283,16 @@ def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
         return before.tag.startswith(("NN", "VB"))
     if _names_time(words, index - 2):
         return False
-    # "The book I read": a relative clause without "that".
-    return low in SUBJECTS and before.tag in ("NN", "NNS", "NNP") and index > 1 and before.lowercase not in TIMES
+    # "The book I read": a relative clause without "that". But in "yesterday I read" the noun is a time.
+    is_after_noun = before.tag in ("NN", "NNS", "NNP") and before.lowercase not in TIMES
+    return low in SUBJECTS and is_after_noun and index > 1
 
 
 def _names_time(words: tuple[Word, ...], index: int) -> bool:
     """Return whether a clause of time starts at a word, as in ``every time the bell rings``."""
-    first, noun, subject = (word_at(words, index + place).lowercase for place in range(3))
-    if first not in ("every", "each", "any", "next", "first", "last", "the") or noun not in MOMENTS:
+    first, noun, subject = (word_at(words, index + place) for place in range(3))
+    if first.lowercase not in ("every", "each", "any", "next", "first", "last", "the"):
         return False
-    return word_at(words, index + 2).tag in ("PRP", "NNP", "PRP$", "NNS") or subject in ("a", "the", "this")
+    if noun.lowercase not in MOMENTS:
+        return False
+    return subject.tag in ("PRP", "NNP", "PRP$", "NNS") or subject.lowercase in ("a", "the", "this")

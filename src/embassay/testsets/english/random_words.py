@@ -140,6 +140,7 @@ class Vocabulary:
         count_in_any_frame = self._in_any_frame[name, tag]
         if count < FEWEST or count < SHARE * count_in_any_frame:
             return False
+        # Most words of praise and blame are connected with "good", so they differ too little from each other.
         if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
         if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
