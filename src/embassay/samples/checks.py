@@ -89,6 +89,7 @@ def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) 
 
 
 def _check_document(document: Any) -> None:
+    """Raise ValueError unless a document has an id and non-empty passages."""
     if not isinstance(document, Document):
         raise ValueError(f"must be a Document, is {_kind(document)}")
     _check_text("id", document.id)
@@ -99,6 +100,7 @@ def _check_document(document: Any) -> None:
 
 
 def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
+    """Raise ValueError for a sample that is not of the shape, or has invalid content."""
     wanted, check = SAMPLES.get(shape, (None, None))
     if wanted is not None and not isinstance(sample, wanted):
         raise ValueError(f"is {_kind(sample)}; samples of shape {shape!r} must be {wanted.__name__}")
@@ -119,6 +121,7 @@ def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
 
 
 def _check_choice(sample: Choice) -> None:
+    """Raise ValueError for invalid fields of a choice."""
     for field in ("input", "antonym", "polarity", "paraphrase"):
         _check_text(field, getattr(sample, field))
     if not is_part_of_speech(sample.part_of_speech):
@@ -128,6 +131,7 @@ def _check_choice(sample: Choice) -> None:
 
 
 def _check_edits(sample: MinimalPairs) -> None:
+    """Raise ValueError for invalid fields of minimal pairs."""
     _check_text("original", sample.original)
     _check_label("group", sample.group)
     edits = sample.edits
@@ -147,6 +151,7 @@ def _check_edits(sample: MinimalPairs) -> None:
 
 
 def _check_composition(sample: Composition) -> None:
+    """Raise ValueError for invalid fields of a composition."""
     # A mirrored difference is b − a, beside a − b from the same two sentences.
     if sample.operator not in OPERATORS:
         raise ValueError(f"operator must be one of {', '.join(OPERATORS)}, is {sample.operator!r}")
@@ -161,6 +166,7 @@ def _check_composition(sample: Composition) -> None:
 
 
 def _check_pair(sample: Pair) -> None:
+    """Raise ValueError for invalid fields of a pair."""
     _check_text("first", sample.first)
     _check_text("second", sample.second)
     if sample.score is not None and not _is_number(sample.score):
@@ -169,6 +175,7 @@ def _check_pair(sample: Pair) -> None:
 
 
 def _check_question(sample: Question) -> None:
+    """Raise ValueError for invalid fields of a question."""
     _check_text("question", sample.question)
     for field in ("right", "gains", "units"):
         value = getattr(sample, field)
@@ -184,6 +191,7 @@ def _check_question(sample: Question) -> None:
 
 
 def _check_right(sample: Question, documents: Iterable[str]) -> None:
+    """Raise ValueError for right documents that are unknown or repeated."""
     for name in sample.right:
         if not isinstance(name, str) or name not in documents:
             raise ValueError(f"the right document {name!r} is not in the corpus")
@@ -227,6 +235,7 @@ def _check_label(field: str, value: object) -> None:
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a finite number; True and False are not."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int):

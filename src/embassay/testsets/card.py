@@ -93,6 +93,7 @@ Cells = Iterator[tuple[str, str]]
 
 
 def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
+    """Yield (name, value) of the facts in the first table of the card."""
     kind = order.kind.replace("_", "-")
     yield "made by", f"`embassay build {kind}`, embassay {__version__}, Python {platform.python_version()}"
     yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"

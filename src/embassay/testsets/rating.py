@@ -247,6 +247,7 @@ def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[
 
 
 def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
+    """Summarise the ratings of some rows."""
     values = ratings[~np.isnan(ratings)]
     means_of_rated = means[~np.isnan(means)]
     rated = len(means_of_rated)

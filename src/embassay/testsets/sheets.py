@@ -124,6 +124,7 @@ def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, D
 
 
 def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
+    """Return each pair of an input and a candidate once, with the ids of all choices that contain it."""
     rows = dict[tuple[str, frozenset[str]], RatedRow]()
     for sample in samples:
         for edit in ("antonym", "polarity", "paraphrase"):
@@ -135,6 +136,7 @@ def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
 
 
 def _rows_of_groups(samples: Sequence[Grouped]) -> list[RatedRow]:
+    """Return each sentence of a group, next to the others."""
     groups = defaultdict[str, list[Grouped]](list)
     for sample in samples:
         groups[sample.group].append(sample)
@@ -246,6 +248,7 @@ def _row_number(cell: object, path: Path, line: int) -> tuple[int, int]:
 
 
 def _rating(cell: str, path: Path, line: int) -> float | None:
+    """Return the rating in a cell; None for an empty cell."""
     if not cell:
         return None
     if not _RATING.fullmatch(cell) or not LOW <= float(cell.replace(",", ".")) <= HIGH:

@@ -97,6 +97,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
         if any(unit_of[other] != units[name] for other in others):
             barred.add(units[name])
     removed = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
+    # A corpus needs at least one document.
     if removed == set(unit_of.values()):
         removed -= {min(removed)}
     remaining = frozenset(units.values()) - removed
@@ -104,7 +105,8 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     tested |= drawn_units(removed, test, seed, "test without an answer")
     splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
-    documents = [Document(p.id, (p.text,)) for p in grounds.passages if unit_of[p.unit] not in removed]
+    kept_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
+    documents = [Document(passage.id, (passage.text,)) for passage in kept_passages]
     samples, answers = list[Question](), dict[str, str]()
     for entry in questions:
         unit = units[entry.id]
@@ -152,6 +154,7 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
+    """Return notes on passages and near-duplicates, and on how many words questions share with them."""
     short = sum(not passage.long for passage in grounds.passages)
     not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]

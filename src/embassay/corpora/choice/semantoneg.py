@@ -61,6 +61,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
 
 
 def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
+    """Return the corpus with the version, licence and source of the released file."""
     return replace(
         corpus,
         version="1.0",
@@ -98,6 +99,7 @@ def _span_name(span: list[str]) -> str:
 
 
 def _entry(row: Row, part_of_speech: str) -> Choice:
+    """Return the choice of a line."""
     row.require("label", "input", "sentences")
     sentences, label = row.values["sentences"], row.values["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:

@@ -116,6 +116,7 @@ def text_field(value: object, path: Path, line: int | None, field: str) -> str:
 
 
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return the object in a line, or raise SourceError."""
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -208,6 +208,7 @@ def _plain_topics(path: Path, topic: Topic) -> Iterator[tuple[int, str, str]]:
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:
+    """Yield the judgements of a file."""
     for number, line in text_lines(path):
         cells = line.split()
         if not cells:

@@ -237,6 +237,7 @@ def _materials(generator: Generator | None) -> tuple[Material, ...]:
 
 
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
+    """Return the numbers of triples and samples, and what to know about the fusions."""
     numbers = Counter(sample.operator for sample in samples)
     counts = []
     for operator in ("overlap", "difference", "union"):

@@ -170,6 +170,7 @@ def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
 
 
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
+    """Return the notes of the data card."""
     notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
     if not mlm:
         notes.append("No masked language model was named: random words are from the corpus (random_word).")

@@ -244,6 +244,7 @@ def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
+    """Return the notes of the data card."""
     notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
     if len(pairs) < kept:
         notes.append(
