@@ -19,7 +19,7 @@ from embassay.testsets.english.question_tags import split_tag, with_tag
 def test_a_tag_turns_around(sentence, clause, turned):
     found, tag = split_tag(sentence)
     assert found == clause
-    assert with_tag(found, tag.turned()) == turned
+    assert with_tag(found, tag.opposite()) == turned
     assert with_tag(found, tag) == sentence.replace("isn’t", "isn't")
 
 
@@ -28,7 +28,7 @@ def test_a_tag_that_does_not_turn_is_dropped():
 
 
 def test_aint_has_no_other_side():
-    assert split_tag("He's good, ain't he?")[1].turned() is None
+    assert split_tag("He's good, ain't he?")[1].opposite() is None
 
 
 @pytest.mark.parametrize("sentence", ["Is it cold?", "It is cold.", "I wonder if it is."])

@@ -50,8 +50,8 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
     _check_each(f"corpus {name!r}, document", documents, _check_document)
-    known = frozenset(document.id for document in documents)
-    _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, known))
+    ids = frozenset(document.id for document in documents)
+    _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, ids))
 
 
 def text_problem(value: object) -> str:
@@ -89,6 +89,7 @@ def _check_each(what: str, things: Sequence[Any], check: Callable[[Any], None]) 
 
 
 def _check_document(document: Any) -> None:
+    """Raise ValueError unless a document has an id and non-empty passages."""
     if not isinstance(document, Document):
         raise ValueError(f"must be a Document, is {_kind(document)}")
     _check_text("id", document.id)
@@ -99,6 +100,7 @@ def _check_document(document: Any) -> None:
 
 
 def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
+    """Raise ValueError for a sample that is not of the shape, or has invalid content."""
     wanted, check = SAMPLES.get(shape, (None, None))
     if wanted is not None and not isinstance(sample, wanted):
         raise ValueError(f"is {_kind(sample)}; samples of shape {shape!r} must be {wanted.__name__}")
@@ -119,6 +121,7 @@ def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
 
 
 def _check_choice(sample: Choice) -> None:
+    """Raise ValueError for invalid fields of a choice."""
     for field in ("input", "antonym", "polarity", "paraphrase"):
         _check_text(field, getattr(sample, field))
     if not is_part_of_speech(sample.part_of_speech):
@@ -128,10 +131,12 @@ def _check_choice(sample: Choice) -> None:
 
 
 def _check_edits(sample: MinimalPairs) -> None:
+    """Raise ValueError for invalid fields of minimal pairs."""
     _check_text("original", sample.original)
     _check_label("group", sample.group)
     edits = sample.edits
-    if not _is_list(edits) or not edits or not all(_is_list(edit) and len(edit) == 2 for edit in edits):
+    is_list_of_pairs = _is_list(edits) and all(_is_list(edit) and len(edit) == 2 for edit in edits)
+    if not is_list_of_pairs or not edits:
         raise ValueError("edits must be a non-empty tuple of (name, text)")
     names = set[str]()
     for name, text in edits:
@@ -146,19 +151,22 @@ def _check_edits(sample: MinimalPairs) -> None:
 
 
 def _check_composition(sample: Composition) -> None:
+    """Raise ValueError for invalid fields of a composition."""
     # A mirrored difference is b − a, beside a − b from the same two sentences.
     if sample.operator not in OPERATORS:
         raise ValueError(f"operator must be one of {', '.join(OPERATORS)}, is {sample.operator!r}")
     for field in ("a", "b", "target"):
         _check_text(field, getattr(sample, field))
     _check_label("group", sample.group)
-    if not isinstance(sample.mirrored, bool) or (sample.mirrored and sample.operator != "difference"):
+    is_misplaced = sample.mirrored and sample.operator != "difference"
+    if not isinstance(sample.mirrored, bool) or is_misplaced:
         raise ValueError("mirrored must be True or False, and can be True only for a difference")
     if not _is_list(sample.ratings) or not all(map(is_rating, sample.ratings)):
         raise ValueError(f"ratings must be numbers from {LIKERT[0]:g} to {LIKERT[1]:g}, are {sample.ratings!r}")
 
 
 def _check_pair(sample: Pair) -> None:
+    """Raise ValueError for invalid fields of a pair."""
     _check_text("first", sample.first)
     _check_text("second", sample.second)
     if sample.score is not None and not _is_number(sample.score):
@@ -167,19 +175,23 @@ def _check_pair(sample: Pair) -> None:
 
 
 def _check_question(sample: Question) -> None:
+    """Raise ValueError for invalid fields of a question."""
     _check_text("question", sample.question)
     for field in ("right", "gains", "units"):
-        if not _is_list(getattr(sample, field)):
-            raise ValueError(f"{field} must be a tuple, is {_kind(getattr(sample, field))}")
+        value = getattr(sample, field)
+        if not _is_list(value):
+            raise ValueError(f"{field} must be a tuple, is {_kind(value)}")
     for unit in sample.units:
         _check_text("a unit of it", unit)
     if sample.gains and len(sample.gains) != len(sample.right):
         raise ValueError(f"gains must have {len(sample.right)} values, one per right document; has {len(sample.gains)}")
+    # Not isinstance, because True is not a gain.
     if not all(type(gain) is int and gain >= 1 for gain in sample.gains):
         raise ValueError(f"gains must be integers of at least 1, are {sample.gains!r}")
 
 
 def _check_right(sample: Question, documents: Iterable[str]) -> None:
+    """Raise ValueError for right documents that are unknown or repeated."""
     for name in sample.right:
         if not isinstance(name, str) or name not in documents:
             raise ValueError(f"the right document {name!r} is not in the corpus")
@@ -223,6 +235,7 @@ def _check_label(field: str, value: object) -> None:
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a finite number; True and False are not."""
     if isinstance(value, bool):
         return False
     if isinstance(value, int):

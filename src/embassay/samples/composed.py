@@ -1,4 +1,4 @@
-"""Three consecutive sentences and two fusions: nine samples, and which of them are left out.
+"""The nine samples of three consecutive sentences and two fusions, and the samples that are left out.
 
 Bansal et al. (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5. Loaders of corpora and the
 builder of test sets make the same samples of the same five sentences.
@@ -36,16 +36,26 @@ def of_document(
     texts
         S1, S2, S3, F12 and F23.
     ratings
-        Ratings of the targets, where there are any: a fusion's belong to the union, a sentence's to the overlap.
+        Ratings by target, if there are any: those of a fusion belong to a union, those of a sentence to an overlap.
+    unit
+        The key of the unit of independence; by default the name of the document.
     """
-    samples = []
+    samples = list[Composition]()
     for operator, a, b, target in SAMPLES:
-        of_target: tuple[float, ...] = ()
+        ratings_of_target: tuple[float, ...] = ()
+        # Differences were not rated.
         if ratings and operator != "difference":
-            of_target = ratings.get(target, ())
-        name_of_sample = f"{name}.{operator}.{a}.{b}"
-        texts_of_sample = (texts[a], texts[b], texts[target])
-        samples.append(Composition(name_of_sample, operator, *texts_of_sample, unit or name, ratings=of_target))
+            ratings_of_target = ratings.get(target, ())
+        sample = Composition(
+            id=f"{name}.{operator}.{a}.{b}",
+            operator=operator,
+            a=texts[a],
+            b=texts[b],
+            target=texts[target],
+            group=unit or name,
+            ratings=ratings_of_target,
+        )
+        samples.append(sample)
     return samples
 
 

@@ -1,4 +1,4 @@
-"""Which samples are independent of each other."""
+"""Units of independence of samples."""
 
 from __future__ import annotations
 

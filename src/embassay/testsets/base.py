@@ -152,7 +152,7 @@ class Built:
             return f"{self.seconds:.1f} s"
         return f"{self.seconds:.1f} s, {self.read / self.seconds:,.0f} rows a second"
 
-    def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Any]:
+    def corpus(self, name: str = "built", licence: str = "unknown") -> Corpus[Sample]:
         """Return the samples as a corpus, which :func:`embassay.assay` takes."""
         return Corpus(
             name,

@@ -88,7 +88,12 @@ def counts_of(built: Built) -> Counter[str]:
     return +counts
 
 
-def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Iterator[tuple[str, str]]:
+Cells = Iterator[tuple[str, str]]
+"""The rows of a table with two columns."""
+
+
+def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
+    """Yield (name, value) of the facts in the first table of the card."""
     kind = order.kind.replace("_", "-")
     yield "made by", f"`embassay build {kind}`, embassay {__version__}, Python {platform.python_version()}"
     yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"
@@ -120,17 +125,19 @@ def _shown(value: Any) -> str:
         return " ".join(map(_shown, value))
     if isinstance(value, Path):
         return str(value)
-    return str(value.card.spec if hasattr(value, "card") else getattr(value, "name", value))
+    if hasattr(value, "card"):
+        return str(value.card.spec)
+    return str(getattr(value, "name", value))
 
 
-def _counts(counts: Counter[str]) -> Iterator[tuple[str, str]]:
+def _counts(counts: Counter[str]) -> Cells:
     return ((name, f"{count:,}") for name, count in counts.most_common())
 
 
 def _materials(built: Built) -> list[tuple[str, ...]]:
     if not built.materials:
         return [("embassay", __version__, "Apache-2.0", "all of it")]
-    return [(m.name, m.version, m.licence, m.purpose) for m in built.materials]
+    return [(material.name, material.version, material.licence, material.purpose) for material in built.materials]
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -106,10 +106,12 @@ def filtered(
     if not chosen.encoders or not pairs:
         return Filtered(tuple(samples), Counter())
     cosines = _cosines(pairs, chosen.encoders, advance)
+    # NaN, an undefined cosine, compares as False.
     with np.errstate(invalid="ignore"):
         is_near = cosines >= chosen.below
     near = is_near.any(axis=0)
     undefined = np.isnan(cosines).any(axis=0) & ~near
+    # The differences are in the order of their pairs.
     rejects = iter(np.logical_or(near, undefined).tolist())
     kept = [sample for sample in samples if sample.operator != "difference" or not next(rejects)]
     rejected = Counter(

@@ -140,12 +140,12 @@ def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], 
     """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
     reader_names = _option_names(module.read) if hasattr(module, "read") else ()
     builder_names = _option_names(module.build)
-    known = reader_names + builder_names
+    names = reader_names + builder_names
     for name in order.kind_options:
-        if name not in known:
-            near = nearest(name, known)
+        if name not in names:
+            near = nearest(name, names)
             guess = f"; did you mean {near!r}?" if near else "."
-            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(known) or 'none'}")
+            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
     for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
     for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
     return for_reader, for_builder
@@ -161,8 +161,10 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
     if not isinstance(order.sources, Path):
         if hasattr(module, "given"):
             return Reading(tuple(module.given(order.sources)))
-        numbered = enumerate(order.sources, 1)
-        return Reading(tuple(Source(s.strip(), n) if isinstance(s, str) else s for n, s in numbered))
+        sources = list[object]()
+        for number, source in enumerate(order.sources, 1):
+            sources.append(Source(source.strip(), number) if isinstance(source, str) else source)
+        return Reading(tuple(sources))
     column = order.options.column
     if not hasattr(module, "read"):
         if not column and _takes_pairs(module) and is_of_pairs(order.sources):
@@ -172,8 +174,8 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
         raise SpecError("--column names a column of sentences, which this builder does not read")
     if "aside" in inspect.signature(module.read).parameters:
         options["aside"] = tuple(order.aside)
-    sources = module.read(order.sources, **options)
-    return sources if isinstance(sources, Reading) else Reading(tuple(sources))
+    reading = module.read(order.sources, **options)
+    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
 
 
 def _takes_pairs(module: ModuleType) -> bool:
@@ -201,7 +203,9 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
 
 
 def _texts(source: Any) -> tuple[str, ...]:
-    return (source.first.text, source.second.text) if isinstance(source, SourcePair) else (source.text,)
+    if isinstance(source, SourcePair):
+        return source.first.text, source.second.text
+    return (source.text,)
 
 
 def _sources_hash(order: Order) -> str:

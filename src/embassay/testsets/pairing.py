@@ -141,6 +141,7 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
     def lemma(attempt: Try) -> str:
         return original.tagged.words[attempt.choice.index].lemma
 
+    # The reason of the last word that was tried, if any.
     reason = Left("its words have already been replaced often enough in other sentences")
     for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
         if used[lemma(attempt)] >= quota:
@@ -162,14 +163,15 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     if not all(tools.checker.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    typo = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
-    if typo is None:
+    misspelling = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
+    if misspelling is None:
         raise Left("no misspelling of the word")
+    typo, typo_way = misspelling
     random_name = "random_mlm" if tools.guess else "random_word"
     edits = {
         "synonym": attempt.synonym,
         "antonym": attempt.antonym,
-        "typo": _spelt(tagged, index, typo[0]),
+        "typo": _spelt(tagged, index, typo),
         random_name: _random(tagged, attempt.choice, tools, stream),
         "negation_main": original.main,
         "negation_antonym": attempt.negation,
@@ -183,7 +185,7 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
     ways = dict.fromkeys(edits, "rule")
     ways["synonym"] = ways["antonym"] = LISTED
-    ways["typo"] = typo[1]
+    ways["typo"] = typo_way
     ways[random_name] = MODEL if tools.guess else WORDS
     return edits, ways
 

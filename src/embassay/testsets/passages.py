@@ -169,7 +169,9 @@ def stem(word: str) -> str:
     """Return a word of :func:`tokens` without the ending of an English plural."""
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 2 else word
+    if word.endswith("s") and not word.endswith("ss") and len(word) > 2:
+        return word[:-1]
+    return word
 
 
 @lru_cache(maxsize=64)
@@ -193,23 +195,29 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
     word_sets = [frozenset(tokens(text)) for text in texts]
     groups = DisjointSet(range(len(texts)))
     counts = Counter(word for words in set(word_sets) for word in words)
-    rank = {word: number for number, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
-    first_of_words = dict[frozenset[str], int]()
-    index = defaultdict[str, list[int]](list)
+    from_rarest = sorted(counts, key=lambda word: (counts[word], word))
+    rank = {word: number for number, word in enumerate(from_rarest)}
+    first_with_words = dict[frozenset[str], int]()
+    places_by_rare_word = defaultdict[str, list[int]](list)
     for place, words in enumerate(word_sets):
         if not words:
             continue
-        if words in first_of_words:
-            groups.merge(first_of_words[words], place)
+        if words in first_with_words:
+            groups.merge(first_with_words[words], place)
             continue
-        first_of_words[words] = place
-        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
-        rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in {other for word in rarest for other in index[word]}:
+        first_with_words[words] = place
+        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006): two sets
+        # with a smaller overlap than this cannot reach the Jaccard index.
+        least_overlap = math.ceil(near * len(words) - SLACK)
+        rarest = sorted(words, key=rank.__getitem__)[: len(words) - least_overlap + 1]
+        candidates = set[int]()
+        for word in rarest:
+            candidates.update(places_by_rare_word[word])
+        for other in candidates:
             if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
                 groups.merge(place, other)
         for word in rarest:
-            index[word].append(place)
+            places_by_rare_word[word].append(place)
     return [groups[place] for place in range(len(texts))]
 
 

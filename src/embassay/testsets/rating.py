@@ -118,20 +118,23 @@ def rate(
     out = None if out is None else output_path(out)
     if not LOW <= bar <= HIGH:
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
-    read = _read_sheets([source_path(sheet) for sheet in sheets])
-    first = read[0]
-    ratings = np.array([[np.nan if row.rating is None else row.rating for row in sheet.rows] for sheet in read]).T
+    filled_sheets = _read_sheets([source_path(sheet) for sheet in sheets])
+    first = filled_sheets[0]
+    ratings = _ratings_of(filled_sheets)
+    # Masked, because nanmean warns about rows that nobody rated.
     means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
     below = means < bar
     subsets = _subsets(first, ratings, means, bar)
-    rated = Rated(first.corpus, len(read), bar, subsets, kept=int((~below).sum()), dropped=int(below.sum()))
+    rated = Rated(first.corpus, len(filled_sheets), bar, subsets, kept=int((~below).sum()), dropped=int(below.sum()))
     path = _corpus_file(first, corpus, needed=out is not None)
     if path is None:
         return rated
     notes = list[str]()
     if out is not None:
         check_free((out, Places(out).card), overwrite)
-        notes += _write_rest(path, out, first, below, rated)
+        remaining, total = _write_remaining(path, out, first, below, rated)
+        notes.append(f"test set: {out}, {remaining:,} of {total:,} samples")
+        notes.append(f"its data card: {Places(out).card}")
     card = Places(path).card
     if card.is_file():
         write_files({card: with_reading(card.read_text(encoding="utf-8"), markdown(rated)).encode()})
@@ -174,7 +177,9 @@ def markdown(rated: Rated) -> str:
         "",
     ]
     rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
-    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
+    for cells in rows:
+        shown = [cells[column] for column in IN_CARD]
+        lines.append(f"| {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
@@ -214,6 +219,14 @@ def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:
     return sheets
 
 
+def _ratings_of(sheets: Sequence[Sheet]) -> Floats:
+    """Return the (rows, sheets) ratings; NaN if a row is not rated."""
+    columns = list[list[float]]()
+    for sheet in sheets:
+        columns.append([np.nan if row.rating is None else row.rating for row in sheet.rows])
+    return np.array(columns).T
+
+
 def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[Subset, ...]:
     """Summarise the rows of each edit, in the order of their names, then all rows.
 
@@ -224,13 +237,17 @@ def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[
     """
     edits = np.array([row.edit for row in sheet.rows])
     names = sorted(set(edits.tolist()))
-    subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
+    subsets = list[Subset]()
+    for name in names:
+        is_of_edit = edits == name
+        subsets.append(_subset(name, ratings[is_of_edit], means[is_of_edit], bar))
     if len(names) > 1:
         subsets.append(_subset(ALL, ratings, means, bar))
     return tuple(subsets)
 
 
 def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
+    """Summarise the ratings of some rows."""
     values = ratings[~np.isnan(ratings)]
     means_of_rated = means[~np.isnan(means)]
     rated = len(means_of_rated)
@@ -284,26 +301,41 @@ def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path 
     return path
 
 
-def _write_rest(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[str, str]:
-    """Write the corpus without the rows below the bar, and its card; return what was written."""
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    rest = _without_errors(lines, path, sheet, below)
-    before = sum("document" not in line for line in lines)
-    remaining = sum("document" not in line for line in rest)
+def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool_], rated: Rated) -> tuple[int, int]:
+    """Write the corpus without the rows below the bar, and its card; return the numbers of remaining and all samples.
+
+    Parameters
+    ----------
+    path, out
+        The files of the rated corpus and of the remaining one.
+    below
+        (rows,) whether a row is below the bar.
+    """
+    lines: list[Line] = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    remaining_lines = _without_errors(lines, path, sheet, below)
+    remaining = _count_samples(remaining_lines)
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {rated.bar:g}; {out} is not written")
-    content = content_of(json.dumps(line, ensure_ascii=False) for line in rest)
-    old_card, card = Places(path).card, Places(out).card
-    text = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
+    content = content_of(json.dumps(line, ensure_ascii=False) for line in remaining_lines)
+
     dropped = f"{rated.dropped:,} rows below {rated.bar:g} were removed from {path.name}"
     section = f"{dropped}; {remaining:,} samples remain.\n\n{markdown(rated)}"
-    write_files({card: with_reading(text, section, name_of(out.name, content)).encode(), out: content})
-    return f"test set: {out}, {remaining:,} of {before:,} samples", f"its data card: {card}"
+    old_card = Places(path).card
+    card = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
+    new_card = with_reading(card, section, name_of(out.name, content))
+    write_files({Places(out).card: new_card.encode(), out: content})
+    return remaining, _count_samples(lines)
 
 
-def _without_errors(
-    lines: Sequence[dict[str, Any]], path: Path, sheet: Sheet, below: NDArray[np.bool_]
-) -> list[dict[str, Any]]:
+Line = dict[str, Any]
+"""A line of a corpus, decoded: a sample, or a document to search."""
+
+
+def _count_samples(lines: Sequence[Line]) -> int:
+    return sum("document" not in line for line in lines)
+
+
+def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDArray[np.bool_]) -> list[Line]:
     """Return the lines of a corpus without the edits below the bar, and without samples that have no edit left.
 
     Raises
@@ -311,29 +343,37 @@ def _without_errors(
     SourceError
         If the sheet rates a sample that the corpus does not have.
     """
-    # The edits of each sample that are errors.
-    errors = defaultdict[str, set[str]](set)
+    wrong_edits = defaultdict[str, set[str]](set)
     for row, is_error in zip(sheet.rows, below, strict=True):
-        for item in row.items if is_error else ():
-            errors[item].add(row.edit)
-    unknown = errors.keys() - {_id(line) for line in lines}
+        if is_error:
+            for item in row.items:
+                wrong_edits[item].add(row.edit)
+    unknown = wrong_edits.keys() - {_id(line) for line in lines}
     if unknown:
         problem = f"{min(unknown)!r} is not an id of {path}; do not change this column"
         raise SourceError(problem, sheet.path, None, "item")
-    rest = list[dict[str, Any]]()
+    remaining = list[Line]()
     for line in lines:
-        wrong = errors.get(_id(line))
+        wrong = wrong_edits.get(_id(line))
         if "document" in line or not wrong:
-            rest.append(line)
+            remaining.append(line)
             continue
         # Samples other than minimal pairs are dropped as a whole.
         edits = {edit: text for edit, text in line.get("edits", {}).items() if edit not in wrong}
         if edits:
-            ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
-            kept = {name: value for name, value in line.items() if name != "source"} | {"edits": edits}
-            rest.append(kept | {"source": ways} if ways else kept)
-    return rest
+            remaining.append(_with_edits(line, edits))
+    return remaining
 
 
-def _id(line: Mapping[str, Any]) -> str:
+def _with_edits(line: Line, edits: Mapping[str, str]) -> Line:
+    """Return a minimal pair with some of its edits, and how these were made."""
+    reduced = {name: value for name, value in line.items() if name != "source"}
+    reduced["edits"] = edits
+    ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
+    if ways:
+        reduced["source"] = ways
+    return reduced
+
+
+def _id(line: Line) -> str:
     return str(line.get("id", line.get("idx")))

@@ -1,4 +1,4 @@
-"""Which passages answer a question: its source, and near-duplicates that also contain the answer."""
+"""Finding the passages that answer a question: its source, and near-duplicates that also contain the answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Grounds:
     @classmethod
     def of(cls, passages: tuple[Passage, ...]) -> Grounds:
         """Find the near-duplicates."""
-        return cls(passages, tuple(near_duplicates([passage.text if passage.long else "" for passage in passages])))
+        # An empty text has no near-duplicates.
+        texts = [passage.text if passage.long else "" for passage in passages]
+        return cls(passages, tuple(near_duplicates(texts)))
 
     def group(self, passage: Passage) -> int:
         """Return the group of a passage."""
@@ -46,13 +48,14 @@ class Grounds:
             return []
         place = self._places[passage.id]
         words = passage.body.split()
-        common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
+        shared_words = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
         neighbours = list[Passage]()
-        for other_place, common_words in common.items():
-            if 0 <= other_place < len(self.passages):
-                other = self.passages[other_place]
-                if other.document == passage.document and _answers(" ".join(common_words), question, passage):
-                    neighbours.append(other)
+        for other_place, common in shared_words.items():
+            if not 0 <= other_place < len(self.passages):
+                continue
+            other = self.passages[other_place]
+            if other.document == passage.document and _answers(" ".join(common), question, passage):
+                neighbours.append(other)
         return neighbours
 
     @cached_property
@@ -137,11 +140,12 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
 
 def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
     """Return whether a text contains a question's answer, and the words that the question shares with its source."""
-    words = {stem(word) for word in telling(tokens(question.text))} & stems(source.text)
-    return words <= stems(text) and bool(quote_of(question.answer, text))
+    question_words = {stem(word) for word in telling(tokens(question.text))}
+    shared_words = question_words & stems(source.text)
+    return shared_words <= stems(text) and bool(quote_of(question.answer, text))
 
 
-# --- Which units may answer a question with a passage that is neither right nor a near-duplicate of a right one ---
+# --- Units with a passage that may answer a question, although it is neither right nor a near-duplicate ---
 
 ENOUGH = 0.5
 """The minimum share of the answer's words in a passage that may answer, if it has all words of the subject."""

@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from embassay.corpora.io.records import Table
@@ -49,6 +48,7 @@ _FORMULA = ("=", "+", "-", "@", "\t")
 """Characters at the start of a cell that make a spreadsheet evaluate it."""
 _ROW = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _INSIDE = re.compile(r"[\s%]")
+"""Characters inside an id that are escaped."""
 _RATING = re.compile(r"\d(?:[.,]\d{1,6})?")
 
 
@@ -99,7 +99,8 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
     rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
     order = generator(seed, "builders", "sheet").permutation(len(rows))
     chosen, counts = list[RatedRow](), Counter[str]()
-    for row in (rows[place] for place in order):
+    for place in order:
+        row = rows[place]
         counts[row.edit] += 1
         if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
             chosen.append(row)
@@ -123,6 +124,7 @@ def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, D
 
 
 def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
+    """Return each pair of an input and a candidate once, with the ids of all choices that contain it."""
     rows = dict[tuple[str, frozenset[str]], RatedRow]()
     for sample in samples:
         for edit in ("antonym", "polarity", "paraphrase"):
@@ -134,6 +136,7 @@ def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
 
 
 def _rows_of_groups(samples: Sequence[Grouped]) -> list[RatedRow]:
+    """Return each sentence of a group, next to the others."""
     groups = defaultdict[str, list[Grouped]](list)
     for sample in samples:
         groups[sample.group].append(sample)
@@ -153,13 +156,19 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     corpus
         The corpus as :func:`~embassay.testsets.files.name_of` names it.
     """
-    cells = list[Sequence[str]]()
+    lines = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
-        # Ids are separated by spaces; a space or a percent sign inside an id is escaped as in URLs.
-        items = " ".join(_INSIDE.sub(lambda match: quote(match[0]), item) for item in row.items)
         place = f"{number} of {len(rows)}"
-        cells.append((corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), "", ""))
-    return table_of(COLUMNS, cells)
+        items = " ".join(map(_escaped_id, row.items))
+        rating, remark = "", ""
+        cells = (corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), rating, remark)
+        lines.append(cells)
+    return table_of(COLUMNS, lines)
+
+
+def _escaped_id(item: str) -> str:
+    """Return an id without spaces, which separate the ids in a cell; they are escaped as in URLs."""
+    return _INSIDE.sub(lambda match: quote(match[0]), item)
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
@@ -176,7 +185,8 @@ def shown(text: str) -> str:
 
 def meant(cell: str) -> str:
     """Return the text of a cell that :func:`shown` made."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
+    return cell[1:] if is_escaped else cell
 
 
 # --- Reading ---
@@ -229,7 +239,7 @@ def open_sheet(path: Path, columns: Sequence[str], what: str) -> Table:
     return table
 
 
-def _row_number(cell: Any, path: Path, line: int) -> tuple[int, int]:
+def _row_number(cell: object, path: Path, line: int) -> tuple[int, int]:
     """Return the number of a row and the number of all rows."""
     match = _ROW.fullmatch(str(cell).strip())
     if not match or not 1 <= int(match[1]) <= int(match[2]):
@@ -238,6 +248,7 @@ def _row_number(cell: Any, path: Path, line: int) -> tuple[int, int]:
 
 
 def _rating(cell: str, path: Path, line: int) -> float | None:
+    """Return the rating in a cell; None for an empty cell."""
     if not cell:
         return None
     if not _RATING.fullmatch(cell) or not LOW <= float(cell.replace(",", ".")) <= HIGH:

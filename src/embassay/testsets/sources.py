@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from embassay.corpora.io.documents import SourceDocument, read_documents
 from embassay.corpora.io.jsonl import text_field
@@ -39,7 +38,9 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """
     try:
         with open_text(path) as file:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            # One byte more than the maximum, so that longer lines are noticed but not read as a whole.
+            lines = iter(lambda: file.readline(LONGEST_LINE + 1), b"")
+            for number, line in enumerate(lines, 1):
                 if len(line) > LONGEST_LINE:
                     problem = f"a line of more than {LONGEST_LINE:,} bytes; write one sentence on each line"
                     raise SourceError(problem, path, number)
@@ -113,7 +114,8 @@ def given(texts: Sequence[str | SourceDocument]) -> tuple[SourceDocument, ...]:
     documents = list[SourceDocument]()
     for number, item in enumerate(texts, 1):
         document = SourceDocument(str(number), item) if isinstance(item, str) else item
-        documents.append(replace(document, text=text_field(document.text, GIVEN, None, f"[{number}]")))
+        text = text_field(document.text, GIVEN, None, f"[{number}]")
+        documents.append(replace(document, text=text))
     return tuple(documents)
 
 
@@ -215,7 +217,8 @@ def read_sentences(path: Path | str, column: str = "") -> tuple[Source, ...]:
 
 
 def _sentences_of(table: Table, column: str) -> list[Source]:
-    name = _named(table, column, SENTENCE)
+    """Return the non-empty cells of the column of sentences, with their units."""
+    name = _column_name(table, column, SENTENCE)
     if not name and len(table.names) == 1:
         name = table.names[0]
     elif not name:
@@ -253,12 +256,12 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
     if is_text(path, first or second or label):
         raise SourceError("is a text; pairs of sentences need a table with two columns of sentences", path, 1)
     table = open_table(path)
-    known = _pair_columns(table)
-    first = _required(table, first, known[:1], "of first sentences", "--first")
-    second = _required(table, second, known[1:], "of second sentences", "--second")
+    recognised = _pair_columns(table)
+    first = _required(table, first, recognised[:1], "of first sentences", "--first")
+    second = _required(table, second, recognised[1:], "of second sentences", "--second")
     if first == second:
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    label = _named(table, label, [name for name in LABEL if name not in (first, second)])
+    label = _column_name(table, label, [name for name in LABEL if name not in (first, second)])
     pairs = list[SourcePair]()
     for line, row in table.rows([first, second, label] if label else [first, second]):
         sources = list[Source]()
@@ -297,39 +300,53 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
 
 
 def _pair_columns(table: Table) -> tuple[str, ...]:
-    """Return the two known columns of sentences; empty unless the table has both."""
+    """Return the two columns of sentences that are recognised by name; empty unless the table has both."""
     for names in PAIRS:
-        if all(_named(table, "", [name]) for name in names):
+        if all(_column_name(table, "", [name]) for name in names):
             return names
     return ()
 
 
-def _required(table: Table, given: str, known: Sequence[str], what: str, option: str) -> str:
-    """Return the name of a column as :func:`_named` does; raise SourceError if there is none."""
-    name = _named(table, given, known)
+def _required(table: Table, requested: str, recognised: Sequence[str], what: str, option: str) -> str:
+    """Return the name of a column as :func:`_column_name` does; raise SourceError if there is none."""
+    name = _column_name(table, requested, recognised)
     if not name:
-        names = ", ".join(table.names)[:SHOWN]
-        raise SourceError(f"no column {what}; found {names}; name it with {option}", table.path, 1)
+        raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
     return name
 
 
-def _named(table: Table, given: str, known: Sequence[str]) -> str:
-    """Return the name of a column as written in the table: the given one, else the first known one, else empty.
+def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str:
+    """Return the name of a column as written in the table; empty if there is none.
+
+    Parameters
+    ----------
+    requested
+        The name that the user gives; may be empty.
+    recognised
+        Names that are recognised, in order of preference; case is ignored.
 
     Raises
     ------
     SourceError
-        If the table does not have the given one.
+        If the table does not have the requested column.
     """
-    if given and given not in table.names:
-        raise SourceError(f"no such column; found {', '.join(table.names)[:SHOWN]}", table.path, 1, given)
-    if given:
-        return given
-    written = {name.casefold(): name for name in reversed(table.names)}
-    return next((written[name.casefold()] for name in known if name.casefold() in written), "")
+    if requested:
+        if requested not in table.names:
+            raise SourceError(f"no such column; found {_shown_names(table)}", table.path, 1, requested)
+        return requested
+    # Reversed, so that the first of several names that differ only in case is used.
+    as_written = {name.casefold(): name for name in reversed(table.names)}
+    for name in recognised:
+        if name.casefold() in as_written:
+            return as_written[name.casefold()]
+    return ""
 
 
-def _text(value: Any, table: Table, line: int, column: str) -> str:
+def _shown_names(table: Table) -> str:
+    return ", ".join(table.names)[:SHOWN]
+
+
+def _text(value: object, table: Table, line: int, column: str) -> str:
     """Return a cell, stripped; empty for an empty cell."""
     if value is None:
         return ""
@@ -338,7 +355,7 @@ def _text(value: Any, table: Table, line: int, column: str) -> str:
     return value.strip()
 
 
-def _is_yes(value: Any, path: Path, line: int, column: str) -> bool:
+def _is_yes(value: object, path: Path, line: int, column: str) -> bool:
     """Return whether a label says that two sentences have the same meaning."""
     written = str(value).strip().lower()
     if written not in YES | NO:

@@ -1,6 +1,6 @@
-"""Which questions are for training, which for testing, and which become unanswerable.
+"""Splitting questions into training and test sets, and making some of them unanswerable.
 
-Units are drawn at random: the splits share no unit and no near-duplicate of a passage that answers a question.
+Units are drawn at random, so that the splits share no unit and no near-duplicate of a passage that answers a question.
 Roychowdhury et al. (2024) split by question, 80 to 20.
 """
 
@@ -47,10 +47,11 @@ def drawn_units(
     all_units = sorted(set(units))
     number = round(share * len(all_units))
     if 0 < share < 1:
-        number = min(max(number, least), max(len(all_units) - 1, 0))
+        most = max(len(all_units) - 1, 0)
+        number = min(max(number, least), most)
     free = [unit for unit in all_units if unit not in barred]
-    places = generator(seed, "builders", "retrieval", purpose).permutation(len(free))[:number]
-    return frozenset(free[place] for place in places)
+    order = generator(seed, "builders", "retrieval", purpose).permutation(len(free))
+    return frozenset(free[place] for place in order[:number])
 
 
 def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
@@ -65,13 +66,16 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
+    random_order = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
     places_of_unit = defaultdict[str, list[int]](list)
-    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
-        places_of_unit[items[place][0]].append(place)
+    for place in random_order:
+        unit, _ = items[place]
+        places_of_unit[unit].append(place)
     # One of each unit, then a second of each, and so on.
-    rounds = zip_longest(*places_of_unit.values())
-    order = [place for one_of_each in rounds for place in one_of_each if place is not None]
-    return [items[place][1] for place in sorted(order[:count])]
+    drawn = list[int]()
+    for one_of_each in zip_longest(*places_of_unit.values()):
+        drawn += [place for place in one_of_each if place is not None]
+    return [items[place][1] for place in sorted(drawn[:count])]
 
 
 # --- From questions with their answers to a test set ---
@@ -93,6 +97,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
         if any(unit_of[other] != units[name] for other in others):
             barred.add(units[name])
     removed = drawn_units(units.values(), unanswerable, seed, "unanswerable", barred=barred)
+    # A corpus needs at least one document.
     if removed == set(unit_of.values()):
         removed -= {min(removed)}
     remaining = frozenset(units.values()) - removed
@@ -100,7 +105,8 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     tested |= drawn_units(removed, test, seed, "test without an answer")
     splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
-    documents = [Document(p.id, (p.text,)) for p in grounds.passages if unit_of[p.unit] not in removed]
+    kept_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
+    documents = [Document(passage.id, (passage.text,)) for passage in kept_passages]
     samples, answers = list[Question](), dict[str, str]()
     for entry in questions:
         unit = units[entry.id]
@@ -128,21 +134,27 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
 
 
 def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, str]:
-    """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
+    """Return the merged unit of each unit key of the passages.
+
+    Keys of passages that answer the same question, or of their near-duplicates, are merged; a merged unit has the name
+    of its first key.
+    """
     keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
-    number = {key: place for place, key in enumerate(keys)}
-    pairs = list[tuple[int, int]]()
+    number_of = {key: number for number, key in enumerate(keys)}
+    same_question = list[tuple[int, int]]()
     for entry in questions:
-        first = number[entry.near[0].unit]
-        pairs += [(first, number[passage.unit]) for passage in entry.near]
-    merged = closure(pairs)
-    return {key: keys[merged.get(place, place)] for key, place in number.items()}
+        first = number_of[entry.near[0].unit]
+        same_question += [(first, number_of[passage.unit]) for passage in entry.near]
+    merged = closure(same_question)
+    # Keys without a question are not merged.
+    return {key: keys[merged.get(number, number)] for key, number in number_of.items()}
 
 
 # --- Notes ---
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
+    """Return notes on passages and near-duplicates, and on how many words questions share with them."""
     short = sum(not passage.long for passage in grounds.passages)
     not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
@@ -170,7 +182,8 @@ def _note_on_few_removed(removed: int, units: int, barred: int, share: float) ->
     if not number:
         reason = "the share rounds to 0"
     elif barred:
-        reason = f"{barred:,} of them {'has' if barred == 1 else 'have'} questions that another unit may answer"
+        have = "has" if barred == 1 else "have"
+        reason = f"{barred:,} of them {have} questions that another unit may answer"
     else:
         reason = "at least one must remain"
     return [f"{counted(removed, 'unit')} removed (unanswerable={share:g} of {units:,}): {reason}"]
@@ -182,5 +195,6 @@ def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
     for split in sorted(set(splits.values())):
         names = [name for name in splits if splits[name] == split]
         split_units = {units[name] for name in names}
-        parts.append(f"{split}: {counted(len(names), 'question')} of {counted(len(split_units), 'unit')}")
+        questions_of_units = f"{counted(len(names), 'question')} of {counted(len(split_units), 'unit')}"
+        parts.append(f"{split}: {questions_of_units}")
     return f"split by unit, {'; '.join(parts)}"

@@ -1,7 +1,7 @@
 """Random triples of consecutive whole sentences of a document.
 
-Bansal et al. (2025), section 5, take three consecutive sentences, so that neighbours are related.
-other. "Whole" is our definition: no headings, items of lists, markup or halves of sentences.
+Bansal et al. (2025), section 5, take three consecutive sentences, so that neighbours are related. "Whole" is our
+definition: no headings, items of lists, markup or halves of sentences.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import cutter, sentences
@@ -92,9 +93,9 @@ def triples(
             by_document.append(new)
     if count is not None and count < len(by_document):
         rejected["document that was not drawn (--count)"] += len(by_document) - count
-        places = generator(seed, "builders", "composition", "count").permutation(len(by_document))[:count]
-        by_document = [by_document[place] for place in sorted(places.tolist())]
-    return tuple(triple for document_triples in by_document for triple in document_triples), rejected
+        order = generator(seed, "builders", "composition", "count").permutation(len(by_document)).tolist()
+        by_document = [by_document[place] for place in sorted(order[:count])]
+    return tuple(chain.from_iterable(by_document)), rejected
 
 
 def is_whole(sentence: str) -> bool:
@@ -120,8 +121,10 @@ def _sentences(text: str) -> list[str]:
 
 def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
     """Return all triples of different whole sentences; in an English document, all three must be English."""
-    in_english = language_of(document.text) == "English"
-    usable = [is_whole(part) and (not in_english or language_of(part) in {"English", ""}) for part in parts]
+    allows_any_language = language_of(document.text) != "English"
+    usable = list[bool]()
+    for part in parts:
+        usable.append(is_whole(part) and (allows_any_language or language_of(part) in {"English", ""}))
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):
@@ -135,9 +138,13 @@ def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
 
 def _drawn(document: SourceDocument, candidates: Sequence[Triple], seed: int, most: int) -> list[Triple]:
     """Draw triples that share no sentence, in the order of the document."""
+    order = generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist()
     drawn = list[Triple]()
-    for number in generator(seed, "builders", "composition", document.id).permutation(len(candidates)).tolist():
+    for number in order:
+        if len(drawn) == most:
+            break
         triple = candidates[number]
-        if len(drawn) < most and all(abs(triple.place - other.place) >= SENTENCES for other in drawn):
+        overlaps = any(abs(triple.place - other.place) < SENTENCES for other in drawn)
+        if not overlaps:
             drawn.append(triple)
     return sorted(drawn, key=lambda triple: triple.place)

@@ -21,13 +21,15 @@ def load(source: str, name: str) -> Corpus[Question]:
     del source
     sentences = rows_of("handbook.tsv")
     page = {row["id"]: row["page"] for row in sentences}
-    questions = []
+    questions = list[Question]()
     for row in rows_of("handbook_questions.tsv"):
         right = tuple(row["right"].split())
-        units = tuple(dict.fromkeys(f"page:{page[sentence]}" for sentence in right))
+        # Each page once, in order.
+        pages_of_question = dict.fromkeys(page[sentence] for sentence in right)
+        units = tuple(f"page:{number}" for number in pages_of_question)
         questions.append(Question(row["id"], row["question"], right, units=units))
-    source = ", each line re-read by a second reader"
-    corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=source)
+    checked = ", each line re-read by a second reader"
+    corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=checked)
     unanswered = sum(not question.right for question in questions)
     pages = len(set(page.values()))
     note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"

@@ -61,6 +61,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
 
 
 def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
+    """Return the corpus with the version, licence and source of the released file."""
     return replace(
         corpus,
         version="1.0",
@@ -98,11 +99,12 @@ def _span_name(span: list[str]) -> str:
 
 
 def _entry(row: Row, part_of_speech: str) -> Choice:
+    """Return the choice of a line."""
     row.require("label", "input", "sentences")
     sentences, label = row.values["sentences"], row.values["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
-        found = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
-        raise row.error(f"must be a list of three candidates, is {found}", "sentences")
+        actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
+        raise row.error(f"must be a list of three candidates, is {actual}", "sentences")
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
         raise row.error(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", "label")
     text = row.text("input")

@@ -52,12 +52,14 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
 
 
 def _sample(row: Row) -> Composition:
+    """Return the sample of a line."""
     row.require(*FIELDS)
     operator = row.values["operator"]
     mirrored = row.values.get("mirrored", False)
     if operator not in OPERATORS:
         raise row.error(f"must be one of {', '.join(OPERATORS)}, is {quoted(operator)}", "operator")
-    if not isinstance(mirrored, bool) or (mirrored and operator != "difference"):
+    is_misplaced = mirrored and operator != "difference"
+    if not isinstance(mirrored, bool) or is_misplaced:
         raise row.error("must be true or false, and can be true only for a difference", "mirrored")
     return Composition(
         a=row.text("a"),

@@ -1,9 +1,8 @@
-"""What the composition loaders share: ratings, the encoders that samples were filtered with, and the corpus."""
+"""Code that the composition loaders share: ratings, the encoders that samples were filtered with, and the corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from embassay.corpora.io.jsonl import counted, listed
 from embassay.corpora.io.rows import Row
@@ -25,14 +24,14 @@ def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     return row.as_text(value["text"], field), ratings_of(row, value.get("ratings"), field)
 
 
-def ratings_of(row: Row, value: Any, field: str = "ratings") -> tuple[float, ...]:
+def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, ...]:
     """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()
-    low, high = LIKERT
     if not isinstance(value, list) or not all(map(is_rating, value)):
+        low, high = LIKERT
         raise row.error(f"must be a list of numbers from {low:g} to {high:g}, is {quoted(value)}", field)
-    return tuple(map(float, value))
+    return tuple(float(rating) for rating in value)
 
 
 def filters_of(row: Row) -> tuple[str, ...]:
@@ -40,7 +39,8 @@ def filters_of(row: Row) -> tuple[str, ...]:
     value = row.values.get("filtered_with")
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(isinstance(spec, str) and spec.strip() for spec in value):
+    is_list_of_specs = isinstance(value, list) and all(isinstance(spec, str) and spec.strip() for spec in value)
+    if not is_list_of_specs:
         raise row.error(f"must be a list of encoder specs, is {quoted(value)}", "filtered_with")
     return tuple(value)
 
@@ -62,7 +62,7 @@ def corpus_of(
     filters
         Specs of the encoders that the samples were filtered with, which may repeat.
     equal, repeats
-        How many documents were left out because two of their sentences are equal, and how many repeated samples.
+        The numbers of documents that were left out because two of their sentences are equal, and of repeated samples.
     """
     notes = []
     if equal:

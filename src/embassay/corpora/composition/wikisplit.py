@@ -49,6 +49,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
 
 
 def _sample(cells: list[str], path: Path, line: int) -> Composition:
+    """Return the sample of a row."""
     if len(cells) != 2:
         raise SourceError(f"{counted(len(cells), 'column')}; expected 2", path, line)
     sentence, split = cells

@@ -41,8 +41,9 @@ def recognises(head: str) -> bool:
     names = first_fields(head)
     if not names:
         names = frozenset(cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head)))
-    has_groups = not names.isdisjoint(SENTENCE) and not names.isdisjoint(GROUP)
-    return has_groups and not _known_pair(names)
+    has_sentence = not names.isdisjoint(SENTENCE)
+    has_group = not names.isdisjoint(GROUP)
+    return has_sentence and has_group and not _recognised_pair(names)
 
 
 def load(
@@ -88,16 +89,19 @@ def load(
     path = Path(source)
     table = read_table(path)
     if first or second or label:
-        of_pairs = True
+        is_of_pairs = True
     elif sentence or group or id:
-        of_pairs = False
+        is_of_pairs = False
     else:
-        of_pairs = bool(_known_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
-    samples, notes = _of_pairs(table, first, second, label) if of_pairs else _of_sentences(table, sentence, group, id)
+        is_of_pairs = bool(_recognised_pair(table.names)) and set(SENTENCE).isdisjoint(table.names)
+    if is_of_pairs:
+        samples, notes = _of_pairs(table, first, second, label)
+    else:
+        samples, notes = _of_sentences(table, sentence, group, id)
     return corpus_of(name, "groups", path, samples, licence=licence, notes=notes)
 
 
-def _known_pair(names: Collection[str]) -> tuple[str, ...]:
+def _recognised_pair(names: Collection[str]) -> tuple[str, ...]:
     """Return the two recognised columns of sentences to compare; empty unless both are present."""
     for pair in PAIRS:
         if pair[0] in names and pair[1] in names:
@@ -130,10 +134,10 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
             samples[text] = Grouped(name, text, group_of_row)
             lines[text] = row.line
             continue
-        before = samples[text].group
-        if before != group_of_row:
-            found = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {before[:100]!r}"
-            raise row.error(f"{found}; a sentence can have one group", columns["group"])
+        earlier = samples[text].group
+        if earlier != group_of_row:
+            problem = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {earlier[:100]!r}"
+            raise row.error(f"{problem}; a sentence can have one group", columns["group"])
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)
@@ -144,10 +148,10 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
 
 def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
-    known = _known_pair(table.names)
+    recognised = _recognised_pair(table.names)
     columns = {
-        "first": table.column("of first sentences", "first=", first, known[:1]),
-        "second": table.column("of second sentences", "second=", second, known[1:]),
+        "first": table.column("of first sentences", "first=", first, recognised[:1]),
+        "second": table.column("of second sentences", "second=", second, recognised[1:]),
         "label": table.column("that says whether they are paraphrases", "label=", label, LABEL),
     }
     note = columns_note(columns, table)
@@ -158,10 +162,13 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
     for row in table.read(tuple(columns.values())):
         rows += 1
         row.require_values(*columns.values())
-        texts = [row.text(columns[side]).strip() for side in ("first", "second")]
+        # Both texts are checked, also of pairs that are not paraphrases.
+        first_text = row.text(columns["first"]).strip()
+        second_text = row.text(columns["second"]).strip()
         if _is_yes(row, columns["label"]):
-            a, b = (numbers.setdefault(text, len(numbers)) for text in texts)
-            pairs.append((a, b))
+            first_number = numbers.setdefault(first_text, len(numbers))
+            second_number = numbers.setdefault(second_text, len(numbers))
+            pairs.append((first_number, second_number))
     if not rows:
         raise SourceError("the table has no rows", table.path)
     texts_by_number = list(numbers)
@@ -186,4 +193,4 @@ def columns_note(columns: Mapping[str, str], table: Table) -> str:
         if name in uses:
             raise SourceError(f"is used both as the {uses[name]} and as the {what}", table.path, table.line, name)
         uses[name] = what
-    return f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"
+    return "columns: " + ", ".join(f"{what} {name}" for what, name in columns.items())

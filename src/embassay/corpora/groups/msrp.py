@@ -28,7 +28,8 @@ SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Bro
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return len(set(HEADER) & {cell.strip() for cell in first_line(head).split("\t")}) > 2
+    cells = {cell.strip() for cell in first_line(head).split("\t")}
+    return len(cells & set(HEADER)) > 2
 
 
 def recognises_folder(path: Path) -> bool:
@@ -104,19 +105,28 @@ class _Pairs:
             self.paraphrases.append((first, second))
 
     def _sentence(self, cells: list[str], side: int, path: Path, line: int) -> int:
-        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID."""
-        number = whole(cells[side], path, line, HEADER[side])
-        text = text_field(cells[side + 2], path, line, HEADER[side + 2])
+        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID.
+
+        Parameters
+        ----------
+        side
+            1 for the first sentence of the row, 2 for the second.
+        """
+        # The columns are: Quality, the two IDs, the two sentences.
+        id_column, text_column = side, side + 2
+        number = whole(cells[id_column], path, line, HEADER[id_column])
+        text = text_field(cells[text_column], path, line, HEADER[text_column])
         if number not in self.texts:
             self.texts[number] = text
             self.places[number] = f"line {line} of {path.name}"
         elif self.texts[number] != text:
             problem = f"{number} is also the ID of a different sentence on {self.places[number]}; correct one of them"
-            raise SourceError(problem, path, line, HEADER[side])
+            raise SourceError(problem, path, line, HEADER[id_column])
         return number
 
 
 def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
+    """Yield the numbers of pairs, and a warning if only one of the two files was read."""
     yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
     if path.name in MSRP_FILES:
         yield "only one of the two released files; published figures are for both, so pass their folder"

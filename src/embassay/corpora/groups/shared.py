@@ -1,4 +1,4 @@
-"""What the loaders of paraphrase groups share: dropping groups that are too small, and notes on what was kept.
+"""Code that the loaders of paraphrase groups share: dropping groups that are too small, and notes on what was kept.
 
 White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
 section 4: a group is a component of the paraphrase pairs, or was made by hand; groups below three are discarded.
@@ -45,10 +45,10 @@ def corpus_of(
     sizes = Counter(sample.group for sample in samples)
     kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
     if not kept:
-        found = "no groups"
+        amounts = "no groups"
         if sizes:
-            found = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
-        raise SourceError(f"no group has {SMALLEST} sentences or more; found {found}", path)
+            amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
+        raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
     all_notes = (*notes, *_amounts(kept, samples))
     return Corpus(name, SHAPE, kept, licence=licence or "unknown", loader=loader, notes=all_notes)
 
@@ -59,16 +59,17 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
     least, most = min(sizes.values()), max(sizes.values())
     size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {size}"
-    dropped = len({sample.group for sample in samples}) - len(sizes)
+    all_groups = {sample.group for sample in samples}
+    dropped = len(all_groups) - len(sizes)
     if dropped:
-        lost = counted(len(samples) - len(kept), "sentence")
-        yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {lost}"
+        dropped_sentences = counted(len(samples) - len(kept), "sentence")
+        yield f"{counted(dropped, 'group')} below {SMALLEST} sentences dropped, with {dropped_sentences}"
     distinct = {(sample.group, sample.text) for sample in kept}
     repeated = len(kept) - len(distinct)
     if repeated:
         yield f"sentences that repeat another of their group, word for word: {repeated:,}"
-    groups_of_text = Counter(text for _, text in distinct)
-    in_several = sum(number > 1 for number in groups_of_text.values())
+    groups_with_text = Counter(text for _, text in distinct)
+    in_several = sum(number > 1 for number in groups_with_text.values())
     if in_several:
         yield f"sentences that are in several groups, so that no encoder can assign them to one: {in_several:,}"
 
@@ -84,7 +85,7 @@ def is_opinosis(path: Path) -> bool:
 
 
 def whole(cell: str, path: Path, line: int, column: str) -> int:
-    """Return a whole number from 0, or raise SourceError with its place."""
+    """Return a whole number from 0, or raise SourceError with file, line and column."""
     number = cell.strip()
     if not _WHOLE.fullmatch(number):
         raise SourceError(f"must be a whole number from 0, is {cell[:100]!r}", path, line, column)

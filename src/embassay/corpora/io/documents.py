@@ -65,7 +65,7 @@ def read_documents(
     aside: Sequence[Path] = (),
     follow_links: bool = False,
 ) -> tuple[tuple[SourceDocument, ...], Notes]:
-    """Read documents from a path of any kind; notes say what it was read as.
+    """Read documents from a path of any kind, with notes on its format.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def read_documents(
 
 
 def _is_table(path: Path) -> bool:
-    """Return whether a path is neither a folder nor a text nor in SQuAD's format."""
+    """Return whether a path is a table: neither a folder, nor a text, nor in SQuAD's format."""
     if path.is_dir() or _is_document(path):
         return False
     return is_parquet(path) or not is_squad(read_head(path, HEAD))
@@ -112,7 +112,7 @@ def looks_like_documents(path: Path) -> bool:
     listing = Listing()
     if any(_is_document(file) for file in listing.files(path)):
         return True
-    # Links are not followed, but a folder of links counts as documents: its reader says how to follow them.
+    # Links are not followed, but a folder of links counts as documents: its reader explains how to follow them.
     return listing.links > 0 and any(_is_document(entry) for entry in entries(path))
 
 
@@ -219,19 +219,23 @@ def read_records(
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
         raise SourceError("is used both as the id and as the text", path, table.line, key)
-    title = table.perhaps("", [name for name in TITLE if name not in columns.values()])
+    required = tuple(columns.values())
+    title = table.perhaps("", [name for name in TITLE if name not in required])
     if title:
         columns["title"] = title
     ids = Ids(path, key, numbered=False)
-    documents = []
+    documents = list[SourceDocument]()
     for number, row in enumerate(table.read(tuple(columns.values())), 1):
-        row.require_values(*(name for name in (key, columns["text"]) if name))
+        row.require_values(*required)
         name = ids.add(row.key(key).strip(), row.line) if key else str(number)
-        title_of_row = "" if not title or is_blank(row.values.get(title)) else row.text(title).strip()
+        title_of_row = ""
+        if title and not is_blank(row.values.get(title)):
+            title_of_row = row.text(title).strip()
         documents.append(SourceDocument(name, row.text(columns["text"]), title_of_row))
     if not documents:
         raise SourceError("the table has no documents", path)
-    notes = [f"columns: {', '.join(f'{what} {name}' for what, name in columns.items())}"]
+    uses = ", ".join(f"{what} {name}" for what, name in columns.items())
+    notes = [f"columns: {uses}"]
     if title and titled:
         notes.append("each title is put before its text")
     return tuple(documents), tuple(notes)

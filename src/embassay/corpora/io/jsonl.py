@@ -52,7 +52,7 @@ def first_fields(head: str) -> frozenset[str]:
     return frozenset(row) if isinstance(row, dict) else frozenset()
 
 
-def require(row: dict[str, Any], names: Sequence[str], path: Path, line: int) -> None:
+def require(row: Mapping[str, object], names: Sequence[str], path: Path, line: int) -> None:
     """Raise SourceError for the first field that an object lacks; the message lists those that it has."""
     for name in names:
         if name not in row:
@@ -72,13 +72,13 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def key_field(row: Mapping[str, Any], name: str, default: str, path: Path, line: int | None) -> str:
+def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)
     return default if value is None else key_of(value, path, line, name)
 
 
-def key_of(value: Any, path: Path, line: int | None, field: str) -> str:
+def key_of(value: object, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text or a whole number, as text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
@@ -106,7 +106,7 @@ class Ids:
         return name
 
 
-def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
+def text_field(value: object, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text, or raise SourceError."""
     if not isinstance(value, str):
         raise SourceError(f"must be a text, is {KINDS[type(value)]}", path, line, field)
@@ -116,6 +116,7 @@ def text_field(value: Any, path: Path, line: int | None, field: str) -> str:
 
 
 def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    """Return the object in a line, or raise SourceError."""
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -35,32 +35,32 @@ def cutter(passages: str, language: str = "en") -> Cut:
     SpecError
         For any other value, and for a number of words below 1.
     """
-    known: dict[str, Cut] = {
+    cuts: dict[str, Cut] = {
         "document": lambda text: (text.strip(),),
         "paragraph": _paragraphs,
         "sentence": lambda text: tuple(sentence for _, sentence in sentences(text, language)),
     }
-    wanted = passages.strip()
-    if wanted in known:
-        return known[wanted]
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", wanted):
-        ways = f"{', '.join(known)} or a number of words (at least 1)"
+    way = passages.strip()
+    if way in cuts:
+        return cuts[way]
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", way):
+        ways = f"{', '.join(cuts)} or a number of words (at least 1)"
         raise SpecError(f"passages must be {ways}; it is {quoted(passages)}")
-    return partial(_windows, size=int(wanted))
+    return partial(_windows, size=int(way))
 
 
 def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
     """Return (start in the text, sentence) of every sentence, with single spaces for white space inside."""
     # sentencex 1.0 breaks at white space of more than one byte; replacing each by one space keeps all positions.
     plain = _SPACE.sub(" ", text)
-    found: list[tuple[int, str]] = []
+    placed: list[tuple[int, str]] = []
     start = 0
     # Blank lines always end sentences, so each paragraph is divided separately.
     for gap in _EMPTY_LINES.finditer(plain):
-        found += _sentences_between(plain, start, gap.start(), language)
+        placed += _sentences_between(plain, start, gap.start(), language)
         start = gap.end()
-    found += _sentences_between(plain, start, len(plain), language)
-    return found
+    placed += _sentences_between(plain, start, len(plain), language)
+    return placed
 
 
 def _sentences_between(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
@@ -70,7 +70,7 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
     open and none closes. The last sentences of a window are processed again in the next one, because they may be
     incomplete, or inside a quotation that ends beyond the window.
     """
-    found: list[tuple[int, str]] = []
+    placed: list[tuple[int, str]] = []
     while end - start > WINDOW:
         window_end = start + WINDOW
         parts = _parts(text, start, window_end, language)
@@ -78,7 +78,7 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
         if not whole and len(parts) > 1:
             whole = parts[:1]
         if whole:
-            found += whole
+            placed += whole
             place, part = whole[-1]
             start = place + len(part)
         else:
@@ -87,26 +87,26 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
             middle = space if space > start else window_end
             part = text[start:middle].strip()
             if part:
-                found.append((text.index(part, start), part))
+                placed.append((text.index(part, start), part))
             start = middle
-    found += _parts(text, start, end, language)
-    return [(place, collapsed(part)) for place, part in found]
+    placed += _parts(text, start, end, language)
+    return [(place, collapsed(part)) for place, part in placed]
 
 
 def _parts(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:
     """Return (start in the whole text, sentence as written there) for a part of a text."""
     import sentencex
 
-    found = []
+    placed = []
     place = start
     for part in sentencex.segment(language, text[start:end]):
         sentence = part.strip()
         if sentence:
             # The position is searched, not counted, because the library sometimes drops line ends.
             place = text.index(sentence, place)
-            found.append((place, sentence))
+            placed.append((place, sentence))
             place += len(sentence)
-    return found
+    return placed
 
 
 def collapsed(text: str) -> str:
@@ -121,7 +121,7 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 
 def overlap_of(size: int) -> int:
-    """Return how many words neighbouring windows of a size share: a tenth, at least one; none for a size below 2."""
+    """Return the number of words that neighbouring windows share: a tenth of their size, at least 1; 0 for size 1."""
     return max(1, size // 10) if size > 1 else 0
 
 
@@ -129,6 +129,7 @@ def _windows(text: str, size: int) -> tuple[str, ...]:
     """Return windows of ``size`` words; neighbours share a tenth of them, at least one word."""
     words = text.split()
     overlap = overlap_of(size)
-    # The last window begins before the words that the previous one already has.
-    last = max(len(words) - overlap, 1)
-    return tuple(" ".join(words[start : start + size]) for start in range(0, last, size - overlap))
+    # A window of only words that the previous one already has would add nothing.
+    end_of_starts = max(len(words) - overlap, 1)
+    starts = range(0, end_of_starts, size - overlap)
+    return tuple(" ".join(words[start : start + size]) for start in starts)

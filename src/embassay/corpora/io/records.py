@@ -110,6 +110,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def _delimited(path: Path, delimiter: str) -> Table:
+    """Open a table with a delimiter; its rows are read when they are needed."""
     line, cells = next(table_rows(path, delimiter), (1, list[str]()))
     names = header(cells, path, line)
 
@@ -123,6 +124,7 @@ def _delimited(path: Path, delimiter: str) -> Table:
 
 
 def _parquet(path: Path) -> Table:
+    """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
     # A panic of its reader is not an Exception.

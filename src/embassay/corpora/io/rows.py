@@ -58,15 +58,15 @@ class Row:
         value = self.values.get(field)
         return default if value is None else self.as_key(value, field)
 
-    def as_text(self, value: Any, field: str) -> str:
+    def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""
         return text_field(value, self.path, self.line, f"{self.prefix}{field}")
 
-    def as_key(self, value: Any, field: str) -> str:
+    def as_key(self, value: object, field: str) -> str:
         """Return a value of this field that must be a text or a whole number, as text."""
         return key_of(value, self.path, self.line, f"{self.prefix}{field}")
 
-    def object(self, value: Any, prefix: str) -> Row:
+    def object(self, value: object, prefix: str) -> Row:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
         if not isinstance(value, dict):
             # The object itself is named without the dot that separates it from its fields.
@@ -94,6 +94,6 @@ def json_rows(path: Path) -> Iterator[Row]:
         yield Row(values, path, line)
 
 
-def is_blank(value: Any) -> bool:
+def is_blank(value: object) -> bool:
     """Return whether a cell is missing or blank."""
     return value is None or (isinstance(value, str) and not value.strip())

@@ -55,11 +55,12 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     """
     for number, article in enumerate(articles(path)):
         title = article.values.get("title")
-        named = title.strip().replace("_", " ") if isinstance(title, str) else ""
+        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
+        plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
         for index, paragraph in enumerate(objects(article, "paragraphs")):
             paragraph.require("context")
             text = paragraph.text("context").strip()
-            yield Paragraph(f"{number}-{index}", text, named, f"article:{number}")
+            yield Paragraph(f"{number}-{index}", text, plain_title, f"article:{number}")
 
 
 def articles(path: Path) -> Iterator[Row]:

@@ -85,23 +85,27 @@ def _heads(cells: Sequence[str]) -> list[str]:
 
 
 def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
+    """Return the column names in lower case, or raise SourceError for a missing, unknown or repeated one."""
     heads = _heads(header)
-    found = listed(header)
     for needed in NEEDED:
         if needed not in heads:
-            raise SourceError(f"missing; found {found}", path, line, needed.capitalize())
+            raise SourceError(f"missing; found {listed(header)}", path, line, needed.capitalize())
     for name, head in zip(header, heads, strict=True):
-        if head not in NEEDED or heads.count(head) > (2 if head == "negation" else 1):
-            raise SourceError(f"unknown or repeated column; found {found}", path, line, name[:LONGEST])
+        # HEROS has two columns of negations.
+        most = 2 if head == "negation" else 1
+        if head not in NEEDED or heads.count(head) > most:
+            raise SourceError(f"unknown or repeated column; found {listed(header)}", path, line, name[:LONGEST])
     return heads
 
 
 def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[dict[int, str], str]:
-    """Return what each column headed Negation is, by its place, and how they were distinguished."""
+    """Return the edit in each column named Negation, by the position of the column, and how they were distinguished."""
     places = [place for place, head in enumerate(heads) if head == "negation"]
     original, synonym = heads.index("original"), heads.index("synonym")
-    # The number of rows in which each of them changes the synonym's place.
-    touching = [sum(touches(row[original], row[synonym], row[place]) for row in table) for place in places]
+    # For each column, the number of rows whose negation changes the place of the synonym.
+    touching = list[int]()
+    for place in places:
+        touching.append(sum(touches(row[original], row[synonym], row[place]) for row in table))
     if len(places) == 1:
         name = "negation_antonym" if touching[0] == len(table) else "negation_main"
         return {places[0]: name}, f"one column Negation, read as {name}"
@@ -121,8 +125,10 @@ def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[di
 
 
 def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs:
+    """Return the sample of a row, with its edits in the order of :data:`EDITS`."""
     cells = dict(zip(names, row, strict=True))
-    return MinimalPairs(name, cells["original"], tuple((edit, cells[edit]) for edit in EDITS if edit in cells))
+    edits = tuple((edit, cells[edit]) for edit in EDITS if edit in cells)
+    return MinimalPairs(name, cells["original"], edits)
 
 
 def _span(original: str, edited: str) -> tuple[int, int]:

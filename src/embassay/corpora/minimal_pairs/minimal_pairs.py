@@ -57,6 +57,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
 
 
 def _sample(row: Row) -> MinimalPairs:
+    """Return the sample of a line."""
     row.require("original", "edits")
     original = row.text("original")
     edits = row.values["edits"]
@@ -83,8 +84,10 @@ def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
         return []
     if isinstance(source, str):
         return [(name, source) for name in names]
-    if isinstance(source, dict) and set(source) <= set(names) and all(isinstance(v, str) for v in source.values()):
-        return list(source.items())
+    if isinstance(source, dict):
+        has_known_edits = set(source) <= set(names)
+        if has_known_edits and all(isinstance(way, str) for way in source.values()):
+            return list(source.items())
     raise row.error("must be a text, or an object with a text for each edit of the line", "source")
 
 

@@ -1,9 +1,8 @@
 """Pairs of sentences with a human score: STS benchmark and SICK as released, or a table with two texts and a score.
 
 STS-b is tab-separated without a header, with quotation marks as ordinary characters: genre, file, year, index, score
-(0-5), two sentences,
-and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not recognised, set
-``first=``, ``second=``, ``score=`` and ``subset=``.
+(0-5), two sentences, and perhaps sources. Other tables (CSV, TSV, JSON lines) name their columns; if a name is not
+recognised, set ``first=``, ``second=``, ``score=`` and ``subset=``.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def recognises(head: str) -> bool:
     names = first_fields(head)
     if not names:
         names = frozenset(cell.strip().strip('"') for cell in line.split(_delimiter(line)))
-    return any(known["first"] in names and known["second"] in names for known in KNOWN)
+    return any(columns["first"] in names and columns["second"] in names for columns in KNOWN)
 
 
 def load(
@@ -71,14 +70,15 @@ def load(
     options = {"first": first, "second": second, "score": score, "subset": subset}
     named = {what: column for what, column in options.items() if column}
     rows, columns = _read(path, named)
-    samples = tuple(_pair(str(number), row, columns) for number, row in enumerate(rows))
+    samples = [_pair(str(number), row, columns) for number, row in enumerate(rows)]
     if not samples:
         raise SourceError("the table has no rows", path)
-    notes = [f"columns: {', '.join(f'{what} {column}' for what, column in columns.items())}"]
+    uses = ", ".join(f"{what} {column}" for what, column in columns.items())
+    notes = [f"columns: {uses}"]
     without_score = sum(sample.score is None for sample in samples)
     if without_score:
         notes.append(f"{counted(without_score, 'pair')} without a score")
-    return Corpus(name, SHAPE, samples, licence=licence or "unknown", loader="pairs", notes=tuple(notes))
+    return Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="pairs", notes=tuple(notes))
 
 
 def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str, str]]:
@@ -95,6 +95,13 @@ def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str
 
 
 def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
+    """Return the pair of a row.
+
+    Parameters
+    ----------
+    columns
+        The column for each use; ``score`` and ``subset`` may be missing.
+    """
     row.require(*columns.values())
     first = row.text(columns["first"])
     second = row.text(columns["second"])
@@ -123,20 +130,20 @@ def _subset(row: Row, column: str) -> str:
 
 
 def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
-    """Return the column for each use: as the options name it, else a known name; score and subset are optional."""
+    """Return the column for each use: named by an option, else recognised; score and subset are optional."""
     for column in named.values():
         if column not in names:
             raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, column)
-    # The set of known names of which the table has the most.
+    # The set of recognised names of which the table has the most.
     best: dict[str, str] = {}
-    for known in KNOWN:
-        columns = {what: column for what, column in known.items() if column in names}
+    for recognised in KNOWN:
+        columns = {what: column for what, column in recognised.items() if column in names}
         columns.update(named)
         if "first" in columns and "second" in columns and len(columns) > len(best):
             best = columns
     if not best:
-        found = listed(sorted(names))
-        raise SourceError(f"no two columns of sentences; found {found}; set first= and second=", path, 1)
+        problem = f"no two columns of sentences; found {listed(sorted(names))}; set first= and second="
+        raise SourceError(problem, path, 1)
     if best["first"] == best["second"]:
         raise SourceError("is used both as first= and as second=; name two different columns", path, 1, best["first"])
     return best
@@ -150,25 +157,31 @@ def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
 
     def rows() -> Iterator[Row]:
         for number, cells in lines:
-            yield Row(dict(zip(names, even(cells, len(names), path, number), strict=True)), path, number)
+            even(cells, len(names), path, number)
+            values = dict(zip(names, cells, strict=True))
+            yield Row(values, path, number)
 
     return names, rows()
 
 
 def _stsb_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a file in STS-b's format."""
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
-        filled(cells[4], path, line, "score")
+        filled(cells[STSB.index("score")], path, line, "score")
         # Sources after the sentences are ignored.
-        yield Row(dict(zip(STSB, cells, strict=False)), path, line)
+        values = dict(zip(STSB, cells, strict=False))
+        yield Row(values, path, line)
 
 
 def _is_stsb(line: str) -> bool:
     """Return whether a line is from STS-b: a number from 0 to 5 in the fifth of at least seven columns."""
     cells = line.split("\t")
+    if len(cells) < len(STSB):
+        return False
     try:
-        return len(cells) >= len(STSB) and 0 <= float(cells[4]) <= 5
+        return 0 <= float(cells[STSB.index("score")]) <= 5
     except ValueError:
         return False
 

@@ -63,7 +63,7 @@ def load(
     licence
         The licence of the files, as the user states it.
     unit
-        Which questions are independent: ``question``, all; ``document``, those that no document answers both.
+        The unit of independence: ``question``, each question; ``document``, questions with a common right document.
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language

@@ -73,7 +73,7 @@ def load(
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     unit
-        Which questions are independent: ``document``, those that no document answers both; ``question``, all.
+        The unit of independence: ``document``, questions with a common right document; ``question``, each question.
     language
         The language whose rules decide where a sentence ends.
     follow_links

@@ -70,9 +70,10 @@ def read_questions(
     questions = _read(table, columns, documents)
     if not questions:
         raise SourceError("the table has no questions", path)
-    samples = []
-    for key, one in questions.items():
-        samples.append(Question(key, one.text, tuple(one.right), units=units(one.right, unit)))
+    samples = list[Question]()
+    for key, entry in questions.items():
+        right = tuple(entry.right)
+        samples.append(Question(key, entry.text, right, units=units(right, unit)))
     return tuple(samples), ", ".join(f"{what} {name}" for what, name in columns.items())
 
 
@@ -102,14 +103,14 @@ def _key(row: Row, column: str) -> str:
 
 
 def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids of a list, or of a cell: the whole cell if it is an id, else its parts between spaces or ;."""
+    """Return the ids in a list, or in a text: the whole text if it is an id, else its parts between spaces or ";"."""
     value = row.values[column]
     if is_blank(value):
         return []
     if isinstance(value, list):
-        if any(one is None for one in value):
+        if None in value:
             raise row.error("is null, an id is needed; use an empty list for no document", column)
-        names = [row.as_key(one, column).strip() for one in value]
+        names = [row.as_key(item, column).strip() for item in value]
     else:
         cell = row.key(column).strip()
         names = [cell] if cell in documents else _divided(cell, documents)

@@ -88,6 +88,7 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
 
 
 def _read(path: Path) -> _File:
+    """Read all lines of a file; a line with a question is a question, any other a document."""
     file = _File()
     document_ids = Ids(path, "document")
     question_ids = Ids(path)
@@ -99,7 +100,8 @@ def _read(path: Path) -> _File:
             continue
         row.require("document", "passages")
         document = _document(row)
-        file.documents[document_ids.add(document.id, row.line)] = document
+        document_ids.add(document.id, row.line)
+        file.documents[document.id] = document
         unit = row.key("unit")
         if unit:
             file.units[document.id] = unit
@@ -109,17 +111,20 @@ def _read(path: Path) -> _File:
 
 
 def _document(row: Row) -> Document:
+    """Return the document of a line."""
     key = row.key("document")
     if not key:
         raise row.error("is null; every document needs an id", "document")
-    passages = row.values["passages"]
-    if not isinstance(passages, list) or not passages:
-        found = "is empty" if passages == [] else f"is {KINDS[type(passages)]}"
-        raise row.error(f"must be a non-empty list of texts; it {found}", "passages")
-    return Document(key, tuple(row.as_text(text, f"passages[{number}]") for number, text in enumerate(passages)))
+    values = row.values["passages"]
+    if not isinstance(values, list) or not values:
+        problem = "is empty" if values == [] else f"is {KINDS[type(values)]}"
+        raise row.error(f"must be a non-empty list of texts; it {problem}", "passages")
+    passages = [row.as_text(value, f"passages[{number}]") for number, value in enumerate(values)]
+    return Document(key, tuple(passages))
 
 
 def _line(row: Row) -> _Line:
+    """Return the question of a line."""
     row.require("question", "right")
     right = _right(row)
     unit = row.key("unit")
@@ -141,6 +146,7 @@ def _line(row: Row) -> _Line:
 
 
 def _right(row: Row) -> tuple[str, ...]:
+    """Return the ids of a question's right documents; empty if it has no answer."""
     value = row.values["right"]
     if not isinstance(value, list):
         kind = KINDS[type(value)]
@@ -155,6 +161,7 @@ def _right(row: Row) -> tuple[str, ...]:
 
 
 def _gains(row: Row, right: Sequence[str]) -> tuple[int, ...]:
+    """Return the grade of each right document; empty if there are none."""
     value = row.values.get("gains")
     if value is None:
         return ()
@@ -176,7 +183,8 @@ def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
     """Yield notes on the splits, and on units with questions of more than one split."""
     splits = Counter(line.split for line in lines if line.split)
     if splits:
-        note = f"splits: {', '.join(f'{name} {splits[name]:,}' for name in SPLITS if splits[name])}"
+        counts = ", ".join(f"{name} {splits[name]:,}" for name in SPLITS if splits[name])
+        note = f"splits: {counts}"
         without = len(lines) - splits.total()
         if without:
             note += f", {without:,} without a split"

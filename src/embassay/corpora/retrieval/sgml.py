@@ -53,34 +53,46 @@ def sgml_documents(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, text) from the start of a document to a line that ends one, so that no whole file is in memory."""
+    """Yield (line, text) of blocks of a file, each from the start of a document to the end of one.
+
+    Blocks are as short as lines allow, so that the whole file is never in memory.
+    """
     block, first = list[str](), 1
     for number, line in text_lines(path):
         if not block:
-            if not (begin := _BEGIN.search(line)):
+            begin = _BEGIN.search(line)
+            if not begin:
                 continue
             line, first = line[begin.start() :], number
-        block.append(line)
-        if ends := list(_END.finditer(line)):
-            block[-1], rest = line[: ends[-1].end()], line[ends[-1].end() :]
-            yield first, "".join(block)
-            begin = _BEGIN.search(rest)
-            block, first = [rest[begin.start() :]] if begin else [], number
+        ends = list(_END.finditer(line))
+        if not ends:
+            block.append(line)
+            continue
+        end_of_block = ends[-1].end()
+        block.append(line[:end_of_block])
+        yield first, "".join(block)
+        # Another document may begin on the same line.
+        rest = line[end_of_block:]
+        begin = _BEGIN.search(rest)
+        block, first = [rest[begin.start() :]] if begin else [], number
     if block:
         raise SourceError("<DOC> without </DOC>", path, first)
 
 
 def _text(body: str) -> str:
     """Return the content of the <TEXT> of a document, without markup."""
-    parts = _TEXT.split(body)
-    # The parts are the text before the first tag, then alternately a slash or nothing and the text that follows.
-    inside = [text for slash, text in zip(parts[1::2], parts[2::2], strict=True) if not slash]
-    return html.unescape(_MARKUP.sub(" ", "\n".join(inside))).strip()
+    # The parts are the text before the first tag, then alternately a slash (or nothing) and the text that follows.
+    _, *parts = _TEXT.split(body)
+    slashes, texts = parts[::2], parts[1::2]
+    inside = [text for slash, text in zip(slashes, texts, strict=True) if not slash]
+    without_markup = _MARKUP.sub(" ", "\n".join(inside))
+    return html.unescape(without_markup).strip()
 
 
 def _plain(text: str) -> str:
     """Return a text without markup, with entities decoded and single spaces."""
-    return collapsed(html.unescape(_MARKUP.sub(" ", text)))
+    without_markup = _MARKUP.sub(" ", text)
+    return collapsed(html.unescape(without_markup))
 
 
 def has_topics(text: str) -> bool:
@@ -103,8 +115,11 @@ def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[
 
 def _sections(topic: str) -> dict[str, str]:
     """Return the first section of each name, without its label."""
-    sections: dict[str, str] = {}
+    # The parts are the text before the first tag, then alternately a name and the text that follows.
     _, *parts = _SECTION.split(topic)
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        sections.setdefault(name.lower(), _plain(_LABEL.sub("", text)))
+    names, texts = parts[::2], parts[1::2]
+    sections: dict[str, str] = {}
+    for name, text in zip(names, texts, strict=True):
+        without_label = _LABEL.sub("", text)
+        sections.setdefault(name.lower(), _plain(without_label))
     return sections

@@ -1,4 +1,4 @@
-"""What the retrieval loaders share: documents, judgements, units, and notes on how the files were read."""
+"""Code that the retrieval loaders share: judgements, units, and notes on how the files were read."""
 
 from __future__ import annotations
 
@@ -100,11 +100,12 @@ class Judgements:
         SourceError
             If there is none.
         """
-        questions = []
+        questions = list[Question]()
         for query, text in self.queries.items():
-            if query in self.gains:
-                gains = self.gains[query]
-                questions.append(Question(query, text, tuple(gains), tuple(gains.values()), units(gains, unit)))
+            gains = self.gains.get(query)
+            if gains:
+                right = tuple(gains)
+                questions.append(Question(query, text, right, tuple(gains.values()), units(right, unit)))
         if not questions:
             missing = self.no_query.first or self.no_document.first
             reason = f"{missing} is missing" if missing else "no grade is above 0"
@@ -150,12 +151,15 @@ def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
     return tuple(Document(name, cut(text)) for name, text in texts.items())
 
 
-def guess(name: str, known: Iterable[str]) -> str:
-    """Return the part of a message that suggests the nearest known id; empty if none is near."""
-    candidates = list(islice(known, GUESSED))
-    bare = name.rpartition(".")[0] or name
-    # The most common mistake is a file name in place of its path without suffix.
-    same_name = [other for other in candidates if other == bare or other.endswith(f"/{bare}")]
+def guess(name: str, ids: Iterable[str]) -> str:
+    """Return the part of a message that suggests the nearest of some ids; empty if none is near."""
+    candidates = list(islice(ids, GUESSED))
+    # The most common mistake is a file name instead of its path without suffix.
+    without_suffix = name.rpartition(".")[0] or name
+    same_name = list[str]()
+    for candidate in candidates:
+        if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
+            same_name.append(candidate)
     near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
     return f"; did you mean {quoted(near)}?" if near else ""
 

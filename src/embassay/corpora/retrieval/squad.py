@@ -135,6 +135,7 @@ class _Reader:
             self.unanswered.add(_place_in_file(question))
 
     def _id(self, question: Row) -> str:
+        """Return a question's id, or raise SourceError if it is missing or repeated."""
         question.require("id")
         key = question.key("id").strip()
         if not key:

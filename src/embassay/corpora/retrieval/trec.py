@@ -67,7 +67,7 @@ def load(
     licence
         The licence of the files, as the user states it.
     unit
-        Which questions are independent: ``question``, all; ``document``, those that no document answers both.
+        The unit of independence: ``question``, each question; ``document``, questions with a common right document.
     passages
         ``document``, ``paragraph``, ``sentence``, or a number of words; the closest passage of a document counts.
     language
@@ -187,7 +187,10 @@ def _queries(path: Path, topic: Topic) -> dict[str, str]:
     text = "".join(line for _, line in text_lines(path))
     rows = sgml_topics(path, text, SECTIONS[topic]) if has_topics(text) else _plain_topics(path, topic)
     ids = Ids(path, "num", numbered=False)
-    queries = {ids.add(name, line): query for line, name, query in rows}
+    queries: dict[str, str] = {}
+    for line, name, query in rows:
+        ids.add(name, line)
+        queries[name] = query
     if not queries:
         raise SourceError("the file has no topics", path)
     return queries
@@ -205,6 +208,7 @@ def _plain_topics(path: Path, topic: Topic) -> Iterator[tuple[int, str, str]]:
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:
+    """Yield the judgements of a file."""
     for number, line in text_lines(path):
         cells = line.split()
         if not cells:

@@ -1,6 +1,6 @@
-"""Brill's tagger (1994), with the lexicon and the contextual rules that the textblob package carries.
+"""Brill's tagger (1994), with the lexicon and the contextual rules of the textblob package.
 
-The files are read without importing textblob, which takes a second.
+The files are read without importing textblob, which would take a second.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 from embassay.errors import MissingExtraError
 
 _EDGE = ["STAART"] * 3
+"""Padding before and after a sentence, so that conditions can look up to three words away."""
 _Test = Callable[[str, str, Sequence[str], Sequence[str], int], bool]
-"""(x, y, words, tags, place): whether the condition of a rule, whose parameters are x and y, holds at a place."""
+"""(x, y, words, tags, index): whether the condition of a rule with the parameters x and y holds at an index."""
 _TESTS: dict[str, _Test] = {
     "prevtag": lambda x, _, w, t, i: x == t[i - 1],
     "nexttag": lambda x, _, w, t, i: x == t[i + 1],
@@ -40,12 +41,18 @@ _TESTS: dict[str, _Test] = {
     "prevbigram": lambda x, y, w, t, i: x == t[i - 2] and y == t[i - 1],
     "nextbigram": lambda x, y, w, t, i: x == t[i + 1] and y == t[i + 2],
 }
-"""The conditions of Brill's rules, by the names that the file of rules has for them."""
+"""The conditions of Brill's rules, by their names in the file of rules."""
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A contextual rule: where its test holds for x and y, the tag becomes ``new_tag``; ``rank`` is its line."""
+    """A contextual rule: if ``test`` holds for ``x`` and ``y``, the tag becomes ``new_tag``.
+
+    Attributes
+    ----------
+    rank
+        Its line in the file, from 1; rules are applied in this order.
+    """
 
     rank: int
     new_tag: str
@@ -56,7 +63,7 @@ class _Rule:
 
 @cache
 def lexicon() -> dict[str, str]:
-    """Return the most frequent tag of each word, as it is spelt.
+    """Return the most frequent tag of each word; upper and lower case differ.
 
     Raises
     ------
@@ -72,22 +79,21 @@ def lexicon() -> dict[str, str]:
 
 
 def by_context(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """Return the tags after the contextual rules, applied in their order at each place, from left to right."""
+    """Return the tags after the contextual rules; words are processed from left to right, rules in order of rank."""
     padded_words, padded_tags = [*_EDGE, *words, *_EDGE], [*_EDGE, *tags, *_EDGE]
-    for place in range(3, len(words) + 3):
-        # A rule that changes the tag hands over to the rules for the new tag that come after it.
-        rank = 0
-        rule = _first_rule(padded_words, padded_tags, place, rank)
+    for index in range(3, len(words) + 3):
+        # After a rule changed the tag, the later rules for the new tag apply.
+        rule = _first_rule(padded_words, padded_tags, index, after=0)
         while rule is not None:
-            rank, padded_tags[place] = rule.rank, rule.new_tag
-            rule = _first_rule(padded_words, padded_tags, place, rank)
+            padded_tags[index] = rule.new_tag
+            rule = _first_rule(padded_words, padded_tags, index, after=rule.rank)
     return padded_tags[3:-3]
 
 
-def _first_rule(words: Sequence[str], tags: Sequence[str], place: int, after: int) -> _Rule | None:
-    """Return the first rule after a rank that changes the tag at a place."""
-    for rule in _rules().get(tags[place], ()):
-        if rule.rank > after and rule.test(rule.x, rule.y, words, tags, place):
+def _first_rule(words: Sequence[str], tags: Sequence[str], index: int, after: int) -> _Rule | None:
+    """Return the first rule that changes the tag at an index and has a rank above ``after``."""
+    for rule in _rules().get(tags[index], ()):
+        if rule.rank > after and rule.test(rule.x, rule.y, words, tags, index):
             return rule
     return None
 
@@ -97,16 +103,18 @@ def _rules() -> dict[str, list[_Rule]]:
     """Return the contextual rules by the tag that they change."""
     rules: dict[str, list[_Rule]] = {}
     for rank, line in enumerate(_lines("en-context.txt"), start=1):
-        # A line such as "NN VB PREVTAG TO": tag, new tag, condition, x, and y where the condition has one.
+        # A line such as "NN VB PREVTAG TO": tag, new tag, condition, x, and y if the condition has one (else "-").
         tag, new_tag, condition, x, y, *_ = f"{line} -".split()
-        rules.setdefault(tag, []).append(_Rule(rank, new_tag, _TESTS[condition.lower()], x, y))
+        rule = _Rule(rank, new_tag, _TESTS[condition.lower()], x, y)
+        rules.setdefault(tag, []).append(rule)
     return rules
 
 
 def _lines(name: str) -> list[str]:
-    """Return the lines of a file of the textblob package, without comments."""
+    """Return the lines of a file of the textblob package, without comments and blank lines."""
     spec = importlib.util.find_spec("textblob")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError("building a test set", "build")
-    text = (Path(spec.submodule_search_locations[0]) / "en" / name).read_text(encoding="utf-8-sig")
-    return [line for line in text.split("\n") if line.strip() and not line.startswith(";;;")]
+    file = Path(spec.submodule_search_locations[0]) / "en" / name
+    lines = file.read_text(encoding="utf-8-sig").split("\n")
+    return [line for line in lines if line.strip() and not line.startswith(";;;")]

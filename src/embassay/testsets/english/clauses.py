@@ -1,6 +1,6 @@
-"""Which words are finite verbs, which verb groups a sentence has, and which of them is that of the main clause.
+"""Finite verbs and verb groups of a sentence, and the verb group of its main clause.
 
-Rules over tagged words, no parser. What a negation does to a verb group is decided in ``negation``.
+The rules use tagged words; there is no parser. Module ``negation`` decides how a verb group is negated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def is_adverb(word: Word) -> bool:
 
 
 def before_adverbs(words: tuple[Word, ...], index: int) -> int:
-    """Return the index of the last word before this one that is no adverb; -1 for none."""
+    """Return the index of the last word before ``index`` that is not an adverb; -1 if there is none."""
     index -= 1
     while index >= 0 and is_adverb(words[index]):
         index -= 1
@@ -48,12 +48,12 @@ def is_finite(words: tuple[Word, ...], index: int) -> bool:
     """Return whether a word is a finite verb."""
     word, low = words[index], words[index].lowercase
     before = word_at(words, index - 1)
-    if low in NO_VERBS or _bars_verb(words, index):
+    if low in NO_VERBS or _is_after_verb_barrier(words, index):
         return False
     if low == "'s":
         return word.tag != "POS" and before.lowercase != "let"
     if low in MODALS:
-        # "May", "will", "might" and "can" are nouns and names as well.
+        # "May", "will", "might" and "can" are also nouns or names.
         return low not in ("may", "will", "might", "can") or word.tag in ("MD", "VB", "VBP")
     if low in AUXILIARIES:
         return True
@@ -66,26 +66,29 @@ def is_finite(words: tuple[Word, ...], index: int) -> bool:
     return word.tag == "VBN" and is_after_subject(words, index)
 
 
-def _bars_verb(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether what stands before a word keeps it from being a finite verb: ``to``, an article, a possessive."""
+def _is_after_verb_barrier(words: tuple[Word, ...], index: int) -> bool:
+    """Return whether no finite verb can follow the word before: ``to``, an article, a possessive, an adjective."""
     before = word_at(words, before_adverbs(words, index))
-    if before.tag in ("TO", "PRP$", "POS", "JJ"):
-        return before.tag != "JJ" or words[index].lowercase not in AUXILIARIES
+    if before.tag == "JJ":
+        # "What is important is …": an auxiliary may follow an adjective.
+        return words[index].lowercase not in AUXILIARIES
+    if before.tag in ("TO", "PRP$", "POS"):
+        return True
     return before.lowercase in ("a", "an", "the", "every", "my", "your", "our", "their", "its", "no")
 
 
 def _is_bare_infinitive(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a verb belongs to ``make``, ``let`` or ``see`` before it: ``makes the room look good``."""
+    """Return whether ``make``, ``let``, ``see`` or a similar verb stands before: ``makes the room look good``."""
     return any(word.lowercase in PERCEIVING for word in words[max(0, index - 5) : index])
 
 
 def is_after_subject(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a subject pronoun stands right before a word, adverbs aside."""
+    """Return whether a subject pronoun precedes a word, with nothing but adverbs between them."""
     return word_at(words, before_adverbs(words, index)).lowercase in SUBJECTS
 
 
 def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a bare form has a subject that takes it: ``I love``, ``dogs bark``, not ``let you go``."""
+    """Return whether a base form agrees with a subject before it: ``I love``, ``dogs bark``, not ``let you go``."""
     subject = before_adverbs(words, index)
     if word_at(words, subject).lowercase in PLAIN_SUBJECTS:
         return word_at(words, subject - 1).lowercase not in PERCEIVING | AUXILIARIES
@@ -95,7 +98,7 @@ def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
 
 
 def starts_clause(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a word opens its clause, as an imperative does; ``please`` and adverbs may go before."""
+    """Return whether a word is the first of its clause; ``please``, conjunctions and adverbs before it do not count."""
     index -= 1
     while index >= 0 and (is_adverb(words[index]) or words[index].lowercase in ("please", "and", "but", "so")):
         index -= 1
@@ -112,9 +115,9 @@ class Group:
     Attributes
     ----------
     first, last
-        Indices of its finite word and of its last verb, which may be the same.
+        Indices of its finite verb and of its last verb, which may be the same.
     negator
-        Index of ``not``, ``n't``, ``never`` … in, right before or right after it; None where it is not negated.
+        Index of the ``not``, ``n't``, ``never`` … inside, right before or right after it; None if it is not negated.
     """
 
     first: int
@@ -124,19 +127,19 @@ class Group:
 
 def groups(tagged: Tagged) -> tuple[Group, ...]:
     """Return the finite verb groups of a sentence, from left to right."""
-    found: list[Group] = []
+    verb_groups: list[Group] = []
     index = 0
     while index < len(tagged.words):
         if is_finite(tagged.words, index):
             group = _group(tagged.words, index)
-            found.append(group)
+            verb_groups.append(group)
             index = group.last
         index += 1
-    return tuple(found)
+    return tuple(verb_groups)
 
 
 def group_at(tagged: Tagged, index: int) -> Group | None:
-    """Return the verb group that the word at ``index`` belongs to, if any."""
+    """Return the verb group that contains the word at ``index``; None if no group does."""
     for group in groups(tagged):
         if group.first <= index <= group.last:
             return group
@@ -144,10 +147,11 @@ def group_at(tagged: Tagged, index: int) -> Group | None:
 
 
 def _group(words: tuple[Word, ...], first: int) -> Group:
-    """Return the verb group that a finite verb opens."""
+    """Return the verb group that starts with the finite verb at ``first``."""
     last, negator = first, None
     for index in range(first + 1, len(words)):
         if is_negator(words, index):
+            # After a full verb, a "not" or "never" belongs to what follows: "promised never to return".
             if words[last].lowercase not in AUXILIARIES | {"be", "been", "being"}:
                 break
             if negator is None:
@@ -156,26 +160,32 @@ def _group(words: tuple[Word, ...], first: int) -> Group:
             last = index
         elif not is_adverb(words[index]):
             break
-    # "They never came": the negator stands before the verb.
-    index = first - 1
-    while negator is None and index >= 0 and is_adverb(words[index]):
-        if is_negator(words, index):
-            negator = index
-        # "No" of "no longer" is no adverb.
-        elif is_negator(words, index - 1):
-            negator = index - 1
-        index -= 1
+    if negator is None:
+        negator = _negator_before(words, first)
     return Group(first, last, negator)
 
 
+def _negator_before(words: tuple[Word, ...], first: int) -> int | None:
+    """Return the index of a negator among the adverbs before a verb (``they never came``), or None."""
+    index = first - 1
+    while index >= 0 and is_adverb(words[index]):
+        if is_negator(words, index):
+            return index
+        # In "no longer" the negator starts at "no", which is not an adverb.
+        if is_negator(words, index - 1):
+            return index - 1
+        index -= 1
+    return None
+
+
 def is_negator(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a negation of a verb begins at a word: ``not``, ``never``, ``no longer`` …"""
+    """Return whether a negation of a verb starts at a word: ``not``, ``never``, ``no longer`` …"""
     word = word_at(words, index)
     return word.lowercase in NEGATORS or (word.lowercase == "no" and word_at(words, index + 1).lowercase == "longer")
 
 
 def _continues(last: str, word: Word) -> bool:
-    """Return whether a verb belongs to the group whose last verb so far is ``last``: ``has`` + ``been`` + ``seen``."""
+    """Return whether a verb continues a group that ends in ``last`` so far: ``has`` + ``been`` + ``seen``."""
     if last in ("'d", "'s"):
         return word.tag.startswith("VB")
     if last in MODALS | DO:
@@ -186,24 +196,29 @@ def _continues(last: str, word: Word) -> bool:
 
 
 def main_group(tagged: Tagged) -> Group | None:
-    """Return the verb group of the main clause; None for a question, a fragment, or where the rules do not decide.
+    """Return the verb group of the main clause; None for a question, a fragment, or a doubtful case.
 
-    Of several sentences, the first that has one counts. A word that opens a subordinate clause makes the next verb
-    group that clause's. A clause that comes first ends at a comma.
+    A text of several sentences has the main group of the first sentence that has one. After a word that starts a
+    subordinate clause, the next verb group belongs to that clause. A subordinate clause at the start ends at a comma.
     """
     if tagged.text.rstrip(" \"'”’)").endswith("?"):
         return None
-    every = groups(tagged)
-    group = _outside_subordinate_clauses(tagged.words, every)
-    return group if group and _is_surely_main(tagged.words, group, every) else None
+    all_groups = groups(tagged)
+    group = _outside_subordinate_clauses(tagged.words, all_groups)
+    if group is None or not _is_surely_main(tagged.words, group, all_groups):
+        return None
+    return group
 
 
-def _outside_subordinate_clauses(words: tuple[Word, ...], every: tuple[Group, ...]) -> Group | None:
-    """Return the first verb group that belongs to no subordinate clause."""
-    at = {group.first: group for group in every}
-    # Subordinate clauses that have begun and still lack their verb; how many of those may be mere phrases with a
-    # preposition; whether the main clause only begins after the next comma.
-    open_clauses, perhaps_phrases, before_comma = 0, 0, False
+def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Group, ...]) -> Group | None:
+    """Return the first verb group that does not belong to a subordinate clause; None if there is none."""
+    group_from = {group.first: group for group in all_groups}
+    # The number of subordinate clauses that have started but have no verb yet.
+    open_clauses = 0
+    # How many of them may be prepositional phrases instead ("after the war").
+    perhaps_phrases = 0
+    # Whether a subordinate clause comes first, so that the main clause starts after the next comma.
+    before_comma = False
     for index, word in enumerate(words):
         if word.text in STOPS:
             open_clauses, perhaps_phrases, before_comma = 0, 0, False
@@ -214,9 +229,9 @@ def _outside_subordinate_clauses(words: tuple[Word, ...], every: tuple[Group, ..
             else:
                 open_clauses -= perhaps_phrases
             perhaps_phrases = 0
-        elif index in at:
+        elif index in group_from:
             if open_clauses == 0 and not before_comma:
-                return at[index]
+                return group_from[index]
             open_clauses, perhaps_phrases = max(open_clauses - 1, 0), 0
         elif _opens_clause(words, index):
             open_clauses += 1
@@ -227,12 +242,12 @@ def _outside_subordinate_clauses(words: tuple[Word, ...], every: tuple[Group, ..
     return None
 
 
-def _is_surely_main(words: tuple[Word, ...], group: Group, every: tuple[Group, ...]) -> bool:
-    """Say whether a group is surely the main one: no question, no reduced relative clause, no second verb beside it."""
+def _is_surely_main(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]) -> bool:
+    """Return whether a group is certainly the main one: no question, reduced relative clause or second verb."""
     first = words[group.first]
     if group.first == 0 and _asks(words):
         return False
-    later = [other for other in every if other.first > group.first]
+    later = [other for other in all_groups if other.first > group.first]
     if not later:
         return True
     between = words[group.last + 1 : later[0].first]
@@ -242,14 +257,14 @@ def _is_surely_main(words: tuple[Word, ...], group: Group, every: tuple[Group, .
         if word.tag in ("CC", ",", "PRP", "WDT", "WP", "WRB", ":", ".") or word.lowercase == "that":
             return True
     if first.tag == "VB" and starts_clause(words, group.first):
-        return False  # no command: "mention of it was made", "close talks between them can help"
-    # A participle after a noun may be a relative clause without its "which": "a mill called the old mill was built".
+        return False  # not an imperative but a noun: "mention of it was made", "close talks between them can help"
+    # A participle after a noun may start a relative clause without "which": "a mill called the old mill was built".
     is_participle = group.first > 0 and first.tag in ("VBD", "VBN") and first.lowercase.endswith(("ed", "en"))
     return not is_participle or words[group.first - 1].lowercase in SUBJECTS or first.lemma in SAYING
 
 
 def _asks(words: tuple[Word, ...]) -> bool:
-    """Return whether the first verb asks: ``is it late``, ``do you know``; ``do it now`` is a command."""
+    """Return whether the first word starts a question: ``is it late``, ``do you know``; ``do it now`` is a command."""
     first = words[0].lowercase
     if first in DO:
         return word_at(words, 1).lowercase in SUBJECTS and word_at(words, 2).tag.startswith("VB")
@@ -257,24 +272,27 @@ def _asks(words: tuple[Word, ...]) -> bool:
 
 
 def _opens_clause(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a subordinate clause with its own finite verb begins at a word."""
+    """Return whether a subordinate clause with a finite verb starts at a word."""
     low, before = words[index].lowercase, word_at(words, index - 1)
     if _names_time(words, index):
         return True
     if low in SUBORDINATORS:
-        # "Because of", "as for", "as well", "as usual", "such as such".
+        # "Because of", "as for", "as well", "as usual" and "as such" start no clause.
         return word_at(words, index + 1).lowercase not in ("of", "for", "well", "usual", "such")
     if low == "that":
         return before.tag.startswith(("NN", "VB"))
     if _names_time(words, index - 2):
         return False
-    # "The book I read": a relative clause without its "that".
-    return low in SUBJECTS and before.tag in ("NN", "NNS", "NNP") and index > 1 and before.lowercase not in TIMES
+    # "The book I read": a relative clause without "that". But in "yesterday I read" the noun is a time.
+    is_after_noun = before.tag in ("NN", "NNS", "NNP") and before.lowercase not in TIMES
+    return low in SUBJECTS and is_after_noun and index > 1
 
 
 def _names_time(words: tuple[Word, ...], index: int) -> bool:
-    """Return whether a time opens a clause at a word, before its subject: ``every time the bell rings``."""
-    first, noun, subject = (word_at(words, index + place).lowercase for place in range(3))
-    if first not in ("every", "each", "any", "next", "first", "last", "the") or noun not in MOMENTS:
+    """Return whether a clause of time starts at a word, as in ``every time the bell rings``."""
+    first, noun, subject = (word_at(words, index + place) for place in range(3))
+    if first.lowercase not in ("every", "each", "any", "next", "first", "last", "the"):
         return False
-    return word_at(words, index + 2).tag in ("PRP", "NNP", "PRP$", "NNS") or subject in ("a", "the", "this")
+    if noun.lowercase not in MOMENTS:
+        return False
+    return subject.tag in ("PRP", "NNP", "PRP$", "NNS") or subject.lowercase in ("a", "the", "this")

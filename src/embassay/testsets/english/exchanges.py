@@ -1,6 +1,6 @@
-"""Edits beyond HEROS: another number, another place of the same kind, subject and object exchanged.
+"""Edits that HEROS does not have: another number, another name of the same kind, subject and object swapped.
 
-Each is made only where it certainly changes what is said and nothing else; None everywhere else.
+An edit is made only if it certainly changes the meaning and leaves the rest as it is; else the functions return None.
 """
 
 from __future__ import annotations
@@ -18,27 +18,35 @@ from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, Word, substituted, word_at
 
 NAMES = ("Jackie", "Robin", "Casey", "Jamie", "Morgan")
-"""Names of any gender, for a placeholder's."""
+"""Names of any gender that replace the name of a placeholder."""
 PLACES = ("country", "city", "capital", "state", "continent", "island", "river", "port", "province", "county")
-"""Kinds of place that are told apart, by their ending: ``european_country``. A person's name would ask for pronouns."""
+"""Endings of WordNet's kinds of places: ``european_country``. Persons are left out: pronouns might not match."""
 SPELT = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _FIXED = re.compile(r"(?i)24|7|9|11|100|101|180|360|404|420|50|69|1")
-"""Numbers that often mean something else than a count."""
+"""Numbers that are often not counts, such as those of 24/7, 9/11 and error 404."""
 _SYMMETRIC = wordset(
     "be become remain seem resemble equal marry date meet fight match have mean include involve contain join divorce "
     "know need want like get cost take total weigh last kiss hug begin start create "
     "establish found open"
 )
-"""Verbs that say the same the other way around, or hardly anything."""
+"""Verbs that mean the same, or hardly anything, with subject and object swapped."""
 _WITH_ARTICLE = wordset("republic states kingdom islands emirates netherlands philippines midwest cali")
-"""Words of names that need an article, and names that are no place of a kind."""
+"""Words of names that need an article, and names that are not places of a kind."""
 _NOT_A_COUNT = frozenset({"of", "number", "vs", "-", "/", "#", "or", "and", "to", "the"})
-"""Words before a number that is a name, a share or an end of a range."""
+"""Words before a number that is part of a name, a share or the end of a range."""
 
 
 @dataclass(frozen=True)
 class _Name:
-    """A name in a sentence: the indices of its words, and its kind; ``the`` ends the kind of a name with an article."""
+    """A name in a sentence.
+
+    Attributes
+    ----------
+    start, end
+        Indices of its first word and after its last word.
+    kind
+        ``placeholder``, or WordNet's kind of place; with `` the`` at the end if an article precedes the name.
+    """
 
     start: int
     end: int
@@ -46,69 +54,94 @@ class _Name:
 
 
 def number(tagged: Tagged, chance: np.random.Generator) -> str | None:
-    """Return the sentence with one numeral changed, to another of as many digits; None for a sentence without one."""
-    for place, word in enumerate(tagged.words):
-        is_count = word_at(tagged.words, place + 1).tag == "NNS"
-        if not is_count or word_at(tagged.words, place - 1).lowercase in _NOT_A_COUNT:
+    """Return the sentence with one number replaced by another of the same length; None for a sentence without one."""
+    for index, word in enumerate(tagged.words):
+        before, after = word_at(tagged.words, index - 1), word_at(tagged.words, index + 1)
+        is_count = after.tag == "NNS" and before.lowercase not in _NOT_A_COUNT
+        if not is_count:
             continue
         low = word.lowercase
         if low in SPELT:
             others = [other for other in SPELT if other != low]
-            return substituted(tagged, {place: others[int(chance.integers(len(others)))]})
+            return substituted(tagged, {index: _choice(others, chance)})
         if re.fullmatch(r"[2-9]|[1-9]\d{1,3}", low) and not _FIXED.fullmatch(low):
-            return substituted(tagged, {place: _other_number(int(low), chance)})
+            return substituted(tagged, {index: _other_number(int(low), chance)})
     return None
 
 
+def _choice(texts: Sequence[str], chance: np.random.Generator) -> str:
+    return texts[int(chance.integers(len(texts)))]
+
+
 def _other_number(value: int, chance: np.random.Generator) -> str:
-    """Return another number of as many digits, at least a quarter away, as round as this one, never 1."""
+    """Return a number that differs by at least a quarter but has as many digits; for a multiple of ten, another one."""
     step = 10 if value % 10 == 0 else 1
-    low, high = max(2, 10 ** (len(str(value)) - 1)), 10 ** len(str(value))
-    others = [n for n in range(low, high) if n % step == 0 and abs(n - value) * 4 >= value and n % 10 != 1]
-    return str(others[int(chance.integers(len(others)))])
+    digits = len(str(value))
+    others = list[str]()
+    for other in range(max(2, 10 ** (digits - 1)), 10**digits):
+        is_far_enough = abs(other - value) * 4 >= value
+        # No number that ends in 1: its noun may need the singular.
+        if other % step == 0 and is_far_enough and other % 10 != 1:
+            others.append(str(other))
+    return _choice(others, chance)
 
 
 class Names:
-    """The names of a corpus by their kind, as WordNet and the placeholder tell it."""
+    """The names in a corpus whose kind is certain: those of places that WordNet has, and the placeholder's name."""
 
     def __init__(self, sentences: Iterable[Tagged], lexicon: Lexicon, placeholder: str):
-        """Collect them."""
+        """Collect the names of the sentences by their kind.
+
+        Parameters
+        ----------
+        placeholder
+            The name that stands for ``[NAME]``.
+        """
         self._lexicon, self._placeholder = lexicon, placeholder
-        names: dict[str, set[str]] = defaultdict(set)
+        names_of_kind: dict[str, set[str]] = defaultdict(set)
         for sentence in sentences:
             for name in self._names(sentence):
-                names[name.kind].add(_phrase(sentence, name.start, name.end))
-        self._of_kind = {kind: sorted(of_kind) for kind, of_kind in names.items()}
+                names_of_kind[name.kind].add(_phrase(sentence, name.start, name.end))
+        self._names_of_kind = {kind: sorted(names) for kind, names in names_of_kind.items()}
 
     def entity(self, tagged: Tagged, chance: np.random.Generator) -> str | None:
-        """Return the sentence with one name replaced by another of the corpus of the same kind; None for none."""
+        """Return the sentence with one name replaced by another name of the same kind from the corpus; else None."""
         for name in self._names(tagged):
             text = _phrase(tagged, name.start, name.end)
-            same_kind = NAMES if name.kind == "placeholder" else self._of_kind.get(name.kind, [])
+            same_kind: Sequence[str] = NAMES
+            if name.kind != "placeholder":
+                same_kind = self._names_of_kind.get(name.kind, [])
             others = [other for other in same_kind if other.lower() not in tagged.text.lower()]
             if others and tagged.text.count(text) == 1:
-                other = others[int(chance.integers(len(others)))]
-                rest = dict.fromkeys(range(name.start + 1, name.end), "")
-                return substituted(tagged, {name.start: other, **rest})
+                # The other name replaces the first word, the remaining words are deleted.
+                changes = dict.fromkeys(range(name.start, name.end), "")
+                changes[name.start] = _choice(others, chance)
+                return substituted(tagged, changes)
         return None
 
     def _names(self, tagged: Tagged) -> Iterator[_Name]:
-        """Yield the names whose kind is certain."""
+        """Yield the names of a sentence whose kind is certain."""
         words, start = tagged.words, 0
         while start < len(words):
             end = start
             while word_at(words, end).tag in {"NNP", "NNPS"} and words[end].text[0].isupper():
                 end += 1
-            if end > start:
-                before, after = word_at(words, start - 1), word_at(words, end)
-                kind = self._kind(words[start:end])
-                # "Young Texas" and "Texas oil" name something else.
-                if kind and before.tag not in {"JJ", "NN", "RB"} and after.tag not in {"NN", "NNS", "CD", "JJ"}:
-                    yield _Name(start, end, f"{kind} the" if before.lowercase == "the" else kind)
-            start = max(end, start + 1)
+            if end == start:
+                start += 1
+                continue
+            before, after = word_at(words, start - 1), word_at(words, end)
+            kind = self._kind(words[start:end])
+            # "Young Texas" and "Texas oil" are not names of places.
+            is_part_of_phrase = before.tag in {"JJ", "NN", "RB"} or after.tag in {"NN", "NNS", "CD", "JJ"}
+            if kind and not is_part_of_phrase:
+                # Names with and without an article do not replace each other.
+                if before.lowercase == "the":
+                    kind += " the"
+                yield _Name(start, end, kind)
+            start = end
 
     def _kind(self, words: Sequence[Word]) -> str | None:
-        """Return the kind of a name, where it is the placeholder's or that of a place."""
+        """Return the kind of a name; None unless it is the placeholder's name or that of a place."""
         if [word.text for word in words] == [self._placeholder]:
             return "placeholder"
         if any(word.text.isupper() or word.lowercase in _WITH_ARTICLE for word in words):
@@ -118,9 +151,10 @@ class Names:
 
 
 def role_swap(tagged: Tagged) -> str | None:
-    """Return the sentence with subject and object exchanged: persons or names, of the same number, verb between them.
+    """Return the sentence with subject and object swapped; None if it has no such subject and object.
 
-    None unless the sentence begins with the subject and its object ends the clause, or a preposition follows.
+    Both must be persons or names of the same number, with a verb between them. The subject must be at the start of the
+    sentence; after the object the clause must end, or a preposition follow.
     """
     words = tagged.words
     subject = noun_phrase(words, 0)
@@ -134,28 +168,36 @@ def role_swap(tagged: Tagged) -> str | None:
     goal = noun_phrase(words, verb + 1)
     if goal is None or word_at(words, goal.end).tag[:2] in {"PO", "TO", "VB", "NN", "JJ", "PR"}:
         return None
-    # A possessive would refer to the other phrase.
+    # After the swap a possessive would refer to the other person.
     if any(word.tag in {"PRP$", "POS"} for word in words[: goal.end]):
         return None
-    kinds = {_person_kind(words, subject.head), _person_kind(words, goal.head)}
-    if len(kinds) > 1 or None in kinds:
+    kind = _person_kind(words, subject.head)
+    if kind is None or kind != _person_kind(words, goal.head):
         return None
     first, second = _phrase(tagged, 0, subject.end), _phrase(tagged, verb + 1, goal.end)
     if words[0].tag not in {"NNP", "NNPS"}:
         first = first[0].lower() + first[1:]
+    second = second[0].upper() + second[1:]
     middle = tagged.text[words[subject.end - 1].end : words[verb + 1].start]
-    return second[0].upper() + second[1:] + middle + first + tagged.text[words[goal.end - 1].end :]
+    rest = tagged.text[words[goal.end - 1].end :]
+    return f"{second}{middle}{first}{rest}"
 
 
 def _person_kind(words: Sequence[Word], head: int) -> str | None:
-    """Return ``name``, ``person`` or ``persons`` for a noun of somebody who can both act and be acted on."""
-    word, before = words[head], word_at(words, head - 1).tag
+    """Return ``name``, ``person`` or ``persons`` for a noun that names people; None for other nouns."""
+    word, before = words[head], word_at(words, head - 1)
     if word.tag == "NNP":
-        return "name" if not word.text.isupper() and before not in {"NNP", "DT", "JJ", "NN"} else None
-    if word.tag not in {"NN", "NNS"} or (word.lemma not in PERSONS and word.lowercase not in PERSONS):
+        # "NASA" is not a person; "the Smith" and "young Smith" cannot change places with a bare name.
+        is_person = not word.text.isupper() and before.tag not in {"NNP", "DT", "JJ", "NN"}
+        return "name" if is_person else None
+    if word.tag not in {"NN", "NNS"}:
         return None
-    return "persons" if word.tag == "NNS" or word.lowercase in {"people", "men"} else "person"
+    if word.lemma not in PERSONS and word.lowercase not in PERSONS:
+        return None
+    is_plural = word.tag == "NNS" or word.lowercase in {"people", "men"}
+    return "persons" if is_plural else "person"
 
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:
+    """Return the text of the words from index ``start`` up to ``end``."""
     return tagged.text[tagged.words[start].start : tagged.words[end - 1].end]

@@ -1,9 +1,15 @@
-"""What stands around an adjective or a verb: the frame that decides whether a replacement fits there.
+"""Syntactic frames of adjectives and verbs, which decide whether a replacement fits.
 
-A frame is a short name. Of adjectives: ``at`` (before its noun) or, after a copula, what follows: ``end`` (of the
-clause), ``inf``, ``to``, ``cl`` (a clause without "that"), ``wh``, or a preposition or ``that``. Of verbs: ``np`` (an
-object), ``npe`` (an object that ends the clause), ``npto`` (an object and an infinitive), ``ger``, ``inf``, ``that``,
-``cl``, ``wh``, ``end``, ``pas`` (passive), or a preposition. ``at_`` is the preposition "at".
+A frame is a short name.
+
+- An adjective before its noun has the frame ``at``. After a copula, its frame says what follows it: ``end`` (the clause
+  ends), ``inf`` (an infinitive), ``to``, ``cl`` (a clause without "that"), ``wh`` (an interrogative clause), ``that``
+  or a preposition.
+- The frame of a verb says what follows it: ``np`` (an object), ``npe`` (an object that ends the clause), ``npto`` (an
+  object and an infinitive), ``ger`` (a gerund), ``inf``, ``that``, ``cl``, ``wh``, ``end`` or a preposition; ``pas`` if
+  it is passive.
+
+The preposition "at" is written ``at_``.
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ DEGREES = wordset("very so too as how more most less least that this")
 COMPARING = wordset("as more most less least")
 PARTICLES = wordset("up out off down away back over around along apart together through")
 _LATER = wordset("now today here there anyway though then again yesterday tonight tomorrow right too either")
-"""Words after an adjective that belong to the clause."""
+"""Words after an adjective that belong to the clause, not to the adjective."""
 _TIMES = wordset("night week month year day morning evening afternoon time times summer winter spring fall")
 _WHEN = wordset("last next this that every each all some one any the")
 _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
@@ -38,19 +44,20 @@ _FINITE = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
 @dataclass(frozen=True)
 class Around:
-    """What stands around a word.
+    """The surroundings of a word.
 
     Attributes
     ----------
     frames
-        The names of the frames that hold.
+        Its frames.
     near
-        The words that the list's ``only`` and ``never`` are compared with: before, after, head of the object or noun.
+        Nearby words in lower case, which entries of the list of replacements may exclude (``never``).
     head
-        The noun or pronoun that it belongs to, in lower case; empty for none.
+        The noun that an adjective precedes, or the object of a verb (the subject if it is passive), in lower case;
+        empty if there is none.
     marks
-        What else a word may ask for: ``be`` (its copula), ``deg`` or ``nodeg``, ``prs``, ``prs3``, ``it``, ``they``
-        (its subject), ``progressive``, ``imperative``.
+        Other properties: ``be`` (the copula is "be"), ``deg`` or ``nodeg`` (with or without an adverb of degree),
+        ``prs``, ``prs3``, ``it``, ``they`` (the kind of subject), ``progressive``, ``imperative``.
     """
 
     frames: frozenset[str]
@@ -61,7 +68,17 @@ class Around:
 
 @dataclass(frozen=True)
 class _Complement:
-    """What follows a verb: the frames it makes, the head of its object (or nothing), the index after the object."""
+    """The words that follow a verb and belong to it.
+
+    Attributes
+    ----------
+    frames
+        The frames that they give the verb.
+    head
+        The last noun of the object, in lower case; empty if there is no object.
+    end
+        The index after the object.
+    """
 
     frames: frozenset[str]
     head: str
@@ -69,62 +86,96 @@ class _Complement:
 
 
 def around_adjective(words: Sequence[Word], place: int) -> Around | None:
-    """Return the surroundings of an adjective; None where the rules do not decide."""
+    """Return the surroundings of an adjective; None in doubtful cases.
+
+    Parameters
+    ----------
+    place
+        The index of the adjective.
+    """
     before, after = word_at(words, place - 1), word_at(words, place + 1)
     if before.lowercase in COMPARING or after.lowercase in {"-", "enough", "as"}:
         return None
     marks = {"deg" if before.lowercase in DEGREES else "nodeg"}
     near = {before.lowercase, after.lowercase}
     if after.tag in {"NN", "NNS"} and not is_noun(before):
+        # Before a compound ("a good school teacher"), the head is its last noun.
         last = place + 1
         while word_at(words, last + 1).tag in {"NN", "NNS"}:
             last += 1
         head = words[last].lowercase
-        return Around(frozenset({"at"}), frozenset({*near, head}), head, frozenset(marks))
-    at = place - 1
-    while word_at(words, at).tag == "RB":
-        at -= 1
-    copula = word_at(words, at)
+        near.add(head)
+        return Around(frames=frozenset({"at"}), near=frozenset(near), head=head, marks=frozenset(marks))
+    copula_at = place - 1
+    while word_at(words, copula_at).tag == "RB":
+        copula_at -= 1
+    copula = word_at(words, copula_at)
     if copula.lemma not in COPULAS or copula.tag not in {"VB", "VBP", "VBZ", "VBD", "VBN"}:
         return None
     if copula.lemma == "be":
         marks.add("be")
-    if copula.lowercase == "be" and word_at(words, at - 1).lowercase == "to":
+    if copula.lowercase == "be" and word_at(words, copula_at - 1).lowercase == "to":
         near.add("tobe")
-    marks |= subject_marks(words, _group_start(words, at) - 1)
-    return Around(_after_adjective(words, place + 1), frozenset(near), "", frozenset(marks))
+    marks |= subject_marks(words, _group_start(words, copula_at) - 1)
+    frames = _after_adjective(words, place + 1)
+    return Around(frames=frames, near=frozenset(near), marks=frozenset(marks))
 
 
 def around_verb(words: Sequence[Word], place: int) -> Around | None:
-    """Return the surroundings of a verb in a finite group or an infinitive; None where the rules do not decide."""
+    """Return the surroundings of a verb in a finite group or of an infinitive; None in doubtful cases.
+
+    Parameters
+    ----------
+    place
+        The index of the verb.
+    """
     tag, start = words[place].tag, _group_start(words, place)
     auxiliaries = words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
     if tag == "VBN" and "be" in lemmas:
         return _around_passive(words, place, start)
-    if _may_be_no_verb(words, place, start):
+    if _may_not_be_verb(words, place, start):
         return None
 
-    before, after = word_at(words, place - 1), word_at(words, place + 1)
-    complement, subject = _after_verb(words, place + 1), subject_marks(words, start - 1)
-    frames, following = complement.frames, word_at(words, complement.end)
+    subject = subject_marks(words, start - 1)
+    complement = _after_verb(words, place + 1)
+    frames = complement.frames
     if tag == "VBG" and "prs" not in subject:
         frames -= {"end"}  # "it is relaxing": an adjective
-    # A verb with a particle is another verb: "turn it down".
-    if not frames or after.lowercase in PARTICLES | {"-"} or following.lowercase in PARTICLES:
+    if not frames:
         return None
-    marks = {"progressive"} if tag == "VBG" else set()
-    has_subject = is_noun(word_at(words, start - 1))
-    if tag == "VB" and not has_subject and all(word.tag == "RB" or word.lemma == "do" for word in auxiliaries):
+    before, after, following = (word_at(words, index) for index in (place - 1, place + 1, complement.end))
+    # A verb with a particle is another verb: "turn it down".
+    if after.lowercase in PARTICLES | {"-"} or following.lowercase in PARTICLES:
+        return None
+
+    marks = set[str]()
+    if tag == "VBG":
+        marks.add("progressive")
+    if tag == "VB" and _is_imperative(words, place, start):
         marks.add("imperative")
     if words[complement.end - 1].tag == "NNP":
         marks.add("proper")
-    near = {before.lowercase, after.lowercase, complement.head, following.lowercase}
-    return Around(frames, frozenset(near | lemmas | marks), complement.head, frozenset(marks | subject))
+    near = {before.lowercase, after.lowercase, complement.head, following.lowercase} | lemmas | marks
+    return Around(frames=frames, near=frozenset(near), head=complement.head, marks=frozenset(marks | subject))
 
 
-def _may_be_no_verb(words: Sequence[Word], place: int, start: int) -> bool:
-    """Return whether a word tagged as a verb may be none: a participle by itself, or a form without its subject."""
+def _is_imperative(words: Sequence[Word], place: int, start: int) -> bool:
+    """Return whether a base form is an imperative: no subject before it, and no auxiliary but ``do``."""
+    has_subject = is_noun(word_at(words, start - 1))
+    return not has_subject and all(word.tag == "RB" or word.lemma == "do" for word in words[start:place])
+
+
+def _may_not_be_verb(words: Sequence[Word], place: int, start: int) -> bool:
+    """Return whether a word that is tagged as a verb may be another part of speech.
+
+    That is so for a participle without its auxiliary, and for a finite form without a subject.
+
+    Parameters
+    ----------
+    start
+        The index of the first word of the verb group.
+    """
     tag, before, auxiliaries = words[place].tag, word_at(words, start - 1), words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
     if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
@@ -139,27 +190,37 @@ def _may_be_no_verb(words: Sequence[Word], place: int, start: int) -> bool:
 
 
 def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
-    """Return the surroundings of a passive verb, whose head is its subject; None where it may be an adjective.
+    """Return the surroundings of a passive verb, whose head is its subject; None if it may be an adjective.
 
     Parameters
     ----------
     start
-        The first word of the verb group.
+        The index of the first word of the verb group.
     """
-    subject, after = word_at(words, start - 1), word_at(words, place + 1)
     auxiliaries = {word.lowercase for word in words[start:place]}
-    is_closed = ends_clause(words, place + 1) or after.tag in {"IN", "RB", "CD"}
-    if not is_closed or auxiliaries & DEGREES or not is_noun(subject):
+    # After an adverb of degree, a participle is an adjective: "very tired".
+    if auxiliaries & DEGREES:
         return None
-    near = frozenset({*auxiliaries, after.lowercase, subject.lowercase})
-    marks = frozenset(subject_marks(words, start - 1))
-    return Around(frames=frozenset({"pas"}), near=near, head=subject.lowercase, marks=marks)
+    subject = word_at(words, start - 1)
+    if not is_noun(subject):
+        return None
+    after = word_at(words, place + 1)
+    clause_goes_on = not ends_clause(words, place + 1)
+    if clause_goes_on and after.tag not in {"IN", "RB", "CD"}:
+        return None
+    return Around(
+        frames=frozenset({"pas"}),
+        near=frozenset({*auxiliaries, after.lowercase, subject.lowercase}),
+        head=subject.lowercase,
+        marks=frozenset(subject_marks(words, start - 1)),
+    )
 
 
 def has_subject(tagged: Tagged, place: int) -> bool:
-    """Return whether the group of a verb plainly has its subject before it, or is an imperative.
+    """Return whether the group of a verb certainly has its subject before it, or is an imperative.
 
-    Plainly is: from the last comma on there is nothing but adverbs, phrases with a preposition, and the subject.
+    The subject is certain if there is nothing else between the last comma and the group, apart from adverbs and
+    prepositional phrases.
     """
     words = tagged.words
     end = _group_start(words, place)
@@ -168,8 +229,8 @@ def has_subject(tagged: Tagged, place: int) -> bool:
         start -= 1
     start = _skip(words, start, end)
     if start == end:
-        is_imperative = words[end].tag == "VB" or words[end].lowercase in {"do", "let"}
-        return is_imperative and word_at(words, place + 1).lowercase != ","
+        can_be_imperative = words[end].tag == "VB" or words[end].lowercase in {"do", "let"}
+        return can_be_imperative and word_at(words, place + 1).lowercase != ","
     start = _skip(words, _skip_phrases(words, start), end)
     first = word_at(words, start)
     is_pronoun = first.tag in {"PRP", "EX"} or first.lowercase in {"this", "that", "these", "those", "who", "what"}
@@ -180,14 +241,14 @@ def has_subject(tagged: Tagged, place: int) -> bool:
 
 
 def _skip(words: Sequence[Word], start: int, end: int) -> int:
-    """Return the first index from ``start`` on that has no adverb, conjunction or interjection."""
+    """Return the first index from ``start`` up to ``end`` that is not an adverb, conjunction or interjection."""
     while start < end and words[start].tag in {"RB", "CC", "UH"}:
         start += 1
     return start
 
 
 def _skip_phrases(words: Sequence[Word], start: int) -> int:
-    """Return the first index from ``start`` on where no phrase with a preposition begins."""
+    """Return the index after the prepositional phrases that start at ``start``."""
     while word_at(words, start).tag == "IN":
         phrase = noun_phrase(words, start + 1)
         if phrase is None:
@@ -197,12 +258,13 @@ def _skip_phrases(words: Sequence[Word], start: int) -> int:
 
 
 def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
-    """Return the frames that what follows a predicative adjective makes."""
+    """Return the frames of a predicative adjective, according to the words that follow it from index ``place`` on."""
     word = word_at(words, place)
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
         return frozenset({"end"})
     if word.lowercase == "to":
-        return frozenset({"inf" if word_at(words, place + 1).tag == "VB" else "to"})
+        is_infinitive = word_at(words, place + 1).tag == "VB"
+        return frozenset({"inf"}) if is_infinitive else frozenset({"to"})
     if word.tag in {"WRB", "WP"}:
         return frozenset({word.lowercase, "wh"})
     if word.tag == "IN":
@@ -211,26 +273,33 @@ def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
 
 
 def _after_verb(words: Sequence[Word], place: int) -> _Complement:
-    """Return what follows a verb."""
+    """Return the complement of a verb, which starts at index ``place``."""
+    frame = _frame_without_object(words, place)
+    if frame:
+        return _Complement(frames=frozenset({frame}), head="", end=place)
+    word, phrase = word_at(words, place), noun_phrase(words, place)
+    if phrase and word.lowercase != "to":
+        frames = _of_object(words, phrase)
+        return _Complement(frames, head=words[phrase.head].lowercase, end=phrase.end)
+    if word.tag == "IN":
+        return _Complement(frames=frozenset({_preposition_frame(word)}), head="", end=place)
+    return _Complement(frames=frozenset(), head="", end=place)
+
+
+def _frame_without_object(words: Sequence[Word], place: int) -> str:
+    """Return the frame of a verb whose complement is not an object or a preposition; else empty."""
     word = word_at(words, place)
-    phrase = noun_phrase(words, place)
     if ends_clause(words, place) or (word.tag == "RB" and ends_clause(words, place + 1)):
-        frame = "end"
-    elif word.lowercase == "to":
-        frame = "inf" if word_at(words, place + 1).tag == "VB" else ""
-    elif word.lowercase == "that" and _is_clause(words, place + 1):
-        frame = "that"
-    elif _is_clause(words, place):
-        frame = "cl"
-    elif word.lowercase.endswith("ing") and "VBG" in possible(word.lowercase):
-        frame = "ger"
-    elif word.tag in {"WRB", "WP"}:
-        frame = "wh"
-    elif phrase:
-        return _Complement(_of_object(words, phrase), words[phrase.head].lowercase, phrase.end)
-    else:
-        frame = _preposition_frame(word) if word.tag == "IN" else ""
-    return _Complement(frozenset({frame} - {""}), "", place)
+        return "end"
+    if word.lowercase == "to":
+        return "inf" if word_at(words, place + 1).tag == "VB" else ""
+    if word.lowercase == "that" and _is_clause(words, place + 1):
+        return "that"
+    if _is_clause(words, place):
+        return "cl"
+    if word.lowercase.endswith("ing") and "VBG" in possible(word.lowercase):
+        return "ger"
+    return "wh" if word.tag in {"WRB", "WP"} else ""
 
 
 def _preposition_frame(word: Word) -> str:
@@ -238,7 +307,7 @@ def _preposition_frame(word: Word) -> str:
 
 
 def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
-    """Return the frames of an object, by what follows it."""
+    """Return the frames of a verb with an object, according to the words that follow the object."""
     after = word_at(words, phrase.end)
     if words[phrase.head].lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN:
         return frozenset()  # "slept last night": no object
@@ -246,7 +315,7 @@ def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
         return frozenset({"np", "npe"})
     if after.tag == "TO" and word_at(words, phrase.end + 1).tag == "VB":
         return frozenset({"npto"})
-    # "The book I read" is a relative clause without its "that".
+    # "The book I read" has a relative clause without "that".
     is_relative = after.tag == "PRP" and words[phrase.head].tag in NOUNS and _is_clause(words, phrase.end)
     if after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"} or is_relative:
         return frozenset({"np"})
@@ -254,7 +323,7 @@ def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
 
 
 def _is_clause(words: Sequence[Word], place: int) -> bool:
-    """Return whether a clause starts here: a subject, adverbs, and a finite verb."""
+    """Return whether a clause starts at index ``place``: a subject, adverbs, and a finite verb."""
     phrase, subject = noun_phrase(words, place), word_at(words, place)
     if subject.lowercase in (OBJECTS | SELVES) - {"you", "it", "her"}:
         return False
@@ -270,13 +339,13 @@ def _is_clause(words: Sequence[Word], place: int) -> bool:
 
 
 def _group_start(words: Sequence[Word], place: int) -> int:
-    """Return the index of the first word of a verb's group: auxiliaries, negations, adverbs and "to" before it."""
+    """Return the index of the first word of a verb's group, which includes auxiliaries, negations, adverbs and "to"."""
     while place and (words[place - 1].tag in {"MD", "RB", "TO"} or words[place - 1].lemma in {"be", "have", "do"}):
         place -= 1
     return place
 
 
 def _may_be_subject(word: Word) -> bool:
-    """Return whether a word before a finite verb can be its subject, or joins it to another verb."""
+    """Return whether a word before a finite verb may be its subject, or a conjunction after another verb."""
     is_pronoun = word.lowercase in {"this", "that", "these", "those"}
     return is_pronoun or word.tag in {*NOUNS, "PRP", "WP", "WDT", "CC", "EX"}

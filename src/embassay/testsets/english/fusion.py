@@ -1,9 +1,9 @@
-"""Two sentences in one, by rules: an apposition, a shared subject, a relative clause, else a conjunction.
+"""Fusing two sentences into one by rules: an apposition, a shared subject, a relative clause, else a conjunction.
 
-A stand-in for a generator (Bansal et al. 2025, section 5; sentence fusion: Marsi & Krahmer 2005, "Explorations in
-sentence fusion"), for trying things out without one. A fusion says what both sentences say; rules reject in doubt.
-A conjunction must not draw the second sentence under what the first one opens, a date, a condition or a speaker:
-there a semicolon stands.
+The rules replace a generator (Bansal et al. 2025, section 5; sentence fusion: Marsi & Krahmer 2005, "Explorations in
+sentence fusion"), for trying things out without one. A fusion says what both sentences say; in doubt, the rules reject.
+If the first sentence starts with a date or a condition, or reports somebody's words, a conjunction would extend that to
+the second sentence; a semicolon is used instead.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from embassay.testsets.english.clauses import groups, main_group
 from embassay.testsets.english.fusion_patterns import apposed, joined_verbs, relative
 from embassay.testsets.english.language import language_of
 from embassay.testsets.english.word_classes import SUBORDINATORS, wordset
-from embassay.testsets.english.words import Tagged, tag
+from embassay.testsets.english.words import Tagged, tag, word_at
 from embassay.testsets.triples import ABBREVIATIONS
 
 RULES = (("apposition", apposed), ("shared subject", joined_verbs), ("relative clause", relative))
-"""What is tried before a conjunction, in this order."""
+"""The patterns that are tried before a conjunction, in this order."""
 _QUOTES = re.compile(r"[\"“”«»„]|(?<!\w)['‘](?=\w)")
 _CONNECTIVES = (
     (", but ", re.compile(r"(?:But|Yet|However,|Nevertheless,|Nonetheless,)\s+")),
@@ -33,22 +33,30 @@ _APART = re.compile(
     r"|Indeed|Instead|Otherwise|In other words|That is|In general|In particular|Of course|Still|Rather|Specifically"
     r"|Finally|First|Second|Third|As a result|As such|Nor|Or)\b"
 )
-"""What a sentence begins with that "and" does not go with."""
+"""Beginnings of a sentence before which "and" does not fit."""
 _REPORTING = wordset(
     "say claim argue believe think suggest report show state note find estimate assume conclude declare suspect hold "
     "write propose insist admit hope fear expect know mean ensure prove explain tell imply require demand observe"
 )
 _OPENING_CLAUSES = SUBORDINATORS - wordset("which who whose whom as after before once since")
-"""Words that begin a clause other than a relative one."""
+"""Words that start a subordinate clause other than a relative one."""
 _OPEN = frozenset({";", "–", "—", "-", "--"})
-"""Marks after which it is not certain where a second sentence hangs."""
+"""Marks after which it is not certain to what a joined sentence would belong."""
 _INTRODUCED = ("IN", "TO", "RB", "VBG", "VBN", "WRB", "WP")
-"""Tags of first words that open something before the subject."""
+"""Tags of the first word of an introduction before the subject: ``In 1923, …``."""
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """A sentence made of two and the rule that made it, or why there is none: a short phrase for people."""
+    """A sentence made of two, or the reason why there is none.
+
+    Attributes
+    ----------
+    way
+        The rule that made it: ``apposition``, ``conjunction`` …
+    problem
+        The reason, a short phrase; empty if there is a sentence.
+    """
 
     text: str = ""
     way: str = ""
@@ -61,7 +69,7 @@ def fuse(first: str, second: str, seed: int = 0) -> Fusion:
     Parameters
     ----------
     seed
-        Chooses where two conjunctions fit equally well; the same sentences and seed give the same fusion.
+        Seed for the choice between conjunctions that fit equally well.
 
     Raises
     ------
@@ -82,76 +90,93 @@ def fuse(first: str, second: str, seed: int = 0) -> Fusion:
 
 
 def _unfit(first: str, second: str) -> str:
-    """Say why two sentences cannot be fused by rules; nothing where they can be."""
-    if any(language_of(text) not in {"English", ""} for text in (first, second)):
+    """Return why two sentences cannot be fused by rules; empty if they can."""
+    both = (first, second)
+    if any(language_of(text) not in {"English", ""} for text in both):
         return "a sentence that is not English"
-    if any(text.rstrip()[-1:] in {"?", "!", ""} for text in (first, second)):
+    if any(text.rstrip()[-1:] in {"?", "!", ""} for text in both):
         return "a question or an exclamation"
-    if any(_QUOTES.search(text) for text in (first, second)):
+    if any(_QUOTES.search(text) for text in both):
         return "a sentence with a quotation"
     return "a sentence with a colon" if ":" in first else ""
 
 
 def _is_two(tagged: Tagged) -> bool:
-    """Return whether a text was perhaps not cut where a sentence ends with a letter: "a part of plan B. They left."."""
-    found = groups(tagged)
-    if not found:
+    """Return whether a text may be two sentences that were not divided: "It was a part of plan B. They left."."""
+    verb_groups = groups(tagged)
+    if not verb_groups:
         return False
-    inside = tagged.words[found[0].last : found[-1].first]
-    return any(word.text == "." for word in inside)
+    between_verbs = tagged.words[verb_groups[0].last : verb_groups[-1].first]
+    return any(word.text == "." for word in between_verbs)
 
 
 def _conjoined(a: Tagged, b: Tagged, seed: int) -> Fusion:
-    """Join two sentences by a conjunction, or by a semicolon where one would change what is said."""
-    second, joint, way = b.text, "", "conjunction"
-    if _draws_on(a, b) or _APART.match(b.text) or _is_aside(b):
-        joint, way = "; ", "semicolon"
+    """Join two sentences with a conjunction, or with a semicolon if a conjunction would change the meaning."""
+    if _extends_to_second(a, b) or _APART.match(b.text) or _is_aside(b):
+        joint, second, way = "; ", b.text, "semicolon"
     else:
-        for conjunction, connective in _CONNECTIVES:
-            match = connective.match(b.text)
-            if match:
-                joint, second = conjunction, b.text[match.end() :]
-                second = second[0].upper() + second[1:]
-                break
-    if not joint:
-        joints = (", and ", ", while ") if _are_side_by_side(a, b) else (", and ",)
-        joint = joints[int(generator(seed, "builders", "fuser", a.text, b.text).integers(len(joints)))]
+        joint, second = _conjunction(a, b, seed)
+        way = "conjunction"
     rest = lowered(second, a.text)
     if rest is None:
         return Fusion(problem="a first word that may be a name")
     return Fusion(f"{_without_stop(a.text)}{joint}{rest}", way)
 
 
+def _conjunction(a: Tagged, b: Tagged, seed: int) -> tuple[str, str]:
+    """Return the conjunction between two sentences, and the second sentence without a connective at its start."""
+    for conjunction, connective in _CONNECTIVES:
+        match = connective.match(b.text)
+        if match:
+            rest = b.text[match.end() :]
+            return conjunction, rest[0].upper() + rest[1:]
+    conjunctions = (", and ", ", while ") if _are_side_by_side(a, b) else (", and ",)
+    stream = generator(seed, "builders", "fuser", a.text, b.text)
+    return conjunctions[int(stream.integers(len(conjunctions)))], b.text
+
+
 def _without_stop(text: str) -> str:
-    """Return a sentence without its full stop, which an abbreviation keeps."""
+    """Return a sentence without its full stop, unless the full stop belongs to an abbreviation."""
     last = text.rsplit(maxsplit=1)[-1].removesuffix(".")
     is_abbreviation = "." in last or last.lower() in ABBREVIATIONS or (len(last) == 1 and last.isupper())
     return text if is_abbreviation else text.removesuffix(".")
 
 
-def _draws_on(a: Tagged, b: Tagged) -> bool:
-    """Return whether a conjunction would draw the second sentence under something that the first one opens."""
+def _extends_to_second(a: Tagged, b: Tagged) -> bool:
+    """Return whether a conjunction would extend a date, a condition or reported speech of ``a`` to ``b``."""
     for word in a.words:
         if word.text in _OPEN or word.lemma in _REPORTING or word.lowercase in _OPENING_CLAUSES:
             return True
     if re.search(r", so\b", a.text):
         return True
-    # "In 1923, the dam broke; the village lies lower now." But a second introduction ends the first one's scope.
-    opens = b.words[0].tag in _INTRODUCED and (b.words[0].tag != "RB" or b.words[1].text == ",")
-    return a.words[0].tag in _INTRODUCED and not opens
+    # In "In 1923, the dam broke; the village lies lower now.", an "and" would make 1923 the time of both clauses.
+    # If the second sentence has an introduction too, the scope of the first one ends there.
+    first = b.words[0]
+    has_introduction = first.tag in _INTRODUCED and (first.tag != "RB" or word_at(b.words, 1).text == ",")
+    return a.words[0].tag in _INTRODUCED and not has_introduction
 
 
 def _is_aside(b: Tagged) -> bool:
-    """Return whether a sentence begins with a participle, or has "however" inside."""
+    """Return whether a sentence starts with a participle or infinitive, or has "however" inside."""
     return b.words[0].tag in {"VBN", "VBG", "TO"} or any(word.lowercase == "however" for word in b.words[1:10])
 
 
 def _are_side_by_side(a: Tagged, b: Tagged) -> bool:
-    """Return whether "while" fits: both sentences are in the present tense, and their subjects have nouns."""
-    for tagged in (a, b):
-        group, first = main_group(tagged), tagged.words[0]
-        if group is None or tagged.words[group.first].tag not in {"VBZ", "VBP"}:
-            return False
-        if first.tag not in {"DT", "NN", "NNS", "NNP", "NNPS", "JJ"} or first.lowercase in {"this", "these"}:
-            return False
-    return [word.lowercase for word in a.words[:2]] != [word.lowercase for word in b.words[:2]]
+    """Return whether "while" fits: two sentences in the present tense with different subjects that are not pronouns."""
+    if not (_starts_with_noun(a) and _is_in_present(a) and _starts_with_noun(b) and _is_in_present(b)):
+        return False
+    first_words = [word.lowercase for word in a.words[:2]]
+    return first_words != [word.lowercase for word in b.words[:2]]
+
+
+def _is_in_present(tagged: Tagged) -> bool:
+    """Return whether the main verb of a sentence is in the present tense."""
+    group = main_group(tagged)
+    return group is not None and tagged.words[group.first].tag in {"VBZ", "VBP"}
+
+
+def _starts_with_noun(tagged: Tagged) -> bool:
+    """Return whether a sentence starts with a noun, or with a determiner or adjective before one."""
+    first = tagged.words[0]
+    is_noun_or_modifier = first.tag in {"DT", "NN", "NNS", "NNP", "NNPS", "JJ"}
+    return is_noun_or_modifier and first.lowercase not in {"this", "these"}

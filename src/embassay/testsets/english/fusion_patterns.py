@@ -1,6 +1,6 @@
-"""Fusions of two sentences about one thing: an apposition, two verbs of one subject, a relative clause.
+"""Patterns that fuse two sentences with the same subject: an apposition, two verbs, a relative clause.
 
-Each pattern returns None where it does not fit, or where the second sentence may be about something else.
+A pattern returns None if it does not fit, or if the second sentence may be about something else.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS
 from embassay.testsets.english.words import Tagged, Word, word_at
 
 LONGEST_SIMPLE = 12
-"""Words of a sentence that "and" without a comma follows, at most."""
+"""The maximum number of words of a sentence before an "and" without a comma."""
 _PERSON_ENDINGS = ("er", "or", "ist", "ian", "man", "woman", "ant", "ee", "eer", "ess")
 _PLACES = wordset("in at from to near on of into through across")
 _POINTERS = wordset("there this that these those here what one some many both")
-"""Words that are no name of a thing."""
+"""Words that refer to something but do not name it."""
 _NO_COMPLEMENTS = wordset("same case result reason lot few")
-"""Words after an article that name no kind of thing: "is the reason"."""
+"""Words after an article that do not name a kind of thing: "is the reason"."""
 _CLAUSES = SUBORDINATORS | {"that", ";"}
 
 
@@ -25,14 +25,17 @@ def apposed(a: Tagged, b: Tagged) -> str | None:
     group = _only_group(a)
     if group is None or any(mark in a.text for mark in ",()"):
         return None
-    copula, subject = a.words[group.first], a.words[: group.first]
+    subject, copula = a.words[: group.first], a.words[group.first]
+    if _is_pointer(subject[0]) or subject[0].tag == "PRP":
+        return None
+    if copula.lowercase not in {"is", "was", "are", "were"}:
+        return None
     article, noun = word_at(a.words, group.first + 1), word_at(a.words, group.first + 2)
-    if copula.lowercase not in {"is", "was", "are", "were"} or _is_pointer(subject[0]) or subject[0].tag == "PRP":
-        return None
     names_a_kind = article.lowercase in {"a", "an", "the"} and noun.lowercase not in _NO_COMPLEMENTS
-    if not names_a_kind and (article.lowercase, noun.lowercase) != ("one", "of"):
+    is_one_of = article.lowercase == "one" and noun.lowercase == "of"
+    if not names_a_kind and not is_one_of:
         return None
-    # After "X is a Y" a pronoun can hardly mean another thing.
+    # After "X is a Y" a pronoun can hardly refer to another thing.
     pronouns = {"they"} if copula.lowercase in {"are", "were"} else {"it"}
     if all(word.tag == "NNP" for word in subject):
         pronouns |= {"he", "she"}
@@ -55,23 +58,27 @@ def joined_verbs(a: Tagged, b: Tagged) -> str | None:
     if not subject or _is_pointer(subject[0]):
         return None
     is_clear = all(word.tag == "NNP" for word in subject) and not _names_other_person(a, end)
-    start = _predicate(a, b, subject, {"he", "she"} if is_clear else set())
+    pronouns = {"he", "she"} if is_clear else set[str]()
+    start = _predicate(a, b, subject, pronouns)
     if start is None:
         return None
+    # After an auxiliary, a second verb without its own would be read with that one: "was built and burned".
+    first_has_auxiliary = group.first != group.last
     verb = b.words[_finite_from(b, start)]
-    # After an auxiliary, "and" would draw a bare or a past form under it: "was built and burned".
-    if group.first != group.last and verb.lowercase not in BE | HAVE | MODALS | {"does", "did"} and verb.tag != "VBZ":
+    second_is_apart = verb.lowercase in BE | HAVE | MODALS | {"does", "did"} or verb.tag == "VBZ"
+    if first_has_auxiliary and not second_is_apart:
         return None
     is_long = len(a.words) > LONGEST_SIMPLE or any(word.lowercase in {"and", "or", ","} for word in a.words)
-    return f"{_body(a)}{',' if is_long else ''} and {b.text[b.words[start].start :]}"
+    comma = "," if is_long else ""
+    return f"{_body(a)}{comma} and {b.text[b.words[start].start :]}"
 
 
 def relative(a: Tagged, b: Tagged) -> str | None:
-    """Return "A, which did B." for "A." and "This did B.", where "this" is what the whole sentence says."""
+    """Return "A, which did B." for "A." and "This did B.", if "this" refers to the whole first sentence."""
     words = b.words
     if words[0].lowercase != "this" or len(words) < 3 or not is_finite(words, 1):
         return None
-    # "This is a river" is about one thing of the first sentence.
+    # The "this" of "This is a river" refers to one word of the first sentence.
     if words[1].lowercase in BE and words[2].tag in {"DT", "NN", "PRP$", "NNP", "CD", "JJ"}:
         return None
     if any(word.lowercase in _CLAUSES for word in a.words):
@@ -85,9 +92,11 @@ def _body(tagged: Tagged) -> str:
 
 
 def _only_group(tagged: Tagged) -> Group | None:
-    """Return the verb group of a sentence that has only one, and begins with its subject."""
-    found = groups(tagged)
-    return found[0] if len(found) == 1 and found[0].first > 0 else None
+    """Return the verb group of a sentence; None if there are several, or no subject before it."""
+    verb_groups = groups(tagged)
+    if len(verb_groups) != 1 or verb_groups[0].first == 0:
+        return None
+    return verb_groups[0]
 
 
 def _is_pointer(word: Word) -> bool:
@@ -95,9 +104,18 @@ def _is_pointer(word: Word) -> bool:
 
 
 def _predicate(a: Tagged, b: Tagged, subject: tuple[Word, ...], pronouns: set[str]) -> int | None:
-    """Return where the predicate of b begins, if its subject is that of a, or one of the pronouns; else None."""
+    """Return the index at which the predicate of b starts, if b has the subject of a or one of the pronouns; else None.
+
+    Parameters
+    ----------
+    subject
+        The subject of a.
+    pronouns
+        Pronouns that certainly refer to that subject.
+    """
     words = b.words
-    if [word.lowercase for word in words[: len(subject)]] == [word.lowercase for word in subject]:
+    has_same_subject = [word.lowercase for word in words[: len(subject)]] == [word.lowercase for word in subject]
+    if has_same_subject:
         start = len(subject)
         if subject[0].lowercase == "it" and _is_expletive(a):
             return None
@@ -111,17 +129,18 @@ def _predicate(a: Tagged, b: Tagged, subject: tuple[Word, ...], pronouns: set[st
 
 
 def _finite_from(tagged: Tagged, start: int) -> int:
-    """Return the place of the finite verb that a predicate opens with, adverbs passed over; -1 for none."""
-    place = start
-    while place < len(tagged.words) and is_adverb(tagged.words[place]):
-        place += 1
-    return place if place < len(tagged.words) and is_finite(tagged.words, place) else -1
+    """Return the index of the finite verb at the start of a predicate, after any adverbs; -1 if there is none."""
+    index = start
+    while index < len(tagged.words) and is_adverb(tagged.words[index]):
+        index += 1
+    has_finite_verb = index < len(tagged.words) and is_finite(tagged.words, index)
+    return index if has_finite_verb else -1
 
 
 def _names_other_person(a: Tagged, after: int) -> bool:
-    """Return whether a sentence names a person, perhaps, after its subject."""
-    for place in range(after, len(a.words)):
-        word, before = a.words[place], a.words[place - 1]
+    """Return whether a sentence may name a person after its subject, which ends before index ``after``."""
+    for index in range(after, len(a.words)):
+        word, before = a.words[index], a.words[index - 1]
         if word.tag.startswith("NNP") and before.lowercase not in _PLACES and before.tag != "NNP":
             return True
         if word.tag == "NN" and word.lowercase.endswith(_PERSON_ENDINGS):
@@ -130,7 +149,7 @@ def _names_other_person(a: Tagged, after: int) -> bool:
 
 
 def _is_expletive(tagged: Tagged) -> bool:
-    """Return whether "it" at the start may mean nothing: "It is known that …", "It is hard to …"."""
+    """Return whether "it" at the start may refer to nothing: "It is known that …", "It is hard to …"."""
     words = tagged.words
     if words[0].lowercase != "it" or word_at(words, 1).lowercase not in AUXILIARIES:
         return False

@@ -1,4 +1,4 @@
-"""Is a text English? Told by its function words, against those of other languages, and by its letters.
+"""Recognising English texts by their function words, compared with those of other languages, and by their letters.
 
 Function words are so frequent that a sentence of eight words nearly always has one (the small-word method of language
 identification; Grefenstette 1995, "Comparing two language identification schemes"). The lists are our own.
@@ -45,50 +45,51 @@ FUNCTION_WORDS = {
 _WORDS = {name: frozenset(words.split()) for name, words in FUNCTION_WORDS.items()}
 _TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 TELLING = 6
-"""Words from which on a sentence without any English function word is none."""
+"""The minimum number of words of a sentence that is recognised as foreign because it has no function word."""
 ENOUGH = 0.5
-"""Share of English sentences under which a text is refused."""
-ANY = "any"
-"""The language that refuses nothing."""
+"""The minimum share of English sentences of a file."""
 
 
 def language_of(text: str) -> str:
-    """Return ``English``, another language, ``another`` for one that is not known, or nothing where it cannot be told.
+    """Return the name of a text's language; ``another`` for an unlisted language, empty if it is not recognised.
 
-    The language with most function words, English among equals; a single word decides for no other language. A text
-    whose letters are mostly not Latin is of another; a short one without any function word is not decided.
+    It is the language with the most function words. Two are needed for a language other than English, and English wins
+    a tie. A text with mostly non-Latin letters is in ``another`` language; a short text without function words is not
+    recognised.
     """
     tokens = _TOKEN.findall(text.replace("’", "'").lower())
-    if _foreign(tokens):
+    if _is_not_latin(tokens):
         return "another"
     counts = {name: sum(token in words for token in tokens) for name, words in _WORDS.items()}
-    # English comes first in the table, so it wins among equals.
-    name = max(counts, key=lambda language: counts[language])
-    if counts[name] > max(counts["English"], 1):
-        return name
+    most_frequent = max(counts, key=lambda name: counts[name])
+    if counts[most_frequent] > max(counts["English"], 1):
+        return most_frequent
     if counts["English"]:
         return "English"
     return "another" if len(tokens) >= TELLING else ""
 
 
 def refuse_other(texts: Iterable[str], name: str) -> None:
-    """Raise InputError where most of the texts are not English.
+    """Raise InputError if most of the texts are not English.
 
     Parameters
     ----------
     name
-        What the texts are called in the message: the file.
+        The name of the texts in the message: the file.
     """
-    found = Counter(filter(None, map(language_of, texts)))
-    if not found or found["English"] / found.total() >= ENOUGH:
+    languages = Counter(filter(None, map(language_of, texts)))
+    if not languages:
         return
-    others = [language for language, _ in found.most_common() if language not in {"English", "another"}]
+    english = languages["English"] / languages.total()
+    if english >= ENOUGH:
+        return
+    others = [language for language, _ in languages.most_common() if language not in {"English", "another"}]
     looks = f"most look {others[0]}" if others else "most are in another language"
-    share = f"{found['English'] / found.total():.0%} of its sentences look English"
+    share = f"{english:.0%} of its sentences look English"
     raise InputError(f"{name}: {share}, {looks}; the rules know English only; --language any builds all the same")
 
 
-def _foreign(tokens: Iterable[str]) -> bool:
+def _is_not_latin(tokens: Iterable[str]) -> bool:
     """Return whether most letters of some words are not Latin."""
     letters = "".join(tokens)
     if letters.isascii():

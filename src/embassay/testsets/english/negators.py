@@ -1,4 +1,4 @@
-"""Which words negate, and which words stand only with a negation or change what it denies."""
+"""Words that negate, words that occur only with a negation, and words that change what a negation denies."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from embassay.testsets.english.word_classes import NEGATORS, wordset
 from embassay.testsets.english.words import Tagged, word_at
 
 QUANTIFIED = wordset("no nobody nothing none neither nor nowhere no-one without")
-"""Words that negate without a negator; a sentence with one of them is not negated once more."""
+"""Quantifiers and similar words that negate; a sentence with one of them is not negated again."""
 POLAR = wordset(
     "any anyone anything anybody anymore anywhere ever yet either until much many bother whatsoever slightest remotely "
     "alone budge mind"
 )
-"""Words that stand somewhere after a negation and hardly without one."""
+"""Words that occur after a negation and hardly without one (negative polarity items)."""
 FOCUS = wordset("only just even so that all exactly as quite enough necessarily entirely too simply merely")
-"""Words that right after a negation take its place: *not that good*, *not only*."""
+"""Words that are denied instead of the verb if they follow a negation: *not that good*, *not only*."""
 AFTER_NOT = wordset(
     "always only even just necessarily quite exactly ever all often rarely seldom usually frequently generally fully "
     "totally completely entirely wholly strongly greatly heartily highly deeply slowly quickly steadily firmly openly "
     "easily widely heavily severely substantially significantly gradually rapidly sharply dramatically quietly "
     "carefully successfully strictly directly closely fiercely warmly gladly happily sincerely thoroughly"
 )
-"""Adverbs that a ``do not`` is put before."""
+"""Adverbs before which ``do not`` is inserted."""
 SENTENCE_ADVERBS = wordset(
     "probably definitely certainly surely apparently obviously clearly still also honestly actually literally simply "
     "perhaps maybe possibly currently undoubtedly evidently sadly unfortunately"
 )
-"""Adverbs that a ``not`` follows."""
+"""Adverbs of the whole sentence, after which ``not`` is inserted."""
 DEGREES = wordset("very so too really quite rather pretty extremely totally absolutely completely fairly more most")
 _NO_NEGATION = frozenset({"", ",", "!", ".", "doubt", "matter"})
-"""What follows a ``no`` that negates nothing: an answer, ``no doubt``."""
+"""Words and marks after a ``no`` that negates nothing: an answer, ``no doubt``."""
 
 
 def negations(tagged: Tagged) -> tuple[tuple[str, int], ...]:
-    """Return (pattern, index) of every negation of a sentence, from left to right."""
-    found: list[tuple[str, int]] = []
+    """Return (pattern, index) of every negation of a sentence, from left to right (``("no longer", 3)``)."""
+    patterns = list[tuple[str, int]]()
     for index, word in enumerate(tagged.words):
         low, after = word.lowercase, word_at(tagged.words, index + 1).lowercase
         if low == "no" and after in ("longer", "more"):
-            found.append((f"no {after}", index))
+            patterns.append((f"no {after}", index))
         elif low == "no" and after in _NO_NEGATION:
             continue
         elif low in NEGATORS | QUANTIFIED:
-            found.append((low, index))
-    return tuple(found)
+            patterns.append((low, index))
+    return tuple(patterns)
 
 
-def is_negated(tagged: Tagged) -> str | None:
-    """Return the pattern of the first negation: ``not``, ``n't``, ``never``, ``no longer``, ``hardly``, ``no`` …"""
+def first_negation(tagged: Tagged) -> str | None:
+    """Return the pattern of the first negation (``not``, ``never``, ``no`` …); None if the sentence has none."""
     for pattern, _ in negations(tagged):
         return pattern
     return None

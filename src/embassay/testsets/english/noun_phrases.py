@@ -1,4 +1,4 @@
-"""Noun phrases of a tagged sentence, where a clause ends, and what kind of subject a word is."""
+"""Noun phrases, ends of clauses, and kinds of subjects in a tagged sentence."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SUBORDINATORS = wordset("because if when while though although since unless unt
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """A plain noun phrase: a pronoun, a name, or determiner, adjectives and nouns, without what follows a noun.
+    """A simple noun phrase: a pronoun, a name, or determiners, adjectives and nouns, without modifiers after the noun.
 
     Attributes
     ----------
     head
-        Index of its last noun.
+        The index of its last noun.
     end
-        Index after its last word.
+        The index after its last word.
     """
 
     head: int
@@ -39,10 +39,11 @@ class NounPhrase:
 
 
 def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
-    """Return the plain noun phrase that starts at an index; None where none does."""
+    """Return the simple noun phrase that starts at an index; None if there is none."""
     first = word_at(words, start).lowercase
-    is_possessive = first == "her" and word_at(words, start + 1).tag in NOUNS | _ADJECTIVES
-    if first in OBJECTS | SELVES and not is_possessive:
+    # "Her" may be a determiner: "her new car".
+    is_determiner = first == "her" and word_at(words, start + 1).tag in NOUNS | _ADJECTIVES
+    if first in OBJECTS | SELVES and not is_determiner:
         return NounPhrase(start, start + 1)
     noun = start
     while word_at(words, noun).tag in _ADJECTIVES | _DETERMINERS:
@@ -50,8 +51,11 @@ def noun_phrase(words: Sequence[Word], start: int) -> NounPhrase | None:
     end = noun
     while word_at(words, end).tag in NOUNS:
         end += 1
+    # "The dog's owner" is one phrase, whose head is "owner".
+    if end > noun and word_at(words, end).tag == "POS":
+        return noun_phrase(words, end + 1)
     if end > noun:
-        return noun_phrase(words, end + 1) if word_at(words, end).tag == "POS" else NounPhrase(end - 1, end)
+        return NounPhrase(end - 1, end)
     if first in {"this", "that", "these", "those"} and ends_clause(words, start + 1):
         return NounPhrase(start, start + 1)
     return None
@@ -69,12 +73,16 @@ def is_noun(word: Word) -> bool:
 
 
 def subject_marks(words: Sequence[Word], index: int) -> set[str]:
-    """Return what kind of subject a word is: ``prs`` (a person), ``prs3``, ``they``, ``it``; none for no subject."""
+    """Return the kinds of subject that a word can be; empty if it cannot be a subject.
+
+    They are ``prs`` (a person), ``prs3`` (a person other than the speaker and the listener), ``they`` (persons or
+    things), ``it`` (a thing), and for "it", "that" and similar pronouns the word itself.
+    """
     word, start = word_at(words, index), index
     while word_at(words, start).tag in {*NOUNS, "JJ", "CD", "DT", "PRP$", "POS"}:
         start -= 1
     if start < index and word_at(words, start).tag in {"IN", "TO"}:
-        return set()  # a noun after a preposition: the subject stands before
+        return set()  # a noun after a preposition; the subject comes earlier
     name = word.lowercase
     if name in {"i", "you", "we", "who"}:
         return {"prs"}

@@ -1,9 +1,12 @@
-"""Which antonyms of WordNet are opposites: what is not the one is the other.
+"""Antonyms of WordNet that are opposites: what is not the one is the other.
 
-Vahtola et al. (2022, section 3) took out by hand what WordNet calls antonyms and people do not (*hungry*, *thirsty*).
-Here a pair is **sure** where a prefix or ``-less`` negates (*fair*, *unfair*) or a list of our own has it;
-**doubtful**, for people to judge, where there is a middle ground (*tall*, *short*), another sense (*real*, *unreal*)
-or no list has it; and **refused** where it is no opposite at all (*left*, *right*).
+Vahtola et al. (2022, section 3) removed by hand the antonyms of WordNet that are not opposites (*hungry*, *thirsty*).
+Here a pair is
+
+- **sure** if a prefix or ``-less`` negates (*fair*, *unfair*), or if our own list contains it;
+- **doubtful**, for people to decide, if there is a middle ground (*tall*, *short*) or another sense (*real*,
+  *unreal*), or if no list contains it;
+- **refused** if the words are not opposites at all (*left*, *right*).
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ SURE = {
     ),
     "r": _pairs("well/badly carefully/carelessly often/rarely often/seldom indoors/outdoors correctly/wrongly"),
 }
-"""Opposites that no prefix tells; the parts of speech are WordNet's letters."""
+"""Opposites without a negating prefix or suffix, by WordNet's letter of the part of speech."""
 DOUBTFUL = {
     "a": _pairs(
         "real/unreal easy/uneasy cool/uncool human/inhuman used/unused born/unborn done/undone broken/unbroken "
@@ -95,19 +98,19 @@ DOUBTFUL = {
         "approvingly/disapprovingly fearfully/fearlessly painfully/painlessly happily/unhappily "
     ),
 }
-"""Pairs that are no sure opposites: another sense, a middle ground, an uncommon word. Of adjectives all unlisted
-antonyms without a prefix are doubtful too; of verbs and adverbs they are refused (*come*, *go*)."""
+"""Pairs that may not be opposites: another sense, a middle ground, an uncommon word. Unlisted antonyms without a prefix
+are doubtful too if they are adjectives; if they are verbs or adverbs, they are refused (*come*, *go*)."""
 REFUSED = _pairs(
     "left/right other/same last/first next/last male/female up/down here/there give/take buy/sell come/go little/much "
     "few/many more/less most/least same/different more/fewer black/white east/west hungry/thirsty actual/possible "
     "nominal/real in/out out/safe fine/coarse gross/net major/minor on/off back/front this/that now/then"
 )
-"""Antonyms in WordNet where what is not the one is something else than the other."""
+"""Antonyms of WordNet that are not opposites: what is not the one need not be the other."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An antonym of WordNet, and whether it is surely an opposite."""
+    """An antonym from WordNet, and whether it is certainly an opposite."""
 
     lemma: str
     verdict: Verdict
@@ -115,7 +118,7 @@ class Judged:
 
 @lru_cache(maxsize=50_000)
 def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
-    """Return the antonym of a word that is most surely its opposite; None where it has none.
+    """Return the antonym of a word that is most certainly its opposite; None if it has none.
 
     Parameters
     ----------
@@ -137,14 +140,14 @@ def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
 
 
 def _may_be(first: str, second: str, part: str) -> bool:
-    """Return whether people should judge a pair that is not sure."""
+    """Return whether a pair that is not sure is doubtful, so that people should decide."""
     if part == "a":
         return second in known_words() and not first.startswith("non") and not second.startswith("non")
     return frozenset({first, second}) in DOUBTFUL[part]
 
 
 def _negates(first: str, second: str, part: str) -> bool:
-    """Return whether one of two known words is the other with a negating prefix, or ``-less`` for its ``-ful``."""
+    """Return whether one word is the other with a negating prefix, or with ``-less`` for ``-ful``."""
     short, long = sorted((first, second), key=len)
     if part == "v" or frozenset({first, second}) in DOUBTFUL[part]:
         return False
@@ -152,10 +155,14 @@ def _negates(first: str, second: str, part: str) -> bool:
         return False
     if any(long == prefix + short for prefix in PREFIXES):
         return True
-    return any(word.replace("ful", "less") in (first, second) for word in (first, second) if "ful" in word)
+    # "Useful" and "useless".
+    for word, other in ((first, second), (second, first)):
+        if "ful" in word and word.replace("ful", "less") == other:
+            return True
+    return False
 
 
-# --- What may follow the exchanged word so that its opposite fits as well: *good at chess*, not *good eno ---
+# --- What may follow a word so that its opposite fits too: *good at chess*, but not *good enough* ---
 
 TIMES = wordset(
     "now today here there anyway then tonight tomorrow yesterday right this that week year month morning evening time "
@@ -165,7 +172,7 @@ BARE = wordset(
     "right open closed shut dead alive awake asleep clean dirty expensive cheap simple complex wise true false able "
     "unable hard likely unlikely"
 )
-"""Adjectives that nothing but a time, a place or an infinitive follows."""
+"""Adjectives that are followed only by a time, a place or an infinitive."""
 PREPOSITIONS = frozenset({"in", "on", "at", "for", "with", "about", "from", "during", "inside", "outside", "near"})
 OF = wordset("aware unaware capable incapable worthy unworthy typical atypical certain uncertain conscious unconscious")
 NO_PREPOSITION = wordset(
@@ -179,7 +186,7 @@ INFINITIVE = wordset(
     "moral immoral ethical unethical acceptable unacceptable appropriate inappropriate healthy unhealthy"
 )
 IDIOMATIC_INFINITIVES = wordset("say go see hear know meet assume bet be")
-"""Infinitives that make an idiom with an adjective: ``good to go``, ``safe to say``."""
+"""Infinitives that form an idiom with an adjective: ``good to go``, ``safe to say``."""
 BARRED = wordset(
     "enough than though because since when while until before after unless if so but or and either neither instead "
     "rather just only even all every any some most more less much many as yet anymore ever both not never no that "
@@ -189,7 +196,7 @@ BARRED = wordset(
 FIXED = frozenset(
     {("good", "for"), ("bad", "for"), ("happy", "for"), ("unhappy", "for"), ("good", "with"), ("bad", "with")}
 )
-"""Adjectives whose meaning changes with the word after them: ``feel bad for``."""
+"""Adjectives and words after them that change their meaning: ``feel bad for``."""
 SUBJECTIVE = frozenset({"i", "he", "she", "we", "they"})
 OBJECT_FIRST = ("DT", "PRP", "PRP$", "NN", "NNS", "NNP", "NNPS", "VBG")
 TRANSITIVE = wordset(
@@ -202,42 +209,49 @@ OBJECTS = {
     ),
     **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
 }
-"""Verbs that are opposites with these objects only (*lose the keys* is not the opposite of *win the keys*)."""
+"""Verbs that are opposites only with these objects (*lose the keys* is not the opposite of *win the keys*)."""
 LONGEST = 8
-"""Words after the exchanged word, at most."""
+"""The maximum number of words after the replaced word."""
 
 
 def unfit_after_adjective(rest: tuple[Word, ...], adjective: str) -> str:
-    """Return why what follows an adjective does not fit its opposite; empty where it does."""
+    """Return why the opposite of an adjective does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
     if set(lows) <= TIMES:
-        return "other words after it" if lows[:1] == ["right"] and lows[1:2] != ["now"] else ""
+        # "Right" belongs to a time only in "right now".
+        is_other_right = lows[:1] == ["right"] and lows[1:2] != ["now"]
+        return "other words after it" if is_other_right else ""
     if len(rest) > LONGEST:
         return "too much after it"
     if rest[0].tag in ("CC", ","):
         return "several adjectives or clauses"
-    if BARRED & set(lows) or any(word.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for word in rest[2:]):
+    has_other_clause = any(word.tag in (",", ":", "VBZ", "VBD", "VBP", "MD") for word in rest[2:])
+    if BARRED & set(lows) or has_other_clause:
         return "another clause, a comparison or a quantifier after it"
     if lows[0] == "to":
         has_infinitive = len(rest) > 1 and rest[1].tag in ("VB", "VBP") and lows[1] not in IDIOMATIC_INFINITIVES
-        fits = has_infinitive and adjective in INFINITIVE
-        return "" if fits else "an infinitive that its opposite does not take"
+        if has_infinitive and adjective in INFINITIVE:
+            return ""
+        return "an infinitive that its opposite does not take"
     if adjective in BARE or (adjective, lows[0]) in FIXED:
         return "other words after it"
     if lows[0] in PREPOSITIONS and adjective not in NO_PREPOSITION:
         return ""
-    return "" if lows[0] == "of" and adjective in OF else "other words after it"
+    if lows[0] == "of" and adjective in OF:
+        return ""
+    return "other words after it"
 
 
 def unfit_after_adverb(rest: tuple[Word, ...]) -> str:
-    """Return why what follows an adverb does not fit its opposite; empty where it does."""
+    """Return why the opposite of an adverb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
-    return "" if {word.lowercase for word in rest} <= TIMES - {"right"} else "other words after it"
+    fits = {word.lowercase for word in rest} <= TIMES - {"right"}
+    return "" if fits else "other words after it"
 
 
 def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
-    """Return why what follows a verb does not fit its opposite; empty where it does."""
+    """Return why the opposite of a verb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
     first, first_tag = (lows[0], rest[0].tag) if rest else ("", "")
@@ -253,18 +267,19 @@ def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
     elif verb in ("remember", "forget"):
         fits = first_tag in (*OBJECT_FIRST, "TO")
     elif verb in OBJECTS:
-        if rest or verb == "pass":
-            fits = len(rest) <= 2 and lows[-1:] != [] and lows[-1] in OBJECTS[verb]
-            return "" if fits else "an object that its opposite does not take"
-        fits = True
+        # "They win" has an opposite; "they pass" does not.
+        if not rest and verb != "pass":
+            return ""
+        has_listed_object = len(rest) in (1, 2) and lows[-1] in OBJECTS[verb]
+        return "" if has_listed_object else "an object that its opposite does not take"
     else:
-        # "I like he …" is a clause; "let me like" has no object of "like".
+        # "I like he …" continues with a clause; in "let me like" the object is not that of "like".
         fits = verb in TRANSITIVE and first_tag in OBJECT_FIRST and first not in SUBJECTIVE | {"me"}
     return "" if fits else "other words after it"
 
 
 def _without_end(rest: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return words without the marks at their end."""
+    """Return words without the punctuation at their end."""
     while rest and not (rest[-1].text[0].isalnum() or rest[-1].text[0] == "["):
         rest = rest[:-1]
     return rest

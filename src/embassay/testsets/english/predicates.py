@@ -1,8 +1,8 @@
-"""Where a sentence says one thing of one subject, so that its negation is its opposite.
+"""Finding the word of a sentence whose antonym means the same as the negation of the sentence.
 
-What Vahtola et al. (2022, section 3) sorted out by hand is refused here by name: degree words (*not very good*),
-quantifiers (*all … not*), conditionals, several adjectives, idioms (*not bad*), a modal (*cannot be true*). Which
-antonyms are opposites, and what may follow them, is decided in ``opposites``.
+Sentences that Vahtola et al. (2022, section 3) removed by hand are rejected here, each with a reason: degree words
+(*not very good*), quantifiers (*all … not*), conditionals, several adjectives, idioms (*not bad*), modals (*cannot be
+true*). Module ``opposites`` decides which antonyms are opposites, and which words may follow them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from embassay.testsets.english.negators import (
     POLAR,
     QUANTIFIED,
     SENTENCE_ADVERBS,
-    is_negated,
+    first_negation,
     negations,
 )
 from embassay.testsets.english.opposites import (
@@ -33,12 +33,12 @@ from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, Word, word_at
 
 PATTERNS = ("not", "n't", "never", "no longer")
-"""Negations that are taken out."""
+"""Negations that are removed."""
 SHORTEST, LONGEST = 4, 30
-"""Words and marks of a sentence: Vahtola et al. (2022) took four at least."""
+"""The minimum and maximum number of words and marks of a sentence; the minimum is that of Vahtola et al. (2022)."""
 NOTHING = "no adjective, verb or adverb with an antonym"
 SELF_DUAL = wordset("will would should 'll wo")
-"""Modals that may change places with a negation."""
+"""Modals whose negation means the same as the negation of their verb: ``will not agree``."""
 QUANTIFIERS = wordset(
     "all every everyone everybody everything everywhere each both most many some someone somebody something somewhere "
     "few fewer several half only least less one nobody nothing anyone anything either neither"
@@ -47,37 +47,37 @@ HYPOTHETICAL = wordset("if unless whether wish wished wishes as though lest supp
 COMPARING = wordset("than before until till")
 NAMING = wordset("what whatever whichever whoever")
 NEARLY = wordset("almost nearly practically virtually sort kind of pretty simply always")
-"""Words before a verb group that its negation does not leave as they were."""
+"""Words before a verb group whose meaning changes if the group is negated."""
 FREQUENCY = wordset("often usually frequently generally")
 COPULAS = wordset("be seem look feel sound appear taste smell")
 OPINIONS = wordset("think believe suppose")
-"""Verbs whose negation is understood as that of their clause: ``I don't think it is fair``."""
+"""Verbs whose negation means the negation of the clause after them: ``I don't think it is fair``."""
 OF_PERSONS = wordset("safe dangerous open closed shut clear unclear good hard easy expensive cheap simple dead")
-"""Adjectives that mean something else of a person."""
+"""Adjectives with another meaning if they describe a person."""
 ATTRIBUTIVE = wordset(
     "true false right wrong dead open closed certain regular normal common perfect complete active able present "
     "absent legal illegal clear natural usual likely married single awake asleep alive stable due hard"
 )
-"""Adjectives that mean something else before a noun."""
+"""Adjectives with another meaning before a noun."""
 NO_NOUNS = wordset("camper deal bit way while chance amount time many thing luck laugh lot few sport boy girl guy")
-"""Nouns that make an idiom with an adjective: ``a good deal``."""
+"""Nouns that form an idiom with an adjective: ``a good deal``."""
 PREDICATIVE = wordset("asleep awake alive")
-"""Adjectives that are tagged as adverbs at times."""
+"""Adjectives that the tagger sometimes takes for adverbs."""
 PEOPLE = wordset("man men woman women kid kids child children people guy guys boy boys girl girls friend friends")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A word with an antonym, and the verb group whose negation makes it the contrary.
+    """A word with an antonym, and the verb group to negate.
 
     Attributes
     ----------
     index
-        The word.
+        The index of the word.
     part
-        A letter of WordNet: ``a``, ``v`` or ``r``.
+        Its part of speech, a letter of WordNet: ``a``, ``v`` or ``r``.
     at
-        A word of the verb group that is negated, or is to be.
+        The index of a word of the verb group that is negated, or will be.
     opposite
         The antonym.
     """
@@ -89,45 +89,53 @@ class Candidate:
 
 
 def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
-    """Return the word of a sentence that can be exchanged, or the reason why there is none."""
-    if reason := _unfit_sentence(tagged):
+    """Return the word of a sentence that can be replaced by its antonym, or the reason why there is none."""
+    reason = _unfit_sentence(tagged)
+    if reason:
         return reason
-    every, pattern = groups(tagged), is_negated(tagged) or ""
-    eligible = _eligible(tagged, every)
+    all_groups, pattern = groups(tagged), first_negation(tagged) or ""
+    eligible = _eligible(tagged, all_groups)
     if isinstance(eligible, str):
         return eligible
     first_reason = NOTHING
     for group in eligible:
-        candidate = _of_group(tagged.words, group, every, lexicon, pattern)
+        candidate = _of_group(tagged.words, group, all_groups, lexicon, pattern)
         if isinstance(candidate, Candidate):
             word = tagged.words[candidate.index]
-            if sum(other.lemma == word.lemma for other in tagged.words) == 1 and not word.text.isupper():
+            occurrences = sum(other.lemma == word.lemma for other in tagged.words)
+            if occurrences == 1 and not word.text.isupper():
                 return candidate
-            candidate = "the word stands twice, or in capitals"
+            candidate = "the word occurs twice, or is in capitals"
+        # A specific reason says more than that a group has no antonym.
         if first_reason == NOTHING:
             first_reason = candidate
     return first_reason
 
 
-def _eligible(tagged: Tagged, every: tuple[Group, ...]) -> list[Group] | str:
-    """Return the negated verb group of a sentence, without a negation the main one and those after it; or a reason."""
-    negated = negations(tagged)
-    if len(negated) > 1:
+def _eligible(tagged: Tagged, all_groups: tuple[Group, ...]) -> list[Group] | str:
+    """Return the verb groups in which a word may be replaced, or the reason why there are none.
+
+    They are the negated group; in a sentence without negation, the group of the main clause and those after it.
+    """
+    sentence_negations = negations(tagged)
+    if len(sentence_negations) > 1:
         return "several negations"
-    if not negated:
+    if not sentence_negations:
         main = main_group(tagged)
-        return "no main verb found" if main is None else [group for group in every if group.first >= main.first]
-    pattern, negator = negated[0]
+        if main is None:
+            return "no main verb found"
+        return [group for group in all_groups if group.first >= main.first]
+    pattern, negator = sentence_negations[0]
     if pattern not in PATTERNS:
-        return f"negated by a word that is not taken out: {pattern}"
-    return [group for group in every if group.negator == negator] or "the negation is not of a verb"
+        return f"negated by a word that is not removed: {pattern}"
+    return [group for group in all_groups if group.negator == negator] or "the negation is not of a verb"
 
 
-# --- Why a sentence, or a clause of it, is no place for a negated antonym ---
+# --- Reasons why the negation of a sentence, or of a clause, is not its opposite ---
 
 
 def _unfit_sentence(tagged: Tagged) -> str:
-    """Return why a sentence as a whole cannot be used; empty if it can."""
+    """Return why a sentence cannot be used, whichever word is replaced; empty if it can."""
     words = tagged.words
     if not SHORTEST <= len(words) <= LONGEST:
         return f"not {SHORTEST} to {LONGEST} words and marks"
@@ -138,7 +146,8 @@ def _unfit_sentence(tagged: Tagged) -> str:
     lows = {word.lowercase for word in words}
     if lows & {"always", "sometimes"} or "all the time" in tagged.text.lower():
         return "a frequency"
-    if reason := _unfit_words(words):
+    reason = _unfit_words(words)
+    if reason:
         return reason
     if lows & HYPOTHETICAL or {"either", "or"} <= lows:
         return "a condition or a wish"
@@ -146,11 +155,13 @@ def _unfit_sentence(tagged: Tagged) -> str:
         return "a question"
     if words[0].lowercase.rstrip(".") in ("yes", "no", "yeah", "yep", "nope", "nah"):
         return "an answer"
-    return "there is, there are" if any(word.tag == "EX" for word in words) else ""
+    if any(word.tag == "EX" for word in words):
+        return "there is, there are"
+    return ""
 
 
 def _unfit_words(words: tuple[Word, ...]) -> str:
-    """Return why a word, with those after it, rules a sentence out; empty if none does."""
+    """Return why two or more adjacent words rule a sentence out; empty if none do."""
     for word, after in pairwise(words):
         if word.lowercase in BE and after.lowercase == "so":
             return "so … that"
@@ -167,13 +178,16 @@ def _has_infinitive(words: tuple[Word, ...]) -> bool:
 
 
 def _unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
-    """Return why the negation of a verb group is not the contrary of its clause; empty if it is."""
+    """Return why the negation of a verb group does not mean the opposite of its clause; empty if it does."""
     start = group.first
     while start and words[start - 1].text not in STOPS | {","} and words[start - 1].tag != "CC":
         start -= 1
-    if word_at(words, start - 1).tag == "CC" and word_at(words, start - 2).tag.startswith(("VB", "MD")):
+    # "He came and left": the group shares its subject with the verb before the conjunction.
+    before_clause, conjunction = word_at(words, start - 2), word_at(words, start - 1)
+    if conjunction.tag == "CC" and before_clause.tag.startswith(("VB", "MD")):
         return "several adjectives or clauses"
-    if reason := _unfit_subject(words[start : group.first]):
+    reason = _unfit_subject(words[start : group.first])
+    if reason:
         return reason
     verbs = {word.lowercase for word in words[group.first : group.last + 1]}
     if verbs & ((MODALS | {"need", "dare"}) - SELF_DUAL):
@@ -182,7 +196,7 @@ def _unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
         is_modifier = word.tag[:2] in ("RB", "IN", "DT", "JJ") and word.lowercase != "that"
         if is_modifier and word.lowercase in POLAR | DEGREES | FOCUS | (AFTER_NOT - FREQUENCY):
             return "a degree or focus word at the negation"
-    if _commands(words, group):
+    if _is_imperative(words, group):
         return "a command"
     if pattern == "never" and words[group.first].lowercase in HAVE | MODALS:
         return "never with a perfect or a modal verb"
@@ -190,62 +204,86 @@ def _unfit_group(words: tuple[Word, ...], group: Group, pattern: str) -> str:
 
 
 def _unfit_subject(before: tuple[Word, ...]) -> str:
-    """Return why what stands before a verb group in its clause does not let its negation be the contrary."""
+    """Return why the words before a verb group rule it out; empty if they do not.
+
+    Parameters
+    ----------
+    before
+        The words from the start of the clause up to the verb group.
+    """
     lows = [word.lowercase for word in before]
     if COMPARING & set(lows):
-        return "a comparison, or a clause of time that a negation empties"
+        return "a comparison, or a clause of time that cannot be negated"
     if NAMING & set(lows):
         return "a clause that names its subject or object"
     if QUANTIFIERS & set(lows) or any(word.tag == "CD" for word in before):
         return "a quantified subject"
-    last = before[-1:]
-    if NEARLY & set(lows[-3:]) or (last and last[0].tag == "RB" and _is_of_manner(last[0].lowercase)):
+    ends_in_adverb_of_manner = bool(before) and _is_adverb_of_manner(before[-1])
+    if NEARLY & set(lows[-3:]) or ends_in_adverb_of_manner:
         return "a degree or focus word at the negation"
     return ""
 
 
-def _is_of_manner(adverb: str) -> bool:
-    return adverb.endswith("ly") and adverb not in SENTENCE_ADVERBS
+def _is_adverb_of_manner(word: Word) -> bool:
+    return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
 
 
-def _commands(words: tuple[Word, ...], group: Group) -> bool:
-    """Return whether a group is an imperative: a bare verb, or ``do``, without a subject."""
+def _is_imperative(words: tuple[Word, ...], group: Group) -> bool:
+    """Return whether a group is an imperative: a base form, or ``do``, without a subject."""
     first = words[group.first]
     if first.tag == "VB":
         return not is_after_subject(words, group.first)
     return first.lowercase == "do" and before_adverbs(words, group.first) < 0
 
 
-# --- The word of a verb group that can be exchanged ---
+# --- The word to replace ---
 
 
 def _of_group(
-    words: tuple[Word, ...], group: Group, every: tuple[Group, ...], lexicon: Lexicon, pattern: str
+    words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon, pattern: str
 ) -> Candidate | str:
-    """Return the word that can be exchanged where a verb group is negated, or why there is none."""
-    if reason := _unfit_group(words, group, pattern):
+    """Return the word that can be replaced if a verb group is negated, or the reason why there is none.
+
+    Parameters
+    ----------
+    pattern
+        The negation of the group; empty if it is not negated.
+    """
+    reason = _unfit_group(words, group, pattern)
+    if reason:
         return reason
     verb = words[group.last]
     if verb.lemma in OPINIONS and pattern in ("not", "n't"):
-        later = [other for other in every if other.first > group.last]
+        # "I don't think it is fair": the adjective of the clause is replaced.
+        later = [other for other in all_groups if other.first > group.last]
         if not later or later[0].first - group.last > 4:
             return NOTHING
-        return _unfit_group(words, later[0], "") or _adjective(words, later[0], lexicon, group.last)
+        clause = later[0]
+        return _unfit_group(words, clause, "") or _adjective(words, clause, lexicon, group.last)
     if verb.lemma in COPULAS and verb.tag != "VBG":
         return _adjective(words, group, lexicon, group.last)
     if pattern in ("never", "no longer"):
         return NOTHING
     candidate = _verb(words, group, lexicon, pattern)
-    return _adverb(words, group, every, lexicon) if candidate == NOTHING else candidate
+    if candidate != NOTHING:
+        return candidate
+    return _adverb(words, group, all_groups, lexicon)
 
 
 def _adjective(words: tuple[Word, ...], group: Group, lexicon: Lexicon, negated_at: int) -> Candidate | str:
-    """Return the predicate adjective after a copula, or the one before its noun: ``is fair``, ``is a fair price``."""
+    """Return the adjective after a copula, with or without a noun (``is fair``, ``is a fair price``), or a reason.
+
+    Parameters
+    ----------
+    negated_at
+        The index of a word of the verb group to negate.
+    """
     place = group.last + 1
     while word_at(words, place).lowercase in ("not", "n't", "never", "no", "longer"):
         place += 1
     has_article = word_at(words, place).lowercase in ("a", "an")
-    place += has_article
+    if has_article:
+        place += 1
     word = word_at(words, place)
     if word.lowercase not in PREDICATIVE:
         if word.lowercase in DEGREES | POLAR | {"that", "all", "not"} or word.tag.startswith("RB"):
@@ -266,17 +304,17 @@ def _adjective(words: tuple[Word, ...], group: Group, lexicon: Lexicon, negated_
 
 
 def _unfit_before_noun(words: tuple[Word, ...], place: int, has_article: bool) -> str:
-    """Return why an adjective before its noun cannot be exchanged."""
+    """Return why an adjective before its noun cannot be replaced; empty if it can."""
     noun = word_at(words, place + 1)
     if noun.tag != "NNS" and not (has_article and noun.tag == "NN"):
         return "an adjective before other words than a noun"
     if words[place].lowercase in ATTRIBUTIVE or noun.lowercase in NO_NOUNS:
-        return "an adjective that means something else before a noun"
+        return "an adjective with another meaning before a noun"
     return unfit_after_adjective(words[place + 2 :], words[place].lowercase)
 
 
 def _unfit_predicate(words: tuple[Word, ...], group: Group, place: int) -> str:
-    """Return why an adjective after a copula cannot be exchanged."""
+    """Return why an adjective after a copula cannot be replaced; empty if it can."""
     low = words[place].lowercase
     if low in ("bad", "sure") and group.negator is not None:
         return "an idiom: not bad, not sure"
@@ -285,56 +323,68 @@ def _unfit_predicate(words: tuple[Word, ...], group: Group, place: int) -> str:
     subject = word_at(words, before_adverbs(words, group.first))
     may_be_person = subject.lowercase in PEOPLE | SUBJECTS - {"it"} or subject.tag in ("NNP", "NNPS")
     if low in OF_PERSONS and may_be_person:
-        return "an adjective that means something else of a person"
+        return "an adjective with another meaning for a person"
     return unfit_after_adjective(words[place + 1 :], low)
 
 
 def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str) -> Candidate | str:
-    """Return the verb of a group, where it has an opposite: ``agrees``, ``does not agree``."""
-    word = words[group.last]
-    opposite = judged(lexicon, word.lemma, "v")
-    # "I'm liking it": "disliking" is not said. "They get rejected": no verb group of its own.
-    if opposite is None or (word.tag == "VBG" and word.lemma == "like"):
+    """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
+    first, verb = words[group.first], words[group.last]
+    opposite = judged(lexicon, verb.lemma, "v")
+    # "Disliking" is not used like "liking" in "I'm liking it".
+    if opposite is None or (verb.tag == "VBG" and verb.lemma == "like"):
         return NOTHING
+    # "They get rejected" is a passive.
     if group.first == group.last and word_at(words, group.first - 1).lemma == "get":
         return NOTHING
-    if words[group.first].lowercase in MODALS - {"will", "'ll", "wo"} and group.first < group.last:
+    if group.first < group.last and first.lowercase in MODALS - {"will", "'ll", "wo"}:
         return "a modal verb"
-    if opposite.verdict == "sure" and (reason := unfit_after_verb(words[group.last + 1 :], word.lemma)):
-        return reason
-    if word.lemma in ("remember", "forget") and word.tag != "VBD" and not (pattern and words[group.first].tag == "VBD"):
+    if opposite.verdict == "sure":
+        reason = unfit_after_verb(words[group.last + 1 :], verb.lemma)
+        if reason:
+            return reason
+    is_past = verb.tag == "VBD" or (pattern != "" and first.tag == "VBD")
+    if verb.lemma in ("remember", "forget") and not is_past:
         return "remember or forget, not in the past"
-    if word.lemma == "like" and not _has_subject(words, group):
-        return "like that may be no verb"
+    if verb.lemma == "like" and not _is_surely_verb(words, group):
+        return "like that may not be a verb"
     return Candidate(group.last, "v", group.last, opposite)
 
 
-def _has_subject(words: tuple[Word, ...], group: Group) -> bool:
-    """Say whether ``like`` is a verb for sure: negated, inflected, or after a pronoun; ``remember it like`` is not."""
+def _is_surely_verb(words: tuple[Word, ...], group: Group) -> bool:
+    """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
     if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
         return True
     subject = before_adverbs(words, group.first)
     if word_at(words, subject).lowercase in SUBJECTS - {"you", "it"}:
         return True
+    # "You", "it" or a noun is the subject unless a verb or a preposition precedes it.
     return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
 
 
-def _adverb(words: tuple[Word, ...], group: Group, every: tuple[Group, ...], lexicon: Lexicon) -> Candidate | str:
-    """Return the adverb of manner at the end of a clause, or ``often`` before the verb."""
+def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon) -> Candidate | str:
+    """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
+    often = judged(lexicon, "often", "r")
     for place in range(max(0, group.first - 1), group.last):
-        if words[place].lowercase == "often" and (opposite := judged(lexicon, "often", "r")) is not None:
-            return Candidate(place, "r", group.last, opposite)
-    later = [other.first for other in every if other.first > group.last]
-    for place in range(group.last + 1, min([group.last + 6, len(words), *later])):
+        if words[place].lowercase == "often" and often is not None:
+            return Candidate(place, "r", group.last, often)
+    next_groups = [other.first for other in all_groups if other.first > group.last]
+    for place in range(group.last + 1, min([group.last + 6, len(words), *next_groups])):
         word, before = words[place], words[place - 1]
-        if word.lowercase == "badly" or (word.lowercase == "well" and before.lowercase in ("as", "very", "too")):
+        if _ends_search(word, before):
             return NOTHING
-        if word.tag in ("IN", "CC", "WRB", "TO", ",") or word.tag.startswith(("VB", "MD")):
-            return NOTHING
-        if word.lowercase in QUANTIFIERS | QUANTIFIED | SUBJECTS - {"it", "you"}:
-            return NOTHING
-        if word.tag == "RB" and (opposite := judged(lexicon, word.lowercase, "r")) is not None:
+        opposite = judged(lexicon, word.lowercase, "r") if word.tag == "RB" else None
+        if opposite is not None:
             if before.tag == "RB" and before.lowercase not in ("not", "n't"):
                 return "an adverb before the adverb"
             return unfit_after_adverb(words[place + 1 :]) or Candidate(place, "r", group.last, opposite)
     return NOTHING
+
+
+def _ends_search(word: Word, before: Word) -> bool:
+    """Return whether no adverb of the verb is expected at or after a word: another phrase or clause starts there."""
+    if word.lowercase == "badly" or (word.lowercase == "well" and before.lowercase in ("as", "very", "too")):
+        return True
+    if word.tag in ("IN", "CC", "WRB", "TO", ",") or word.tag.startswith(("VB", "MD")):
+        return True
+    return word.lowercase in QUANTIFIERS | QUANTIFIED | SUBJECTS - {"it", "you"}

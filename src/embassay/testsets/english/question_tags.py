@@ -1,7 +1,7 @@
-"""Question tags: ``isn't it?`` after a clause, and the tag of the contrary clause.
+"""Question tags such as ``isn't it?`` after a clause.
 
-Vahtola et al. (2022, section 3) mended by hand what their procedure left (*You're not serious, aren't you?*). A tag has
-the contrary polarity of its clause, so it turns around whenever the clause does.
+A tag has the opposite polarity of its clause, so it must be reversed when the clause is. Vahtola et al. (2022, section
+3) corrected such sentences by hand (*You're not serious, aren't you?*).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Tag:
     Attributes
     ----------
     auxiliary, pronoun
-        Its two words in lower case, apostrophes straight.
+        Its two words in lower case, with straight apostrophes.
     marks
         The punctuation after it.
     """
@@ -39,31 +39,37 @@ class Tag:
     marks: str
 
     def __str__(self) -> str:
-        """Return it as it stands after a clause: ``, isn't it?``."""
-        return f", {self.auxiliary} {'I' if self.pronoun == 'i' else self.pronoun}{self.marks}"
+        """Return the tag as it is written after a clause: ``, isn't it?``."""
+        pronoun = "I" if self.pronoun == "i" else self.pronoun
+        return f", {self.auxiliary} {pronoun}{self.marks}"
 
-    def turned(self) -> Tag | None:
-        """Return the tag of the contrary clause; None for ``ain't``, which has none."""
-        if self.pronoun == "i" and self.auxiliary in ("am", "aren't"):
-            return Tag("aren't" if self.auxiliary == "am" else "am", "i", self.marks)
-        other = NEGATIVE.get(self.auxiliary) or POSITIVE.get(self.auxiliary)
-        return None if other is None else Tag(other, self.pronoun, self.marks)
+    def opposite(self) -> Tag | None:
+        """Return the tag with the opposite polarity; None for ``ain't``, which has no opposite."""
+        # "Am I" is special: its negative is "aren't I".
+        if self.pronoun == "i" and self.auxiliary == "am":
+            return Tag("aren't", "i", self.marks)
+        if self.pronoun == "i" and self.auxiliary == "aren't":
+            return Tag("am", "i", self.marks)
+        opposite = NEGATIVE.get(self.auxiliary) or POSITIVE.get(self.auxiliary)
+        return None if opposite is None else Tag(opposite, self.pronoun, self.marks)
 
 
 def split_tag(text: str) -> tuple[str, Tag | None]:
     """Split a sentence into its clause, which then ends in a full stop, and its question tag.
 
-    A tag such as ``right?``, which does not turn around with its clause, is dropped. A sentence without a tag is
-    returned as it is.
+    A tag such as ``right?``, which has no polarity, is dropped. A sentence without a tag is returned unchanged.
     """
     straight = text.replace("’", "'")
-    if (found := _TAG.search(straight)) and "," in found.group() and found.start() > 0:
-        return f"{text[: found.start()]}.", Tag(found[1].lower(), found[2].lower(), found[3])
-    if other := _OTHER.search(straight):
-        return f"{text[: other.start()]}.", None
+    match = _TAG.search(straight)
+    if match and match.start() > 0 and "," in match.group():
+        auxiliary, pronoun, marks = match.groups()
+        return f"{text[: match.start()]}.", Tag(auxiliary.lower(), pronoun.lower(), marks)
+    match = _OTHER.search(straight)
+    if match:
+        return f"{text[: match.start()]}.", None
     return text, None
 
 
 def with_tag(clause: str, tag: Tag | None) -> str:
-    """Put a question tag behind a clause that ends in a full stop."""
+    """Append a question tag to a clause that ends in a full stop; None leaves the clause as it is."""
     return clause if tag is None else clause.rstrip(" .!") + str(tag)

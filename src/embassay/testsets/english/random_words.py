@@ -1,8 +1,8 @@
-"""Another word that fits grammatically and means something else (Chiang et al. 2023, section 2.2.4).
+"""Random words that fit grammatically and mean something else (Chiang et al. 2023, section 2.2.4).
 
-HEROS asks a masked language model. Where there is none, the words of the corpus itself serve: of the same tag, seen in
-the same frame, about as frequent. Left out are synonyms, antonyms, words derived from either, and words that are nearly
-synonyms, which HEROS's authors took out by hand ("great" for "good").
+HEROS uses a masked language model. Without one, words of the corpus are used: those with the same tag, seen in the same
+frame, of similar frequency first. Synonyms, antonyms, words derived from them and near-synonyms are left out; the
+authors of HEROS removed near-synonyms by hand ("great" for "good").
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, inflected, substituted, tag
 
 TRIES = 12
-"""Words that are tried before an original is given up."""
+"""The number of words that are tried before an original is left out."""
 FEWEST = 3
-"""How often a word must occur in a frame, at least."""
+"""The minimum number of occurrences of a word in a frame."""
 COMPLEMENTS = {
     "ger": "love hate enjoy avoid finish start stop keep quit consider miss regret mention suggest recall imagine risk",
     "inf": "want try need decide hope plan agree refuse learn manage fail forget offer promise expect choose deserve "
@@ -32,19 +32,19 @@ COMPLEMENTS = {
     "that": "admit claim swear forget remember insist pretend complain learn notice prove promise hope mention hear",
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
-"""Verbs that may stand in a frame with another verb; they serve where the corpus has none."""
+"""Verbs with a gerund, an infinitive or a clause, by frame; no other verbs replace them."""
 LINKING = frozenset(
     "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
 )
-"""Verbs that do not end a clause, or seldom."""
+"""Verbs that seldom end a clause."""
 INTRANSITIVE = 2
 """WordNet's verb frame "somebody ----s"."""
 TRANSITIVE = frozenset({8, 9, 11})
 """WordNet's verb frames with an object: "somebody ----s something"."""
 Guess = Callable[[str, str], Iterable[str]]
-"""Returns the words that a masked language model would put between two texts, the likeliest first."""
+"""A masked language model: returns the words that it predicts between two texts, most likely first."""
 SHARE = 0.2
-"""What share of its occurrences a word must have in a frame, at least: "says" seldom has an object."""
+"""The minimum share of a word's occurrences that are in a frame: "says" seldom has an object."""
 UNUSABLE = frozenset(
     "be have do go get let ca wo own only same other such last next first second third few many much several various "
     "say tell ask put spend find become seem remain bring send give show call make mean remind convince inform assure "
@@ -54,7 +54,7 @@ UNUSABLE = frozenset(
     "able due worth like more less least most so racist sexist gay lesbian black white brown asian jewish muslim "
     "christian fat".split()
 )
-"""Words that stand for no adjective or verb at all, or where few others can, and words about groups of people."""
+"""Words that hardly ever replace another adjective or verb, and words about groups of people."""
 NEAR = (
     "good cool fun fine perfect sweet neat decent solid sick dope classic ideal favorite special interesting poor "
     "wrong lame broken gross nasty sad sorry best better worst worse epic legit superb brilliant fair okay alright "
@@ -96,14 +96,14 @@ NEAR = (
     "horrible terrible awful scary embarrassing offensive",
     "know understand see hear notice",
 )
-"""Words that may mean nearly the same, or the contrary, though neither WordNet nor the list of replacements says so."""
+"""Words that may be near-synonyms or opposites, although neither WordNet nor the list of replacements says so."""
 
 
 class Vocabulary:
-    """The adjectives and verbs of a corpus by the frames in which they occur."""
+    """Counts of the adjectives and verbs of a corpus, by the frames in which they occur."""
 
     def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
-        """Count them."""
+        """Count the words of the sentences."""
         self._wordnet = wordnet
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
@@ -117,25 +117,30 @@ class Vocabulary:
                     self._lemmas[key] = word.lemma
 
     def like(self, tagged: Tagged, index: int, chance: np.random.Generator) -> Iterator[str]:
-        """Yield words of the tag and frame of a word, in random order, those about as frequent first."""
+        """Yield words with the tag and a frame of the word at ``index``.
+
+        For each frame, words of the corpus with a similar frequency come first, then its other words, then words that
+        the corpus does not have; each in random order.
+        """
         word = tagged.words[index]
         for frame in frames_of(tagged, index):
             counts = self._in_frame[word.tag, frame]
-            usual = max(FEWEST, counts[word.lowercase])
-            names = [name for name in sorted(counts) if self._is_usable(name, word.tag, frame)]
-            about_as_frequent = [name for name in names if usual / 4 <= counts[name] <= usual * 4]
-            others = [name for name in names if name not in about_as_frequent]
-            for group in (about_as_frequent, others, _of_frame(word.tag, frame)):
-                for place in chance.permutation(len(group)).tolist():
-                    yield group[place]
+            frequency = max(FEWEST, counts[word.lowercase])
+            usable = [name for name in sorted(counts) if self._is_usable(name, word.tag, frame)]
+            similar = [name for name in usable if frequency / 4 <= counts[name] <= frequency * 4]
+            others = [name for name in usable if name not in similar]
+            for names in (similar, others, _words_of_frame(word.tag, frame)):
+                for place in chance.permutation(len(names)).tolist():
+                    yield names[place]
 
     def _is_usable(self, name: str, tag: str, frame: str) -> bool:
-        """Return whether a word is at home in a frame, and has mostly the part of speech that its tag says."""
+        """Return whether a word is typical of a frame, and its most frequent part of speech is that of the tag."""
         lemma = self._lemmas[name, tag]
         count = self._in_frame[tag, frame][name]
         count_in_any_frame = self._in_any_frame[name, tag]
         if count < FEWEST or count < SHARE * count_in_any_frame:
             return False
+        # Most words of praise and blame are connected with "good", so they differ too little from each other.
         if not name.isalpha() or lemma in UNUSABLE or name in _listed_kin()["good"]:
             return False
         if tag != "JJ" and not self._takes(lemma, frame.removeprefix("v-")):
@@ -147,7 +152,7 @@ class Vocabulary:
         return can_have_tag and most_frequent_tag[:2] == tag[:2]
 
     def _takes(self, lemma: str, frame: str) -> bool:
-        """Return whether a verb is one that may stand in a frame."""
+        """Return whether a verb can have a frame, according to the lists and to WordNet."""
         if frame in COMPLEMENTS:
             return lemma in COMPLEMENTS[frame].split()
         frames = self._wordnet.verb_frames(lemma)
@@ -157,17 +162,19 @@ class Vocabulary:
 
 
 @lru_cache(maxsize=1_000)
-def _of_frame(tag: str, frame: str) -> tuple[str, ...]:
-    """Return words for a frame that the corpus has none for: of the list of replacements, or of the complements."""
-    part, name = frame.split("-")[0], frame.split("-")[-1]
+def _words_of_frame(tag: str, frame: str) -> tuple[str, ...]:
+    """Return words with a tag and a frame from :data:`COMPLEMENTS`, else from the list of replacements."""
+    # "a-prs-to" is the frame "to" of an adjective whose subject is a person.
+    parts = frame.split("-")
+    part_of_speech, name = parts[0], parts[-1]
     lemmas = set[str]()
-    if part == "v" and name in COMPLEMENTS:
+    if part_of_speech == "v" and name in COMPLEMENTS:
         lemmas.update(COMPLEMENTS[name].split())
     else:
-        for (entry_part, word), listed in entries().items():
-            if entry_part == part and any(name in entry.frames and not entry.only for entry in listed):
+        for (part, word), listed in entries().items():
+            if part == part_of_speech and any(name in entry.frames and not entry.only for entry in listed):
                 lemmas.add(word)
-    forms = []
+    forms = list[str]()
     for lemma in sorted(lemmas - _listed_kin()["good"]):
         form = lemma if tag == "JJ" else inflected(lemma, tag)
         if form:
@@ -176,34 +183,57 @@ def _of_frame(tag: str, frame: str) -> tuple[str, ...]:
 
 
 def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
-    """Return the frames of an adjective or a verb, each with its part of speech; an adjective's with its subject."""
+    """Return the frames of the adjective or verb at ``index``, with a prefix; empty for other words.
+
+    The prefix is ``v-`` for a verb. For an adjective it is ``a-`` and the kind of its subject (``prs``, ``it`` or
+    nothing): adjectives of persons and of things differ.
+    """
     tag = tagged.words[index].tag
     if tag == "JJ":
         around = around_adjective(tagged.words, index)
-        prefix = "a-" + "-".join(sorted(around.marks & {"prs", "it"})) if around else ""
     elif tag.startswith("VB"):
-        around, prefix = around_verb(tagged.words, index), "v-"
+        around = around_verb(tagged.words, index)
     else:
         return ()
-    return tuple(sorted(prefix + frame for frame in around.frames)) if around else ()
+    if around is None:
+        return ()
+    prefix = "v-"
+    if tag == "JJ":
+        prefix = "a-" + "-".join(sorted(around.marks & {"prs", "it"}))
+    return tuple(sorted(prefix + frame for frame in around.frames))
 
 
 def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: Lexicon) -> Iterator[str]:
-    """Yield the sentence with those words that mean something else and keep the tag of the word they replace."""
+    """Yield the sentence with a word replaced by each of the words that fit and mean something else.
+
+    A word fits if the sentence with it has the same tag and frames at that position. At most :data:`TRIES` words that
+    mean something else are tried.
+
+    Parameters
+    ----------
+    chosen
+        The word to replace, with its synonym and antonym.
+    words
+        The candidates, in order.
+    """
     word = tagged.words[chosen.index]
     near_in_meaning = set[str]()
     for lemma in (word.lemma, word.lowercase, *chosen.lemmas):
         near_in_meaning |= related(lemma, wordnet)
     in_sentence = {other.lowercase for other in tagged.words} | {other.lemma for other in tagged.words}
-    frames, tries = frames_of(tagged, chosen.index), 0
+    frames = frames_of(tagged, chosen.index)
+    tries = 0
     for name in words:
-        if name in in_sentence or not name.isalpha() or is_profane(name) or _lemmas(name) & near_in_meaning:
+        if name in in_sentence or not name.isalpha() or is_profane(name):
+            continue
+        if not near_in_meaning.isdisjoint(_lemmas(name)):
             continue
         if tries == TRIES:
             return
         tries += 1
         candidate = tag(substituted(tagged, {chosen.index: name}))
-        if len(candidate.words) != len(tagged.words) or candidate.words[chosen.index].tag != word.tag:
+        has_same_words = len(candidate.words) == len(tagged.words)
+        if not has_same_words or candidate.words[chosen.index].tag != word.tag:
             continue
         if frames_of(candidate, chosen.index) == frames:
             yield candidate.text
@@ -211,7 +241,7 @@ def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], word
 
 @lru_cache(maxsize=20_000)
 def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
-    """Return what a random word for a lemma must not be: words near it in WordNet, two steps, or in our lists."""
+    """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
     names = set(wordnet.related(lemma))
     for part in ("a", "v"):
         for sense in wordnet.senses(lemma, part)[:3]:
@@ -223,18 +253,24 @@ def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
 
 @cache
 def _listed_kin() -> dict[str, frozenset[str]]:
-    """Return the words that our lists connect with a word, over synonyms and antonyms, however far."""
-    groups: dict[str, set[str]] = {}
+    """Return the words that our lists connect with a word.
+
+    They are the connected component of the word in the graph of synonyms and antonyms of the list of replacements, and
+    the words of its lines in :data:`NEAR`.
+    """
+    components: dict[str, set[str]] = {}
     for listed in entries().values():
         for entry in listed:
-            words = (entry.word, entry.synonym, entry.antonym)
-            joined = set().union(*(groups.get(word, {word}) for word in words))
-            for word in joined:
-                groups[word] = joined
-    kin = {word: frozenset(group) for word, group in groups.items()}
+            merged = set[str]()
+            for word in (entry.word, entry.synonym, entry.antonym):
+                merged |= components.get(word, {word})
+            for word in merged:
+                components[word] = merged
+    kin = {word: frozenset(component) for word, component in components.items()}
     for line in NEAR:
-        for word in line.split():
-            kin[word] = kin.get(word, frozenset()) | frozenset(line.split())
+        near = frozenset(line.split())
+        for word in near:
+            kin[word] = kin.get(word, frozenset()) | near
     return kin
 
 

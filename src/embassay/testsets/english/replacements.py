@@ -1,7 +1,7 @@
-"""Which synonym and which antonym of a word fit in its sentence.
+"""The synonym and the antonym that can replace a word of a sentence.
 
-HEROS's authors chose them by hand, 72 hours long (Chiang et al. 2023, section 2.2.3): fit for the context, of the same
-sense, with the same preposition. Here a list of ours says for 764 words and frames which do (``replacements.tsv``).
+The authors of HEROS chose them by hand in 72 hours (Chiang et al. 2023, section 2.2.3), so that sense, context and
+preposition fit. Here our own list of 764 words and frames is used (``replacements.tsv``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LISTED = "list of replacements"
 _PARTS = {"adjective": "a", "verb": "v"}
 _SUBJECTS = frozenset({"prs", "prs3", "it", "they"})
 _EMPTIED = wordset("than as way until till before after once lest")
-"""Words before a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
+"""Words before a clause that cannot sensibly be negated: ``than I thought``, ``until it starts``."""
 _WITHIN_CLAUSE = frozenset(
     {"PRP", "DT", "PRP$", "NN", "NNS", "NNP", "JJ", "RB", "MD", "TO", "VBP", "VBZ", "VBD", "VB", "VBN"}
 )
@@ -30,18 +30,18 @@ _WITHIN_CLAUSE = frozenset(
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the list: a word, what may replace it, and where.
+    """A line of the list: a word, its replacements, and the contexts in which they fit.
 
     Attributes
     ----------
     part
         ``a`` for an adjective, ``v`` for a verb.
     frames
-        The frames in which it may be replaced, and what its copula and subject must be (:class:`Around`).
+        The frames in which it may be replaced, and the marks that its surroundings must have (:class:`Around`).
     only
-        The nouns before which an adjective may be replaced; empty for all.
+        The nouns before which an adjective may be replaced; empty for all nouns.
     never
-        Words near it, or marks, that bar the replacement.
+        Nearby words, or marks, that rule the replacement out.
     """
 
     part: str
@@ -55,7 +55,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Replacement:
-    """A word of a sentence and what replaces it, inflected.
+    """A word of a sentence and its inflected replacements.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class Replacement:
     part
         ``a`` for an adjective, ``v`` for a verb.
     synonym, antonym
-        In the form that the sentence asks for.
+        The replacements, inflected like the word.
     lemmas
-        Base forms of synonym and antonym.
+        The base forms of synonym and antonym.
     """
 
     index: int
@@ -77,52 +77,57 @@ class Replacement:
 
 
 def replacements(tagged: Tagged) -> tuple[Replacement, ...]:
-    """Return every way to replace one adjective or verb of a sentence."""
-    made = []
+    """Return the replacements of all adjectives and verbs of a sentence that can be replaced."""
+    made = list[Replacement]()
     for index, word in enumerate(tagged.words):
         is_candidate = word.tag == "JJ" or word.tag.startswith("VB")
-        if not is_candidate or not _is_alone(tagged, index):
+        if not is_candidate or not _is_single_word(tagged, index):
             continue
-        if not in_phrase(tagged.words, index) and not _is_emptied(tagged.words, index):
-            replacement = _replacement(tagged.words, index)
-            if replacement is not None:
-                made.append(replacement)
+        if in_phrase(tagged.words, index) or _is_in_empty_clause(tagged.words, index):
+            continue
+        replacement = _replacement(tagged.words, index)
+        if replacement is not None:
+            made.append(replacement)
     return tuple(made)
 
 
 def _replacement(words: Sequence[Word], index: int) -> Replacement | None:
-    """Return the first replacement of a word that fits in its frame."""
+    """Return the first replacement of a word that fits its frame; None if none does."""
     word, part, around = words[index], "v", None
     if word.tag != "JJ":
         around = around_verb(words, index)
+    # A participle that is not a verb here may be an adjective: "I was bored".
     if around is None and word.tag in {"JJ", "VBN", "VBG"}:
         part, around = "a", around_adjective(words, index)
     if around is None:
         return None
-    lemma = word.lowercase if part == "a" else word.lemma
-    for entry in entries().get((part, lemma), ()):
+    listed_form = word.lowercase if part == "a" else word.lemma
+    for entry in entries().get((part, listed_form), ()):
         if fits(entry, around):
             return _inflected(words, index, entry)
     return None
 
 
-def _is_alone(tagged: Tagged, index: int) -> bool:
-    """Return whether a word is no name, stands once in its sentence, and is not joined to another by a mark."""
+def _is_single_word(tagged: Tagged, index: int) -> bool:
+    """Return whether a word is not a name, occurs once in its sentence, and is not joined to another by a mark."""
     word = tagged.words[index]
-    if word.text[0].isupper() and word_at(tagged.words, index - 1).tag not in {"", "."}:
+    is_first = word_at(tagged.words, index - 1).tag in {"", "."}
+    if word.text[0].isupper() and not is_first:
         return False
-    if sum(other.lemma == word.lemma for other in tagged.words) > 1:
+    occurrences = sum(other.lemma == word.lemma for other in tagged.words)
+    if occurrences > 1:
         return False
-    around = tagged.text[word.start - 1 : word.start] + tagged.text[word.end : word.end + 1]
-    return "/" not in around and "-" not in around
+    before = tagged.text[word.start - 1 : word.start]
+    after = tagged.text[word.end : word.end + 1]
+    return before not in {"/", "-"} and after not in {"/", "-"}
 
 
-def _is_emptied(words: Sequence[Word], index: int) -> bool:
-    """Return whether a word is in a clause whose denial says nothing: ``than I thought``, ``until it starts``."""
-    at = index - 1
-    while word_at(words, at).tag in _WITHIN_CLAUSE and words[at].lowercase not in _EMPTIED:
-        at -= 1
-    if at < index - 1 and word_at(words, at).lowercase in _EMPTIED:
+def _is_in_empty_clause(words: Sequence[Word], index: int) -> bool:
+    """Return whether a word's clause cannot sensibly be negated: ``than I thought``, ``until it starts``."""
+    clause_start = index - 1
+    while word_at(words, clause_start).tag in _WITHIN_CLAUSE and words[clause_start].lowercase not in _EMPTIED:
+        clause_start -= 1
+    if clause_start < index - 1 and word_at(words, clause_start).lowercase in _EMPTIED:
         return True
     # "What I thought it was", "the cook I think he is".
     before = word_at(words, index - 2)
@@ -131,25 +136,25 @@ def _is_emptied(words: Sequence[Word], index: int) -> bool:
 
 
 def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement | None:
-    """Inflect a synonym and an antonym as the word is; None where that fails or one is in the sentence already."""
+    """Inflect the synonym and the antonym like the word; None if that fails or the sentence already has one of them."""
     lemmas = (entry.synonym, entry.antonym)
     if any(word.lemma in lemmas for word in words):
         return None
     tag = words[index].tag if entry.part == "v" else "JJ"
     if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
-        return None  # "they hurt it": now or then?
+        return None  # "they hurt it" may be in the present or in the past tense
     synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
     if synonym is None or antonym is None:
         return None
     return Replacement(index, entry.part, synonym, antonym, lemmas)
 
 
-# --- The list of replacements, and set phrases in which nothing is replaced ---
+# --- The list of replacements, and set phrases whose words are not replaced ---
 
 
 @cache
 def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
-    """Return the list, by part of speech and word."""
+    """Return the entries of the list by (part of speech, word)."""
     text = files("embassay.data").joinpath("replacements.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     by_word: dict[tuple[str, str], tuple[Entry, ...]] = {}
@@ -169,45 +174,51 @@ def entries() -> dict[tuple[str, str], tuple[Entry, ...]]:
 
 
 def fits(entry: Entry, around: Around) -> bool:
-    """Return whether what stands around a word is what a line of the list asks for."""
+    """Return whether the surroundings of a word match an entry of the list."""
     if around.frames.isdisjoint(entry.frames) or not entry.never.isdisjoint(around.near | around.marks):
         return False
     if entry.only and around.head not in entry.only:
         return False
-    asked_marks = {"deg", "nodeg"} & entry.frames
+    required_marks = {"deg", "nodeg"} & entry.frames
+    # An adjective before its noun ("at") has neither a copula nor a subject.
     if "at" not in around.frames:
-        asked_marks |= {"be"} & entry.frames
+        required_marks |= {"be"} & entry.frames
         subjects = entry.frames & _SUBJECTS
         if subjects and subjects.isdisjoint(around.marks):
             return False
-    return asked_marks <= around.marks
+    return required_marks <= around.marks
 
 
 def in_phrase(words: Sequence[Word], index: int) -> bool:
-    """Return whether a word stands in a set phrase: the whole means something else than its words."""
+    """Return whether a word is part of a set phrase, whose meaning is not that of its words."""
     for name in (words[index].lemma, words[index].lowercase):
-        for phrase, place in _phrases().get(name, ()):
-            if _stands_at(phrase, words, index - place):
+        for phrase, position in _phrases().get(name, ()):
+            if _starts_at(phrase, words, index - position):
                 return True
     return False
 
 
-def _stands_at(phrase: Sequence[frozenset[str]], words: Sequence[Word], start: int) -> bool:
-    """Return whether a phrase stands at a place; ``*`` is any word."""
-    for place, alternatives in enumerate(phrase, start):
-        word = word_at(words, place)
-        if not word.text or ("*" not in alternatives and not {word.lemma, word.lowercase} & alternatives):
+Phrase = tuple[frozenset[str], ...]
+"""For each position of a set phrase, the alternative words; ``*`` stands for any word."""
+
+
+def _starts_at(phrase: Phrase, words: Sequence[Word], start: int) -> bool:
+    """Return whether a phrase occurs in a sentence from index ``start`` on."""
+    for index, alternatives in enumerate(phrase, start):
+        word = word_at(words, index)
+        matches = "*" in alternatives or word.lemma in alternatives or word.lowercase in alternatives
+        if not word.text or not matches:
             return False
     return True
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[tuple[frozenset[str], ...], int]]]:
-    """Return the phrases that a word may stand in, and its place there, by the word."""
-    phrases: dict[str, list[tuple[tuple[frozenset[str], ...], int]]] = defaultdict(list)
+def _phrases() -> dict[str, list[tuple[Phrase, int]]]:
+    """Return (phrase, position of the word in it) of all phrases that a word occurs in, by the word."""
+    phrases: dict[str, list[tuple[Phrase, int]]] = defaultdict(list)
     for line in files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines():
-        phrase = tuple(frozenset(part.split("/")) for part in line.split())
-        for place, alternatives in enumerate(phrase):
+        phrase = tuple(frozenset(alternatives.split("/")) for alternatives in line.split())
+        for position, alternatives in enumerate(phrase):
             for word in alternatives:
-                phrases[word].append((phrase, place))
+                phrases[word].append((phrase, position))
     return phrases

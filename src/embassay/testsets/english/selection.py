@@ -1,7 +1,8 @@
-"""Which sentences become originals, as HEROS selected them (Chiang et al. 2023, section 2.2.1 and appendix A.1).
+"""Selecting sentences as originals of minimal pairs, as HEROS did (Chiang et al. 2023, section 2.2.1, appendix A.1).
 
-More than 8 and fewer than 25 words, grammatical, no profanity, no question, at most one ``[NAME]``. Beyond HEROS a text
-of several sentences, a fragment of markup or a quotation is left out: its edits could not be judged without it.
+An original has more than 8 and fewer than 25 words, is grammatical, has no profanity, is not a question, and has at
+most one ``[NAME]``. Unlike in HEROS, texts of several sentences, markup and quotations are left out, because their
+edits cannot be judged without context.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from embassay.errors import MissingExtraError
 from embassay.testsets.english.words import PLACEHOLDER, straight
 
 SHORTEST, LONGEST = 9, 24
-"""Words of an original, at least and at most."""
+"""The minimum and the maximum number of words of an original."""
 NAME = "Jackie"
-"""What HEROS puts for ``[NAME]``."""
+"""The name that HEROS puts in place of ``[NAME]``."""
 _PLAIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ÿ0-9 ,;:'’().!$£€%&…\-–—/\[\]]+")
 _BREAK = re.compile(
     r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)(?:[.!?…]+[\")”]?\s+(?=[\"“(\[]?[A-Z]))|\n+"
 )
+"""The end of a sentence."""
 _INNER = re.compile(r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)[.!…]+(?:\s+(?=\S)|(?=[A-Za-z(]))")
+"""A full stop or similar inside a text, after which another sentence may start."""
 _WEBBY = re.compile(r"(?i)https?:|www\.|\b[ru]/|\bedit\b:|^tl;?dr|:\)|:\(|;\)|\(:|:d\b|:p\b|/s\b|[:;]-|&[a-z]+;|&#")
 _FRAGMENT = re.compile(
     r"(?i)i mean\b|you know,|believe it|(?:and |but |or |so |yeah,? |well,? |honestly,? |just )*"
@@ -32,63 +35,69 @@ _FRAGMENT = re.compile(
     r"seems|makes|made|means|figured|imagine|not|more|most|can't|couldn't|wasn't|isn't|doesn't|don't (?:think|know|"
     r"understand|get|see|like|remember|agree|care|have|want|even|believe)|haven't|won't|didn't|put|given|based|compared)\b"
 )
-"""Beginnings of what is no clause, or one without its subject."""
+"""Beginnings of texts that are not a clause, or a clause without its subject."""
 _ASKS = re.compile(
     r"(?i)(?:and |but |so |or |well,? )*(?:(?:do|does|did) (?:you|he|she|they|we|i|anyone|people)|(?:is|are|was|were|"
     r"can|could|would|will|should|have|has|had|am) (?:you|he|she|they|we|i|it|this|that|there|anyone)|don['’]t you)\b"
 )
-"""Beginnings of a question, also of one without its mark."""
+"""Beginnings of a question, also without a question mark."""
 _LOUD = re.compile(r"[A-Z]{5,}|(\w)\1{3,}|\.\.|…|!!|--")
 
 
 def unfit(text: str) -> str:
-    """Return why a text is no original, all but its grammar; empty where it is one.
+    """Return why a text cannot be an original, apart from its grammar; empty if it can.
 
-    The reasons are tried in this order: words, placeholders, question, markup, several sentences, emphasis, profanity.
+    The reason is the first one of: length, placeholders, question, markup, several sentences, fragment, emphasis,
+    profanity.
     """
-    size, names = len(text.split()), PLACEHOLDER.findall(text)
-    checks = (
-        (size < SHORTEST, f"fewer than {SHORTEST} words"),
-        (size > LONGEST, f"more than {LONGEST} words"),
-        (any(name != "[NAME]" for name in names), "a placeholder other than [NAME]"),
-        (len(names) > 1, "more than one [NAME]"),
-        ("?" in text or bool(_ASKS.match(text)), "a question"),
-        (not _PLAIN.fullmatch(text) or bool(_WEBBY.search(text)), "quotation, markup, emoticon or address"),
-        (bool(_INNER.search(text)), "several sentences"),
-        (bool(_FRAGMENT.match(straight(text))), "no subject, or a subordinate clause alone"),
-        (bool(_LOUD.search(text)), "dots, capitals or letters in a row"),
-    )
-    for fails, reason in checks:
-        if fails:
-            return reason
+    words, placeholders = text.split(), PLACEHOLDER.findall(text)
+    if len(words) < SHORTEST:
+        return f"fewer than {SHORTEST} words"
+    if len(words) > LONGEST:
+        return f"more than {LONGEST} words"
+    if any(name != "[NAME]" for name in placeholders):
+        return "a placeholder other than [NAME]"
+    if len(placeholders) > 1:
+        return "more than one [NAME]"
+    if "?" in text or _ASKS.match(text):
+        return "a question"
+    if not _PLAIN.fullmatch(text) or _WEBBY.search(text):
+        return "quotation, markup, emoticon or address"
+    if _INNER.search(text):
+        return "several sentences"
+    if _FRAGMENT.match(straight(text)):
+        return "no subject, or a subordinate clause alone"
+    if _LOUD.search(text):
+        return "dots, capitals or letters in a row"
     return "profanity" if is_profane(text) else ""
 
 
 def sentences(text: str) -> tuple[str, ...]:
-    """Return the sentences of a text: it is parted where a full stop stands before a capital."""
-    places = [0, *(match.end() for match in _BREAK.finditer(text)), len(text)]
-    return tuple(part for a, b in pairwise(places) if (part := text[a:b].strip()))
+    """Return the sentences of a text; a sentence ends at a full stop or similar mark before a capital letter."""
+    ends = [match.end() for match in _BREAK.finditer(text)]
+    parts = [text[start:end].strip() for start, end in pairwise([0, *ends, len(text)])]
+    return tuple(part for part in parts if part)
 
 
 def named(text: str, name: str = NAME) -> str:
-    """Return the text with a name in the place of ``[NAME]``."""
+    """Return the text with a name in place of ``[NAME]``."""
     return text.replace("[NAME]", name)
 
 
 def is_profane(text: str) -> bool:
-    """Return whether a text has a word, or two words in a row, of the better-profanity package's list."""
+    """Return whether a text has a word, or two adjacent words, of the list of the better-profanity package."""
     words = re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'"))
-    listed = _profane()
-    candidates = {*words, *(word.rstrip("s") for word in words)}
-    candidates.update(f"{first} {second}" for first, second in pairwise(words))
-    return not listed.isdisjoint(candidates)
+    singulars = [word.rstrip("s") for word in words]
+    bigrams = [f"{first} {second}" for first, second in pairwise(words)]
+    return not _profane().isdisjoint([*words, *singulars, *bigrams])
 
 
 @cache
 def _profane() -> frozenset[str]:
-    """Return the package's list, read as the file that it is: its own matcher takes 10 ms a sentence."""
+    """Return the package's list. The file is read directly, because the package's matcher takes 10 ms per sentence."""
     spec = importlib.util.find_spec("better_profanity")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError("building minimal pairs", "build")
     file = Path(spec.submodule_search_locations[0]) / "profanity_wordlist.txt"
-    return frozenset(line.strip().lower() for line in file.read_text(encoding="utf-8").split("\n") if line.strip())
+    lines = file.read_text(encoding="utf-8").split("\n")
+    return frozenset(line.strip().lower() for line in lines if line.strip())

@@ -1,7 +1,8 @@
-"""Grammar and spelling of an English text: what a checker complains about.
+"""Checking the grammar and the spelling of English texts.
 
 HEROS was filtered with LanguageTool (Chiang et al. 2023, section 2.2.1), which needs Java and a server. Harper
-(Automattic) checks in this process, 5 ms a sentence. Any other checker that keeps to :class:`Checker` will do.
+(Automattic) runs in this process and takes 5 ms per sentence. Any other class with the methods of :class:`Checker`
+can be used instead.
 """
 
 from __future__ import annotations
@@ -14,31 +15,31 @@ from embassay.engine.cores import cores, side_by_side
 from embassay.errors import MissingExtraError
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
-"""Kinds of complaint that are about style."""
+"""The kinds of complaints that are about style; they are ignored."""
 OFF = (
     "Dashes EllipsisLength Hedging LitotesDirectPositive LongSentences NumericRangeEnDash OxfordComma Regionalisms "
     "UpdatePlaceNames UseEllipsisCharacter"
 ).split()
-"""Rules about style or taste; ``LitotesDirectPositive`` would refuse "not unhappy"."""
+"""Rules that are switched off because they are about style; ``LitotesDirectPositive`` would reject "not unhappy"."""
 
 
 class Checker(Protocol):
-    """Finds out whether something is wrong with a text."""
+    """A checker of grammar and spelling."""
 
     def is_clean(self, text: str) -> bool:
-        """Return whether a text is grammatical and rightly spelt."""
+        """Return whether a text is grammatical and correctly spelt."""
         ...
 
     def look_ahead(self, texts: Iterable[str]) -> None:
-        """Check texts that will be asked for, on all cores."""
+        """Check texts in advance, on all cores; :meth:`is_clean` then returns at once for them."""
         ...
 
 
 class Harper:
-    """The Harper grammar checker; a word that is right in American or in British spelling is right."""
+    """The Harper grammar checker; American and British spellings are both correct."""
 
     def __init__(self) -> None:
-        """Load the dictionary and the rules, which takes a second.
+        """Load the dictionary and the rules, which takes about a second.
 
         Raises
         ------
@@ -49,25 +50,26 @@ class Harper:
             from harper import Dialect, Linter
         except ImportError:
             raise MissingExtraError("building minimal pairs", "build") from None
-        self._known: dict[str, bool] = {}
-        self._linters: SimpleQueue[Any] = SimpleQueue()
-        for _ in range(cores()):  # one for each thread: a linter serves one at a time
-            pair = (Linter(), Linter(Dialect.BRITISH))
-            for linter in pair:
+        self._results: dict[str, bool] = {}
+        # One pair of linters per thread: a linter cannot be used by two threads at a time.
+        self._linters: SimpleQueue[tuple[Any, Any]] = SimpleQueue()
+        for _ in range(cores()):
+            american, british = Linter(), Linter(Dialect.BRITISH)
+            for linter in (american, british):
                 linter.set_lint_config({**linter.get_lint_config(), **dict.fromkeys(OFF, False)})
-            self._linters.put(pair)
+            self._linters.put((american, british))
 
     def is_clean(self, text: str) -> bool:
-        """Return whether Harper has no complaint about a text but one of style."""
-        if text not in self._known:
-            pair = self._linters.get()
-            self._known[text] = _is_clean(text, *pair)
-            self._linters.put(pair)
-        return self._known[text]
+        """Return whether Harper has no complaint about a text, apart from complaints about style."""
+        if text not in self._results:
+            american, british = self._linters.get()
+            self._results[text] = _is_clean(text, american, british)
+            self._linters.put((american, british))
+        return self._results[text]
 
     def look_ahead(self, texts: Iterable[str]) -> None:
-        """Check texts that will be asked for, on all cores."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        """Check texts in advance, on all cores; :meth:`is_clean` then returns at once for them."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._results]
 
         def work(part: int, parts: int) -> None:
             for text in new[part::parts]:
@@ -78,10 +80,12 @@ class Harper:
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:
-    found = [lint for lint in american.lint(text, language="plaintext") if lint.lint_kind not in STYLE]
-    if any(lint.lint_kind != "Spelling" for lint in found):
+    """Return whether a text has no errors of grammar, and no spelling that is wrong in both dialects."""
+    complaints = [lint for lint in american.lint(text, language="plaintext") if lint.lint_kind not in STYLE]
+    if any(lint.lint_kind != "Spelling" for lint in complaints):
         return False
-    if not found:
+    if not complaints:
         return True
-    there = {(lint.span.start, lint.span.end) for lint in british.lint(text, language="plaintext")}
-    return all((lint.span.start, lint.span.end) not in there for lint in found)
+    wrong_in_american = {(lint.span.start, lint.span.end) for lint in complaints}
+    wrong_in_british = {(lint.span.start, lint.span.end) for lint in british.lint(text, language="plaintext")}
+    return wrong_in_american.isdisjoint(wrong_in_british)

@@ -1,7 +1,7 @@
-"""Penn treebank tags of an English sentence: Brill's tagger, with repairs for everyday sentences.
+"""Penn treebank tags of an English sentence: Brill's tagger, with corrections for everyday sentences.
 
-Which tags a word *can* have comes from lemminflect's dictionary (Jascob 2020). The repairs are contexts that leave one
-reading: a modal before makes a base form, a pronoun before a finite one, a possessive no verb.
+The tags that a word can have are taken from lemminflect's dictionary (Jascob 2020). The corrections use contexts that
+allow only one tag: after a modal a verb is a base form, after a pronoun it is finite, after a possessive there is none.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from embassay.testsets.english.word_classes import BE, DO, HAVE, SUBJECTS, words
 CAUSATIVES = wordset(
     "let lets make makes made making help helps helped helping see saw seen watch watched hear heard have had"
 )
-"""Verbs that an object and a base form may follow: "makes you feel"."""
+"""Verbs that take an object and a base form: "makes you feel"."""
 _CONJUNCTIONS = wordset(
     "if because although since that as while before after until though whether than when unless once like so"
 )
-"""Words that a clause may follow, though the lexicon calls some of them prepositions."""
+"""Words that may start a clause, although the lexicon calls some of them prepositions."""
 _ADVERBS = frozenset({"RB", "RBR", "RBS"})
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS", "CD"})
 _VERBS = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "VBG"})
 _CERTAIN = frozenset({"NNP", "CD", ".", ",", ":"})
-"""Tags that a word has by its form."""
+"""Tags that the form of a word determines."""
 _OBJECTS = wordset("'s me him us them it you")
 _BEFORE_IS = SUBJECTS | wordset("that there here what who where how when why everything everyone")
 """Words after which 's is a verb."""
@@ -54,12 +54,12 @@ _WORDS_OF_TAG = {
     "WP$": "whose",
 }
 _FIXED = {word: tag for tag, words in _WORDS_OF_TAG.items() for word in words.split()}
-"""Words that have one tag everywhere."""
+"""Words that always have the same tag."""
 _ENDINGS = {"ing": "VBG", "ly": "RB", "ed": "VBN", "ous": "JJ", "ful": "JJ", "able": "JJ", "ible": "JJ"}
 
 
 def tags(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the Penn tag of each word of a text; a mark of punctuation gets ``.``, ``,`` or ``:``, as there."""
+    """Return the Penn tag of each word of a text; punctuation marks get ``.``, ``,`` or ``:``."""
     alone = []
     for place, word in enumerate(words):
         is_first = place == 0 or words[place - 1] in {".", "!", "?", "..."}
@@ -71,15 +71,15 @@ def tags(words: Sequence[str]) -> tuple[str, ...]:
             current[place] = alone[place]
         else:
             current[place] = _within_dictionary(word, current[place])
-    # From left to right: a repair sees the repaired tags before it.
+    # From left to right, because a correction uses the corrected tags before it.
     for place in range(len(words)):
-        current[place] = _repaired(lower, current, place)
+        current[place] = _corrected(lower, current, place)
     return tuple(current)
 
 
 @lru_cache(maxsize=200_000)
 def possible(word: str) -> frozenset[str]:
-    """Return the Penn tags of nouns, verbs, adjectives and adverbs that a lower-case word can have; perhaps none."""
+    """Return the Penn tags of nouns, verbs, adjectives and adverbs that a lower-case word can have; may be empty."""
     try:
         import lemminflect
     except ImportError:
@@ -89,7 +89,7 @@ def possible(word: str) -> frozenset[str]:
         for lemma in lemmas:
             forms = lemminflect.getAllInflections(lemma, part)
             possible_tags.update(tag for tag, names in forms.items() if word in names)
-            # The dictionary leaves a participle out where it is an adjective as well: "accepted".
+            # The dictionary has no participle if it is also an adjective: "accepted".
             if "VBN" not in forms and word in forms.get("VBD", ()):
                 possible_tags.add("VBN")
     return frozenset(possible_tags)
@@ -99,7 +99,13 @@ def possible(word: str) -> frozenset[str]:
 
 
 def _alone(word: str, is_first: bool) -> str:
-    """Return the tag of a word by itself; ``is_first`` says that a capital means nothing."""
+    """Return the tag of a word without its context.
+
+    Parameters
+    ----------
+    is_first
+        Whether it is the first word of a sentence, so that its capital does not show a name.
+    """
     low = word.lower()
     if word in {"US", "IT"}:
         return "NNP"
@@ -111,19 +117,23 @@ def _alone(word: str, is_first: bool) -> str:
         return "." if word[0] in ".!?…" else ":"
     if word[0].isdigit() or word[0] in "$£€":
         return "CD"
+    if word[0] == "[":
+        return "NNP"
     has_capital = word[0].isupper()
-    if word[0] == "[" or (has_capital and not is_first and low not in lexicon()):
-        return "NNP"
-    if has_capital and not is_first and lexicon().get(word, "").startswith("NNP"):
-        return "NNP"
+    if has_capital and not is_first:
+        is_name = low not in lexicon() or lexicon().get(word, "").startswith("NNP")
+        if is_name:
+            return "NNP"
     tag = lexicon().get(low) or lexicon().get(word)
-    if tag is not None and not (tag.startswith("NNP") and word.islower()):
+    # A name in lower case is a common word that the lexicon does not have.
+    is_lower_case_name = tag is not None and tag.startswith("NNP") and word.islower()
+    if tag is not None and not is_lower_case_name:
         return tag
     return "NNP" if has_capital and not possible(low) else _of_unknown(low)
 
 
 def _of_unknown(word: str) -> str:
-    """Return the tag of a lower-case word that the lexicon lacks, by what it can be, else by its ending."""
+    """Return the tag of a lower-case word that is not in the lexicon: one that it can have, else by its ending."""
     for tag in ("NN", "NNS", "JJ", "VBD", "VBG", "VBZ", "VB", "RB", "JJR", "JJS", "VBN"):
         if tag in possible(word):
             return tag
@@ -136,18 +146,19 @@ def _of_unknown(word: str) -> str:
 
 
 def _within_dictionary(word: str, tag: str) -> str:
-    """Return the tag, or where the word cannot have it, its most frequent one, if it can have that."""
-    if tag[:2] not in {"VB", "NN", "JJ"} or tag in {"VBP", "NNP", "NNPS"} or tag in possible(word):
+    """Return the tag if the word can have it, else the most frequent tag of the word if it can have that."""
+    is_checked = tag[:2] in {"VB", "NN", "JJ"} and tag not in {"VBP", "NNP", "NNPS"}
+    if not is_checked or tag in possible(word):
         return tag
-    usual = lexicon().get(word, "")
-    return usual if usual in possible(word) else tag
+    most_frequent = lexicon().get(word, "")
+    return most_frequent if most_frequent in possible(word) else tag
 
 
-# --- Repairs in the context of the sentence ---
+# --- Corrections by the context of the sentence ---
 
 
-def _repaired(words: Sequence[str], tags: Sequence[str], place: int) -> str:
-    """Return the tag of a word in its place, repaired by the first rule that fits."""
+def _corrected(words: Sequence[str], tags: Sequence[str], place: int) -> str:
+    """Return the tag of the word at index ``place``, corrected by the first rule that applies."""
     word, tag = words[place], tags[place]
     if word == "'s":
         return _of_apostrophe_s(words, tags, place)
@@ -163,17 +174,18 @@ def _repaired(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     before = place - 1
     while before >= 0 and tags[before] in _ADVERBS:
         before -= 1
-    repaired = None
+    corrected = None
     if before >= 0:
-        repaired = _after_auxiliary(words, tags, place, before, can) or _after_subject(words, tags, place, before, can)
-    repaired = repaired or _after_determiner_or_preposition(words, tags, place, can)
-    if repaired:
-        return repaired
+        corrected = _after_auxiliary(words, tags, place, before, can)
+        corrected = corrected or _after_subject(words, tags, place, before, can)
+    corrected = corrected or _after_determiner_or_preposition(words, tags, place, can)
+    if corrected:
+        return corrected
     return "IN" if word == "like" and tag in _VERBS else tag
 
 
 def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> str:
-    """Return the tag of 's: is or has, us, or a possessive."""
+    """Return the tag of 's, which may be "is" or "has", "us", or a possessive."""
     before = words[place - 1] if place else ""
     if before in {"let", "lets"}:
         return "PRP"
@@ -183,15 +195,16 @@ def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> s
 
 
 def _of_that(tags: Sequence[str], place: int) -> str:
-    """Return the tag of "that": a determiner before a noun or a verb, else what it is."""
+    """Return the tag of "that": a relative pronoun or a determiner in certain contexts, else the tag that it has."""
     after = tags[place + 1] if place + 1 < len(tags) else ""
     if after in {"VBZ", "MD"} and place and tags[place - 1] in _NOUNS:
         return "WDT"
-    return "DT" if after in {"NN", "VBZ", "MD", ".", ","} else tags[place]
+    is_determiner = after in {"NN", "VBZ", "MD", ".", ","}
+    return "DT" if is_determiner else tags[place]
 
 
 def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
-    """Return the tag of the first word: a base form where it can be one and what follows seldom follows a noun."""
+    """Return the tag of the first word: a base form if it can be one and the next word seldom follows a noun."""
     tag, word = tags[0], words[0]
     is_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
     if word in _FIXED or not is_base_form:
@@ -204,7 +217,15 @@ def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
 def _after_auxiliary(
     words: Sequence[str], tags: Sequence[str], place: int, before: int, can: frozenset[str]
 ) -> str | None:
-    """Return the form after a modal, do, to, have and be; None for another word before."""
+    """Return the tag of a word after a modal, do, to, have or be; None after other words.
+
+    Parameters
+    ----------
+    before
+        The index of the last word before it that is not an adverb.
+    can
+        The tags that the word can have.
+    """
     tag, auxiliary = tags[place], words[before]
     is_negated = any(word in {"not", "n't", "never"} for word in words[before + 1 : place])
     if "VB" in can and tags[before] in {"MD", "TO"}:
@@ -225,38 +246,48 @@ def _after_auxiliary(
 def _after_subject(
     words: Sequence[str], tags: Sequence[str], place: int, before: int, can: frozenset[str]
 ) -> str | None:
-    """Return the form after a pronoun that is a subject, or the object of "make" and "let"; None for another word."""
+    """Return the tag of a word after a subject pronoun, or after the object of "make", "let" …; None after other words.
+
+    The parameters are those of :func:`_after_auxiliary`.
+    """
     tag, subject = tags[place], words[before]
     earlier, earlier_tag = (words[before - 1], tags[before - 1]) if before else ("", "")
     if subject in _OBJECTS and earlier in CAUSATIVES and "VB" in can and tag in _VERBS | {"NN"}:
         return "VB"
     if subject not in SUBJECTS:
         return None
-    # "It" and "you" are objects in "love it so much", but not in "if it rains" and "I think it rains".
+    # "It" and "you" are objects in "love it so much", but subjects in "if it rains" and "I think it rains".
     is_object = subject in {"it", "you"} and earlier_tag in _VERBS | {"IN", "TO"} and earlier not in _CONJUNCTIONS
     if is_object and tag not in {"VBP", "VBZ", "VBD"}:
         return None
     if subject in {"he", "she", "it"}:
         if "VBZ" in can and tag in {"NNS", "VBZ"}:
             return "VBZ"
-    # "Well", "even", "still" and "back" can be verbs, but are adverbs first of all.
+    # "Well", "even", "still" and "back" can be verbs, but are mostly adverbs.
     elif "VBP" in can and tag in {"VB", "NN", "IN", "JJ", "VBP", "RB"} and lexicon().get(words[place]) != "RB":
         return "VBP"
-    return "VBD" if "VBD" in can and tag in {"VBN", "NN", "VBD", "VB"} else None
+    if "VBD" in can and tag in {"VBN", "NN", "VBD", "VB"}:
+        return "VBD"
+    return None
 
 
 def _after_determiner_or_preposition(
     words: Sequence[str], tags: Sequence[str], place: int, can: frozenset[str]
 ) -> str | None:
-    """Return the form after an article, a possessive or a preposition: a noun or a participle, never a finite verb."""
-    tag = tags[place]
-    if tags[place - 1] == "PRP$" or words[place - 1] in {"the", "a", "an", "every"}:
+    """Return the tag of a word after an article, a possessive or a preposition; None if it needs no correction.
+
+    After an article or a possessive a finite verb is a noun or a participle; after a preposition it is a noun. After
+    "this" and "that" a plural is a verb.
+    """
+    tag, before, tag_before = tags[place], words[place - 1], tags[place - 1]
+    if tag_before == "PRP$" or before in {"the", "a", "an", "every"}:
         if tag in {"VB", "VBP", "VBZ", "VBD"}:
-            for other in ("NNS", "NN", "VBN") if tag == "VBZ" else ("NN", "VBN"):
-                if other in can:
-                    return other
-    elif words[place - 1] in {"this", "that"} and tag == "NNS" and "VBZ" in can:
+            alternatives = ("NNS", "NN", "VBN") if tag == "VBZ" else ("NN", "VBN")
+            return next((other for other in alternatives if other in can), None)
+        return None
+    if before in {"this", "that"} and tag == "NNS" and "VBZ" in can:
         return "VBZ"
-    elif tags[place - 1] == "IN" and words[place - 1] not in _CONJUNCTIONS and tag in {"VB", "VBP"} and "NN" in can:
+    is_after_preposition = tag_before == "IN" and before not in _CONJUNCTIONS
+    if is_after_preposition and tag in {"VB", "VBP"} and "NN" in can:
         return "NN"
     return None

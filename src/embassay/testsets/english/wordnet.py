@@ -1,7 +1,8 @@
 """WordNet 3.0 (Miller 1995; Fellbaum 1998), read from the files of its database.
 
-The format is ``wndb(5)`` of WordNet's manual. Senses of a word are ordered by how often they occur in the tagged texts
-of SemCor, the most frequent first; ``cntlist.rev`` has the counts. Debian's package and nltk's download both work.
+The format is described in ``wndb(5)`` of WordNet's manual. The senses of a word are ordered by their frequency in the
+tagged texts of SemCor, most frequent first; the file ``cntlist.rev`` has the counts. Debian's package and nltk's
+download can both be used.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from pathlib import Path
 from embassay.errors import InputError
 
 PARTS = {"a": "adj", "v": "verb", "r": "adv", "n": "noun"}
-"""Parts of speech and the ending of their files' names."""
+"""Letters of parts of speech and the suffixes of their files."""
 _PART_OF_NUMBER = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
-"""The part of speech that the number in a sense key stands for; 5 is an adjective satellite."""
+"""The part of speech by its number in a sense key; 5 is an adjective satellite."""
 _ANTONYM, _SIMILAR, _INSTANCE = "!", "&", "@i"
 _RELATED = {_ANTONYM, _SIMILAR, "^", "*", ">", "+", "\\", "<", "@", "~", "$"}
-"""Pointers to words that are near in meaning or opposite: what a random word must not be."""
+"""Pointers to words with a similar or opposite meaning, which are no random words."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,11 @@ class Pointer:
     Attributes
     ----------
     symbol
-        The kind of relation, as in ``wninput(5)``: ``!`` for an antonym.
+        The kind of relation, as in ``wninput(5)``; for example ``!`` for an antonym.
     part, offset
         The other synset.
     source, target
-        The place of the word in this synset and in the other, from 1; 0 for the whole synset.
+        The number of the word in this synset and in the other, from 1; 0 for the whole synset.
     """
 
     symbol: str
@@ -57,9 +58,9 @@ class Synset:
     pointers
         Its relations to other synsets.
     frames
-        The numbers of the sentence frames of verbs, 1 to 35, and the place of the word that has it (0 for all).
+        For a verb, (number of a sentence frame from 1 to 35, number of the word that has it from 1, or 0 for all).
     gloss
-        Definition and examples.
+        The definition and examples.
     """
 
     words: tuple[str, ...]
@@ -75,11 +76,11 @@ class Sense:
     Attributes
     ----------
     number
-        Its rank among the word's senses, from 1, the most frequent first.
+        Its rank among the senses of the word, from 1; the most frequent one is first.
     count
-        How often it occurs in SemCor.
+        The number of its occurrences in SemCor.
     synset
-        The synset of the sense; the word itself is in it.
+        Its synset, which contains the word.
     """
 
     number: int
@@ -88,12 +89,18 @@ class Sense:
 
 
 class Lexicon:
-    """The words of WordNet."""
+    """The words of WordNet with their senses and relations."""
 
     def __init__(self, place: Path):
-        """Open the database in a folder, or in a zip file as nltk downloads it; files are read when they are needed."""
+        """Open the database; its files are read when they are needed.
+
+        Parameters
+        ----------
+        place
+            A folder, or a zip file as downloaded by nltk.
+        """
         self._place = place
-        # One lexicon lives as long as the process, so its caches are never freed.
+        # There is one lexicon per process, so its caches need not be freed.
         self._index = cache(self._read_index)
         self._counts = cache(self._read_counts)
         self._data = cache(self._read)
@@ -103,7 +110,7 @@ class Lexicon:
         self.verb_frames = lru_cache(maxsize=20_000)(self._verb_frames)
 
     def count(self, lemma: str, part: str) -> int:
-        """Return how often a word occurs in SemCor, in all its senses."""
+        """Return the number of occurrences of a word in SemCor, in all its senses."""
         return sum(sense.count for sense in self.senses(lemma, part))
 
     def synonyms(self, lemma: str, part: str) -> tuple[str, ...]:
@@ -119,30 +126,36 @@ class Lexicon:
         antonyms = dict[str, None]()
         for sense in self.senses(lemma, part):
             for pointer in sense.synset.pointers:
-                # A pointer of one word is no pointer of its synonyms: "little" is an antonym of "big", not of "large".
-                of_word = pointer.source == 0 or sense.synset.words[pointer.source - 1] == lemma
-                if pointer.symbol == _ANTONYM and of_word:
+                # A pointer of one word does not hold for its synonyms: "little" is an antonym of "big", not of "large".
+                holds_for_word = pointer.source == 0 or sense.synset.words[pointer.source - 1] == lemma
+                if pointer.symbol == _ANTONYM and holds_for_word:
                     antonyms |= dict.fromkeys(self._targets(pointer))
         return tuple(antonyms)
 
     def similar(self, sense: Sense) -> tuple[str, ...]:
-        """Return the words of the synsets that WordNet calls similar to an adjective's sense."""
+        """Return the words of the synsets that WordNet calls similar to the sense of an adjective."""
         return tuple(dict.fromkeys(self._pointed(sense.synset, {_SIMILAR})))
 
     def kind(self, name: str) -> str | None:
-        """Return what a name in lower case is one of (``city``, ``country`` …); None where that is not certain.
+        """Return the kind of thing that a name in lower case denotes (``city``, ``country`` …); None if not certain.
 
-        It is certain where all senses of the name are instances of the same synset.
+        It is certain if all senses of the name are instances of the same synset.
         """
-        kinds = set[Synset | None]()
-        for sense in self.senses(name, "n"):
-            pointers = [pointer for pointer in sense.synset.pointers if pointer.symbol == _INSTANCE]
-            kinds.add(self._synset(pointers[0].part, pointers[0].offset) if pointers else None)
-        kind = kinds.pop() if len(kinds) == 1 else None
+        kinds = {self._class_of(sense.synset) for sense in self.senses(name, "n")}
+        if len(kinds) != 1:
+            return None
+        kind = kinds.pop()
         return kind.words[0] if kind else None
 
+    def _class_of(self, synset: Synset) -> Synset | None:
+        """Return the first synset that a synset is an instance of; None if it is not a name."""
+        for pointer in synset.pointers:
+            if pointer.symbol == _INSTANCE:
+                return self._synset(pointer.part, pointer.offset)
+        return None
+
     def _related(self, lemma: str) -> frozenset[str]:
-        """Return the word itself and all words that share a synset with it or are one pointer away."""
+        """Return a word, the other words of its synsets, and all words that a pointer of its synsets leads to."""
         related = {lemma}
         for part in PARTS:
             for sense in self.senses(lemma, part):
@@ -166,12 +179,12 @@ class Lexicon:
                 yield from self._targets(pointer)
 
     def _targets(self, pointer: Pointer) -> tuple[str, ...]:
-        """Return the word that a pointer leads to, or all words of the synset."""
+        """Return the word that a pointer leads to; all words of the synset if it leads to the whole synset."""
         words = self._synset(pointer.part, pointer.offset).words
         return (words[pointer.target - 1],) if pointer.target else words
 
     def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
-        """Return the senses of a word, the most frequent first; none for a word that is not in WordNet."""
+        """Return the senses of a word, the most frequent first; empty for a word that is not in WordNet."""
         counts = self._counts()
         senses = []
         for number, offset in enumerate(self._index(part).get(lemma, ()), start=1):
@@ -180,6 +193,7 @@ class Lexicon:
         return tuple(senses)
 
     def _read(self, name: str) -> bytes:
+        """Return the content of a file of the database."""
         try:
             if self._place.suffix == ".zip":
                 with zipfile.ZipFile(self._place) as archive:
@@ -192,13 +206,16 @@ class Lexicon:
         """Return the offsets of each word's senses, most frequent first."""
         offsets = dict[str, tuple[int, ...]]()
         for line in self._data(f"index.{PARTS[part]}").decode("utf-8").split("\n"):
-            if line and not line.startswith(" "):
-                lemma, _, senses, *rest = line.split()
-                offsets[lemma] = tuple(map(int, rest[-int(senses) :]))
+            # The lines of the licence start with spaces.
+            if not line or line.startswith(" "):
+                continue
+            # A line is: lemma, part of speech, number of senses, other fields, one offset for each sense.
+            lemma, _, sense_count, *fields = line.split()
+            offsets[lemma] = tuple(map(int, fields[-int(sense_count) :]))
         return offsets
 
     def _read_counts(self) -> dict[tuple[str, str, int], int]:
-        """Return how often a sense occurs in SemCor, by (lemma, part of speech, number)."""
+        """Return the number of occurrences of a sense in SemCor, by (lemma, part of speech, number)."""
         counts = dict[tuple[str, str, int], int]()
         for line in self._data("cntlist.rev").decode("utf-8").split("\n"):
             if line:
@@ -208,37 +225,44 @@ class Lexicon:
         return counts
 
     def _read_synset(self, part: str, offset: int) -> Synset:
-        """Read the line of a synset: its words, its pointers, a verb's frames and the gloss, as ``wndb(5)`` has it."""
-        # Satellites of adjectives, "s", are in the file of the adjectives.
+        """Read the synset at an offset: its words, its pointers, the frames of a verb, and the gloss (``wndb(5)``)."""
+        # Adjective satellites, "s", are in the file of the adjectives.
         data = self._data("data.adj" if part == "s" else f"data.{PARTS[part]}")
-        line, _, gloss = data[offset : data.index(b"\n", offset)].decode("utf-8").partition("|")
+        end_of_line = data.index(b"\n", offset)
+        line, _, gloss = data[offset:end_of_line].decode("utf-8").partition("|")
         fields = line.split()
 
+        # Words: their number in hexadecimal digits, then for each the word and a lexical id.
         word_count = int(fields[3], 16)
         end = 4 + 2 * word_count
-        # "(p)", "(a)" and "(ip)" after an adjective say where it stands.
+        # "(p)", "(a)" and "(ip)" after an adjective show its syntactic position.
         words = tuple(word.partition("(")[0].lower() for word in fields[4:end:2])
 
-        pointers = []
-        start, end = end + 1, end + 1 + 4 * int(fields[end])
+        # Pointers: their number, then four fields for each.
+        pointers = list[Pointer]()
+        pointer_count = int(fields[end])
+        start, end = end + 1, end + 1 + 4 * pointer_count
         for place in range(start, end, 4):
-            symbol, other, other_part, ends = fields[place : place + 4]
-            pointers.append(Pointer(symbol, other_part, int(other), int(ends[:2], 16), int(ends[2:], 16)))
+            symbol, other_offset, other_part, numbers = fields[place : place + 4]
+            source, target = int(numbers[:2], 16), int(numbers[2:], 16)
+            pointers.append(Pointer(symbol, other_part, int(other_offset), source, target))
 
-        # The frames of a verb: their number, then "+", the frame and the word for each.
-        numbers, places = fields[end + 2 :: 3], fields[end + 3 :: 3]
-        frames = tuple((int(number), int(place, 16)) for number, place in zip(numbers, places, strict=True))
-        return Synset(words, tuple(pointers), frames, gloss.strip())
+        # Frames of a verb: their number, then "+", the number of the frame and that of the word for each.
+        frame_numbers, word_numbers = fields[end + 2 :: 3], fields[end + 3 :: 3]
+        frames = list[tuple[int, int]]()
+        for frame, word in zip(frame_numbers, word_numbers, strict=True):
+            frames.append((int(frame), int(word, 16)))
+        return Synset(words, tuple(pointers), tuple(frames), gloss.strip())
 
 
 @cache
 def wordnet() -> Lexicon:
-    """Return WordNet, wherever it is installed on this machine.
+    """Return WordNet from the first place where it is installed.
 
     Raises
     ------
     InputError
-        If it is not, with the two lines that install it.
+        If it is not installed, with the commands that install it.
     """
     for place in places():
         if place.suffix == ".zip" or (place / "data.verb").is_file():
@@ -250,12 +274,12 @@ def wordnet() -> Lexicon:
 
 
 def places() -> list[Path]:
-    """Return where WordNet may lie: ``WNSEARCHDIR``, Debian's folder, then nltk's folders."""
+    """Return the places where WordNet may be installed: ``WNSEARCHDIR``, Debian's folder, then nltk's folders."""
     folder = os.environ.get("WNSEARCHDIR", "")
     candidates = [Path(folder)] if folder else []
     candidates.append(Path("/usr/share/wordnet"))
 
-    # Where nltk looks for its data, in its order.
+    # The folders in which nltk searches for its data, in the same order.
     homes = [Path(home) for home in os.environ.get("NLTK_DATA", "").split(os.pathsep) if home]
     homes += [Path.home() / "nltk_data", Path(sys.prefix) / "nltk_data", Path(sys.prefix) / "share" / "nltk_data"]
     homes += [Path(root) / "nltk_data" for root in ("/usr/share", "/usr/local/share", "/usr/lib", "/usr/local/lib")]

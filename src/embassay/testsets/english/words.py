@@ -1,6 +1,7 @@
-"""A sentence as tagged words, and sentences made from it by exchanging words.
+"""Sentences as tagged words, and replacing words in them.
 
-``tag`` reads, ``substituted`` writes: spacing, capitals and the article before an exchanged word stay right.
+:func:`tag` divides a sentence into words; :func:`substituted` replaces some of them and adjusts spacing, capitals and
+the article before a replaced word.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 from embassay.errors import MissingExtraError
 from embassay.testsets.english.tagger import tags
 
-# --- Words of an English sentence with their places, contractions split as the Penn treebank splits them ---
+# --- The words of an English sentence and their positions; contractions are split as in the Penn treebank ---
 
 PLACEHOLDER = re.compile(r"\[[A-Z]+\]")
-"""A placeholder such as ``[NAME]``: one word."""
+"""A placeholder such as ``[NAME]``, which counts as one word."""
 _TOKEN = re.compile(
     r"""
     \[[A-Z]+\]                                                  # a placeholder
@@ -33,37 +34,49 @@ _TOKEN = re.compile(
 )
 _ENDING = re.compile(r"(?i)^(.+?)(n't|'s|'m|'re|'ve|'ll|'d)$")
 _JOINED = {"cannot": 3, "gonna": 3, "wanna": 3, "gotta": 3, "gimme": 3, "lemme": 3, "d'ye": 1}
+"""Two words that are written as one, and the number of characters of the first."""
 
 
 def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return (start, end) of every word and every mark of punctuation, in characters, in order."""
-    found: list[tuple[int, int]] = []
+    """Return (start, end) of every word and punctuation mark, in characters, in order."""
+    parts = list[tuple[int, int]]()
     for match in _TOKEN.finditer(straight(text)):
-        found += _split(match.group(), match.start())
-    return tuple(found)
+        parts += _split(match.group(), match.start())
+    return tuple(parts)
 
 
 def straight(text: str) -> str:
-    """Return the text with straight apostrophes; its length is the same."""
+    """Return the text with straight apostrophes; its length does not change."""
     return text.replace("’", "'").replace("‘", "'").replace("`", "'")
 
 
 def _split(token: str, start: int) -> list[tuple[int, int]]:
-    """Split a token that holds two words: a contraction, a closing apostrophe."""
+    """Return (start, end) of the words of a token: several for a contraction, or if an apostrophe closes it.
+
+    Parameters
+    ----------
+    start
+        The position of the token in the text.
+    """
     end = start + len(token)
-    if (at := _JOINED.get(token.lower())) is not None:
-        return [(start, start + at), (start + at, end)]
-    if ending := _ENDING.match(token):
-        middle = start + len(ending.group(1))
-        return [*_split(ending.group(1), start), (middle, end)]
+    first_length = _JOINED.get(token.lower())
+    if first_length is not None:
+        middle = start + first_length
+        return [(start, middle), (middle, end)]
+    contraction = _ENDING.match(token)
+    if contraction:
+        stem = contraction.group(1)
+        middle = start + len(stem)
+        return [*_split(stem, start), (middle, end)]
     if len(token) > 1 and token.endswith("'"):
         return [*_split(token[:-1], start), (end - 1, end)]
     return [(start, end)]
 
 
-# --- A sentence as tagged words, and sentences made from it by exchanging words ---
+# --- Sentences as tagged words ---
 
 _PARTS = {"V": "VERB", "N": "NOUN", "J": "ADJ", "R": "ADV", "M": "AUX"}
+"""lemminflect's parts of speech by the first letter of a Penn tag."""
 _CONTRACTED = {
     "n't": "not", "ca": "can", "wo": "will", "sha": "shall", "ai": "be", "'m": "be", "'re": "be", "'ve": "have",
     "'ll": "will", "'d": "would", "am": "be", "is": "be", "are": "be", "was": "be", "were": "be", "been": "be",
@@ -71,22 +84,23 @@ _CONTRACTED = {
 }  # fmt: skip
 _AN = re.compile(r"(?i:[aeiou]|8|1[18](?!\d)|hour|hono|honest|heir)|[FHLMNRSX](?=[A-Z.]|$)")
 _A = re.compile(r"(?i)(?:uni(?!n|m)|us[aeiu]|ut[ei]|eu|ew|one(?!i|r)|once|ubi|ukr|ur[aei])")
+"""Beginnings that "an" precedes, and the exceptions among them."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word, or a mark of punctuation, in its place.
+    """A word or a punctuation mark of a sentence.
 
     Attributes
     ----------
     text
-        As it is written, apostrophes straight.
+        As it is written, with straight apostrophes.
     start, end
-        Its place in the text, in characters.
+        Its position in the text, in characters.
     tag
         Its Penn treebank tag; ``.``, ``,`` or ``:`` for punctuation.
     lemma
-        Its base form in lower case; of a contraction the word that it stands for (``not`` for ``n't``).
+        Its base form in lower case; for a contraction the word that it stands for (``not`` for ``n't``).
     """
 
     text: str
@@ -102,7 +116,7 @@ class Word:
 
 
 NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
-"""What stands outside a sentence."""
+"""Stands for the words before the first and after the last word of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -114,23 +128,24 @@ class Tagged:
 
 
 def word_at(words: Sequence[Word], index: int) -> Word:
-    """Return the word at an index, or :data:`NO_WORD` where the index is before the first or after the last word."""
+    """Return the word at an index, or :data:`NO_WORD` if the index is before the first or after the last word."""
     return words[index] if 0 <= index < len(words) else NO_WORD
 
 
 def tag(text: str) -> Tagged:
-    """Return the text with its words, their tags and their lemmas.
+    """Divide a text into words with their tags and lemmas.
 
     Raises
     ------
     MissingExtraError
         If textblob or lemminflect is not installed.
     """
-    places, plain = spans(text), straight(text)
-    texts = [plain[start:end] for start, end in places]
-    words = []
-    for word, (start, end), penn_tag in zip(texts, places, tags(texts), strict=True):
-        words.append(Word(word, start, end, penn_tag, lemma(word, penn_tag)))
+    positions = spans(text)
+    plain = straight(text)
+    texts = [plain[start:end] for start, end in positions]
+    words = list[Word]()
+    for written, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
+        words.append(Word(written, start, end, penn_tag, lemma(written, penn_tag)))
     return Tagged(text, tuple(words))
 
 
@@ -151,9 +166,10 @@ def lemma(word: str, tag: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def inflected(lemma: str, tag: str) -> str | None:
-    """Return the form of a lemma that a Penn tag asks for; None where there is none.
+    """Return the form of a lemma with a Penn tag; None if there is none.
 
-    Verbs and nouns that the dictionary lacks are inflected by rule; adjectives and adverbs are not ("beautifuler").
+    Verbs and nouns that are missing in the dictionary are inflected by rules; adjectives and adverbs are not
+    ("beautifuler").
     """
     if lemma == "be":
         return {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag)
@@ -163,38 +179,43 @@ def inflected(lemma: str, tag: str) -> str | None:
     return str(forms[0]) if forms else None
 
 
-def substituted(tagged: Tagged, changes: dict[int, str]) -> str:
-    """Return the text with some words exchanged.
+# --- Replacing words of a sentence ---
 
-    A replacement takes over the capital of the word that it replaces; an empty one deletes the word with the space
-    before it. "a" and "an" are put right before a word that changed. A word that was glued to the one before it, as
-    the "n't" of "don't", gets a space unless it is still a contraction.
+
+def substituted(tagged: Tagged, changes: dict[int, str]) -> str:
+    """Return the text with some words replaced.
+
+    A replacement has a capital if the replaced word has one; an empty replacement deletes the word and the space before
+    it. "A" or "an" before a replaced word is adjusted. If a word is joined to the one before it, like the "n't" of
+    "don't", its replacement gets a space unless it is a contraction too.
 
     Parameters
     ----------
     changes
-        What stands at an index of ``tagged.words`` afterwards: a word, several, or nothing.
+        The new text by index of ``tagged.words``: one word, several, or nothing.
     """
-    splices = []
-    for index, new in (changes | _articles(tagged, changes)).items():
+    splices = list[Splice]()
+    for index, replacement in (changes | _articles(tagged, changes)).items():
         word = tagged.words[index]
-        start, new = word.start, _cased(word, new)
+        start, new = word.start, _cased(word, replacement)
+        is_joined = tagged.text[start - 1 : start].isalnum()
         if new == "" and index > 0:
             start = tagged.words[index - 1].end
         # The "ca" of "can't" becomes "could", its "n't" becomes " not".
-        elif new[:1].isalnum() and tagged.text[start - 1 : start].isalnum():
+        elif is_joined and new[:1].isalnum():
             new = f" {new}"
         splices.append((start, word.end, new))
     return spliced(tagged.text, splices)
 
 
 Splice = tuple[int, int, str]
-"""Characters from start to end are replaced by a text."""
+"""(start, end, text): the characters from start to end are replaced by the text."""
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
-    """Replace spans of a text, which do not overlap; a capital at its start stays one, spaces are not doubled."""
+    """Replace spans of a text that do not overlap; a capital at the start is kept, and spaces are not doubled."""
     has_capital = re.match(r"\W*[A-Z]", text)
+    # From right to left, so that the positions of the remaining spans stay valid.
     for start, end, new in sorted(splices, reverse=True):
         after = text[end:]
         if not new and (start == 0 or text[start - 1] == " "):
@@ -206,12 +227,13 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
 
 
 def article(word: str) -> str:
-    """Return "a" or "an", as the sound at the beginning of a word asks for."""
-    return "an" if _AN.match(word) and not _A.match(word) else "a"
+    """Return "a" or "an", depending on the first sound of a word."""
+    starts_with_vowel = _AN.match(word) and not _A.match(word)
+    return "an" if starts_with_vowel else "a"
 
 
 def _articles(tagged: Tagged, changes: dict[int, str]) -> dict[int, str]:
-    """Return the articles before words that changed, by index."""
+    """Return the adjusted articles before replaced words, by index."""
     articles = {}
     for index, new in changes.items():
         if word_at(tagged.words, index - 1).lowercase in {"a", "an"}:
@@ -220,7 +242,7 @@ def _articles(tagged: Tagged, changes: dict[int, str]) -> dict[int, str]:
 
 
 def _cased(word: Word, new: str) -> str:
-    """Return a replacement in the case of what it replaces."""
+    """Return a replacement with the capitals of the replaced word."""
     if len(word.text) > 1 and word.text.isupper():
         return new.upper()
     if word.text[0].isupper() and word.text != "I":
@@ -229,6 +251,7 @@ def _cased(word: Word, new: str) -> str:
 
 
 def _lemminflect() -> Any:
+    """Return the module lemminflect."""
     try:
         import lemminflect
     except ImportError:

@@ -1,16 +1,16 @@
-"""Overlaps, differences and unions of sentences: three sentences of a document and fusions of neighbours.
+"""Overlaps, differences and unions of sentences, made of three sentences of a document and fusions of neighbours.
 
-Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: from three
-consecutive sentences a generator fuses the first two and the last two. The five sentences are nine samples: an
-overlap, six differences, two unions. Differences are kept where the parts hardly overlap, by the cosine of encoders.
-Without a generator, rules fuse the sentences, for trying things out.
+Bansal, Mahajan, Sinha & Karmaker (2025), "Set-Theoretic Compositionality of Sentence Embeddings", section 5: a
+generator fuses the first two and the last two of three consecutive sentences. The five sentences give nine samples: an
+overlap, six differences, two unions. Differences are kept if their parts hardly overlap, according to the cosine of
+encoders. Without a generator, rules fuse the sentences, for trying things out.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
@@ -34,7 +34,7 @@ sentence, in the language of the two sentences. Answer with the new sentence alo
 
 Sentence 1: {first}
 Sentence 2: {second}"""
-"""Our own prompt; the paper's (appendix A.1) is missing in the text that we have."""
+"""Our own prompt; that of the paper (appendix A.1) is not in the text that we have."""
 PLACES = ("{first}", "{second}")
 FUSED = ("F12", "F23")
 BY_RULES = "fused by rules"
@@ -93,19 +93,20 @@ def build(
     chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
-    found, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
+    drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
     if generator is None:
-        fusions, way = _by_rules(found, seed, rejected, advance), BY_RULES
+        way = BY_RULES
+        fusions = _by_rules(drawn, seed, rejected, advance)
     else:
-        fusions, way = _by_generator(found, generator, template, rejected, advance), f"fused by {generator.name}"
-    documents = []
-    for triple in found:
-        fused = {name: fusions[key] for name in FUSED if (key := f"{triple.key}.{name}") in fusions}
-        if len(fused) < len(FUSED):
+        way = f"fused by {generator.name}"
+        fusions = _by_generator(drawn, generator, template, rejected, advance)
+    documents = list[tuple[Mapping[str, str], list[Composition]]]()
+    for triple in drawn:
+        texts = _texts_of(triple, fusions)
+        if texts is None:
             rejected["triple of sentences without both fusions"] += 1
-            continue
-        texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True)) | fused
-        documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
+        else:
+            documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
     kept = filtered(documents, chosen, advance)
     samples, repeats = without_repeats(kept.samples)
     rejected += kept.rejected
@@ -140,19 +141,41 @@ def requests(
     """
     check(filters, filter, below)
     template = _template(prompt)
-    found, _ = triples(sources, seed=seed, count=count, per_document=per_document)
-    return _requests(found, template)
+    drawn, _ = triples(sources, seed=seed, count=count, per_document=per_document)
+    return _requests(drawn, template)
 
 
-def _requests(found: Sequence[Triple], template: str) -> tuple[Request, ...]:
-    return tuple(Request(key, _filled(template, *pair)) for key, pair in _pairs(found))
+def _requests(drawn: Sequence[Triple], template: str) -> tuple[Request, ...]:
+    return tuple(Request(key, _filled(template, first, second)) for key, (first, second) in _pairs(drawn))
 
 
-def _pairs(found: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _pairs(drawn: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield (key of the fusion, the two sentences) for each fusion to make."""
-    for triple in found:
+    for triple in drawn:
         for place, name in enumerate(FUSED):
-            yield f"{triple.key}.{name}", (triple.sentences[place], triple.sentences[place + 1])
+            yield _key(triple, name), (triple.sentences[place], triple.sentences[place + 1])
+
+
+def _key(triple: Triple, name: str) -> str:
+    """Return the key of a fusion of a triple, ``F12`` or ``F23``."""
+    return f"{triple.key}.{name}"
+
+
+def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | None:
+    """Return the three sentences and the two fusions of a triple by name; None if a fusion is missing.
+
+    Parameters
+    ----------
+    fusions
+        The fusions that were made, by key.
+    """
+    texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True))
+    for name in FUSED:
+        key = _key(triple, name)
+        if key not in fusions:
+            return None
+        texts[name] = fusions[key]
+    return texts
 
 
 def _template(prompt: str) -> str:
@@ -168,9 +191,9 @@ def _filled(template: str, first: str, second: str) -> str:
     return first.join(part.replace(PLACES[1], second) for part in template.split(PLACES[0]))
 
 
-def _by_rules(found: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
-    """Return the fusions that rules make, by key; count in ``rejected`` those that they cannot fuse."""
-    fusions, pairs = dict[str, str](), list(_pairs(found))
+def _by_rules(drawn: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
+    """Return the fusions that rules make, by key; count in ``rejected`` the pairs that they cannot fuse."""
+    fusions, pairs = dict[str, str](), list(_pairs(drawn))
     for number, (key, (first, second)) in enumerate(pairs, 1):
         fusion = fuse(first, second, seed)
         if fusion.problem:
@@ -182,15 +205,20 @@ def _by_rules(found: Sequence[Triple], seed: int, rejected: Counter[str], advanc
 
 
 def _by_generator(
-    found: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
+    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
 ) -> dict[str, str]:
     """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
     ready()
     fusions = dict[str, str]()
-    replies = generator.replies(_requests(found, template), advance)
-    for (key, (first, second)), reply in zip(_pairs(found), replies, strict=True):
+    replies = generator.replies(_requests(drawn, template), advance)
+    for (key, (first, second)), reply in zip(_pairs(drawn), replies, strict=True):
         text = "" if reply.problem else bared(reply.text)
-        problem = reply.problem or (problem_of(text, first, second) if text else "an empty answer")
+        if reply.problem:
+            problem = reply.problem
+        elif not text:
+            problem = "an empty answer"
+        else:
+            problem = problem_of(text, first, second)
         if problem:
             rejected[problem] += 1
         else:
@@ -199,12 +227,17 @@ def _by_generator(
 
 
 def _materials(generator: Generator | None) -> tuple[Material, ...]:
-    cut = library("sentencex", "where sentences end")
-    words = library("textblob", "lexicon and rules of the tagger"), library("lemminflect", "forms of words")
-    return (cut, *words) if generator is None else (cut, generator.material(), *words)
+    """Return the libraries and the generator that were used."""
+    materials = [library("sentencex", "where sentences end")]
+    if generator is not None:
+        materials.append(generator.material())
+    materials.append(library("textblob", "lexicon and rules of the tagger"))
+    materials.append(library("lemminflect", "forms of words"))
+    return tuple(materials)
 
 
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
+    """Return the numbers of triples and samples, and what to know about the fusions."""
     numbers = Counter(sample.operator for sample in samples)
     counts = []
     for operator in ("overlap", "difference", "union"):

@@ -145,7 +145,8 @@ def propose(
 
 def sheet_of(candidates: Sequence[Candidate]) -> bytes:
     """Return the sheet on which people write yes or no next to each sentence, as CSV."""
-    return table_of(CONFIRM, ((c.group, shown(c.source.text), "") for c in candidates))
+    rows = [(candidate.group, shown(candidate.source.text), "") for candidate in candidates]
+    return table_of(CONFIRM, rows)
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
@@ -190,14 +191,14 @@ def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[
     return group_of
 
 
-def _candidate(row: Mapping[str, Any], path: Path, line: int) -> Candidate:
+def _candidate(row: Mapping[str, object], path: Path, line: int) -> Candidate:
+    """Return the candidate of a row of a filled sheet."""
     cells = {name: str(row.get(name) or "").strip() for name in CONFIRM}
     for name in ("group", "sentence"):
         if not cells[name]:
             raise SourceError("an empty cell", path, line, name)
-    answer, confirmed = cells["confirm"].lower(), None
-    if answer:
-        if answer not in YES | NO:
-            raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
-        confirmed = answer in YES
+    answer = cells["confirm"].lower()
+    if answer and answer not in YES | NO:
+        raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
+    confirmed = answer in YES if answer else None
     return Candidate(cells["group"], Source(meant(cells["sentence"]), line), confirmed)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -82,22 +82,28 @@ def build(
         If WordNet, a package or the list is missing or cannot be read.
     """
     begun = time.perf_counter()
-    lexicon, rejected = wordnet(), Counter[str]()
-    listed: Mapping[str, tuple[str, ...]] = (
-        read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
-    )
+    rejected = Counter[str]()
+    lexicon = wordnet()
+    listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     checker = Harper()
     fitting = list(_fitting(sources, rejected))
     texts = [tagged for _, _, tagged in fitting]
-    names, vocabulary = Names(texts, lexicon, NAME), Vocabulary(texts, lexicon)
-    tools = Tools(lexicon, checker, listed, vocabulary, names, mlm.fills if mlm else None, seed)
-    found = []
+    tools = Tools(
+        lexicon=lexicon,
+        checker=checker,
+        misspellings=listed,
+        vocabulary=Vocabulary(texts, lexicon),
+        names=Names(texts, lexicon, NAME),
+        guess=mlm.fills if mlm else None,
+        seed=seed,
+    )
+    originals = list[Original]()
     for key, source, tagged in fitting:
         try:
-            found.append(original(key, source, tagged, replacements(tagged)))
-        except Left as why:
-            rejected[str(why)] += 1
-    items = _items(found, tools, count, rejected, advance)
+            originals.append(original(key, source, tagged, replacements(tagged)))
+        except Left as reason:
+            rejected[str(reason)] += 1
+    items = _items(originals, tools, count, rejected, advance)
     return Built(
         samples=tuple(each for each, _ in items),
         rejected=rejected,
@@ -113,46 +119,58 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
     seen = set[str]()
     for source in sources:
         parts = sentences(source.text)
-        for place, text in enumerate(parts, 1):
-            if reason := unfit(text):
+        for number, text in enumerate(parts, 1):
+            reason = unfit(text)
+            if reason:
                 rejected[reason] += 1
-            elif text.casefold() in seen:
+                continue
+            if text.casefold() in seen:
                 rejected["repeated sentence"] += 1
-            else:
-                seen.add(text.casefold())
-                yield (f"{source.line}" if len(parts) == 1 else f"{source.line}.{place}"), source, tag(named(text))
+                continue
+            seen.add(text.casefold())
+            key = f"{source.line}" if len(parts) == 1 else f"{source.line}.{number}"
+            yield key, source, tag(named(text))
 
 
 def _items(
-    found: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
+    originals: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
 ) -> list[tuple[MinimalPairs, dict[str, str]]]:
-    """Make the items, in an order that depends on the seed; return them in the order of the sources."""
-    order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(found)).tolist()
+    """Make the items in an order that depends on the seed, and return them in the order of the sources.
+
+    Returns
+    -------
+    Each item, and how each of its edits was made.
+    """
+    order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(originals)).tolist()
     items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
     uses_by_lemma = Counter[str]()
-    most_uses = max(FEWEST, len(found) // PART)
+    most_uses = max(FEWEST, len(originals) // PART)
     for done, place in enumerate(order):
         if len(items) == count:
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            _look_ahead([found[ahead] for ahead in order[done : done + BLOCK]], tools.checker)
+            _look_ahead([originals[next_place] for next_place in order[done : done + BLOCK]], tools.checker)
         try:
-            items[place] = item(found[place], tools, uses_by_lemma, most_uses)
-        except Left as why:
-            rejected[str(why)] += 1
+            items[place] = item(originals[place], tools, uses_by_lemma, most_uses)
+        except Left as reason:
+            rejected[str(reason)] += 1
     advance(len(order), len(order))
     return [items[place] for place in sorted(items)]
 
 
 def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
-    """Check a block on all cores: the originals, then the edits of those that are clean."""
+    """Check a block on all cores: the originals, then the first edits of those that are clean."""
     checker.look_ahead(each.tagged.text for each in block)
-    clean = [each for each in block if checker.is_clean(each.tagged.text)]
-    checker.look_ahead(text for each in clean for text in (each.main, *each.tries[0].texts))
+    edits = list[str]()
+    for each in block:
+        if checker.is_clean(each.tagged.text):
+            edits += [each.main, *each.tries[0].texts]
+    checker.look_ahead(edits)
 
 
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:
+    """Return the notes of the data card."""
     notes = ["Each sentence of a line is tried separately; the sentences of one line are one unit."]
     if not mlm:
         notes.append("No masked language model was named: random words are from the corpus (random_word).")

@@ -17,7 +17,7 @@ from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import is_negated
+from embassay.testsets.english.negators import first_negation
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.question_tags import split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
@@ -33,7 +33,21 @@ PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 
 @dataclass(frozen=True)
 class _Quadruple:
-    """Texts (sentence, antonym, polarity, paraphrase) and what they were made with."""
+    """A sentence, its antonym, its negation and its negated antonym.
+
+    Attributes
+    ----------
+    texts
+        The four, in this order.
+    part
+        The part of speech of the replaced word, a letter of WordNet.
+    pair
+        The replaced word and its antonym: ``agree–disagree``.
+    negation
+        The pattern of the negation: ``not``, ``n't`` …
+    sure
+        Whether the two words are certainly opposites; otherwise people decide.
+    """
 
     texts: tuple[str, str, str, str]
     part: str
@@ -82,9 +96,11 @@ def build(
             texts = frozenset(text.casefold() for text in quadruple.texts)
             if texts in sure:
                 rejected["repeated quadruple"] += 1
-            if not quadruple.sure:
+            if quadruple.sure:
+                sure.setdefault(texts, quadruple)
+            else:
                 rejected["doubtful opposites: for the review sheet"] += 1
-            (sure if quadruple.sure else doubtful).setdefault(texts, quadruple)
+                doubtful.setdefault(texts, quadruple)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
     chosen = evenly([(quadruple.pair, quadruple) for quadruple in sure.values()], count, seed, "quadruples")
@@ -136,7 +152,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
     sides = [(side, tag(side.text)) for side in (pair.first, pair.second)]
     if any(len(tagged.words) < SHORTEST for _, tagged in sides):
         return f"a pair with a side of less than {SHORTEST} words and marks"
-    negative = [side for side, tagged in sides if is_negated(tagged)]
+    negative = [side for side, tagged in sides if first_negation(tagged)]
     if len(negative) != 1:
         return "a pair with both sides negated, or neither"
     return negative[0]
@@ -144,7 +160,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
 
 def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     """Return the quadruple of a sentence, or the reason why there is none."""
-    clause, question = split_tag(text)
+    clause, question_tag = split_tag(text)
     tagged = tag(clause)
     candidate = find(tagged, lexicon)
     if isinstance(candidate, str):
@@ -154,7 +170,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     swapped = _swapped(tagged, candidate)
     if swapped is None:
         return "the antonym lacks the required form"
-    pattern = is_negated(tagged)
+    pattern = first_negation(tagged)
     if pattern:
         polarity, paraphrase = unnegated(tagged), unnegated(swapped)
     else:
@@ -165,20 +181,25 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
         return "the negation cannot be added or removed"
 
     texts = (tagged.text, swapped.text, polarity, paraphrase)
-    if question is not None:
+    if question_tag is not None:
         # A question tag is reversed if the clause was negated, or its negation removed.
-        turned = question.turned()
-        if turned is None:
+        opposite = question_tag.opposite()
+        if opposite is None:
             return "a question tag that cannot be reversed"
         texts = (
-            with_tag(texts[0], question),
-            with_tag(texts[1], question),
-            with_tag(texts[2], turned),
-            with_tag(texts[3], turned),
+            with_tag(texts[0], question_tag),
+            with_tag(texts[1], question_tag),
+            with_tag(texts[2], opposite),
+            with_tag(texts[3], opposite),
         )
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
-    negation = pattern or is_negated(tag(polarity)) or ""
-    return _Quadruple(texts, candidate.part, "–".join(lemmas), negation, candidate.opposite.verdict == "sure")
+    return _Quadruple(
+        texts,
+        part=candidate.part,
+        pair="–".join(lemmas),
+        negation=pattern or first_negation(tag(polarity)) or "",
+        sure=candidate.opposite.verdict == "sure",
+    )
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
@@ -187,8 +208,9 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     form: str | None = lemma
     if candidate.part == "v":
         group = group_at(tagged, index)
-        after_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
-        form = inflected(lemma, "VB" if after_do else tagged.words[index].tag)
+        follows_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
+        required_tag = "VB" if follows_do else tagged.words[index].tag
+        form = inflected(lemma, required_tag)
     if form is None:
         return None
     text = substituted(tagged, {index: form})
@@ -204,15 +226,25 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
 
 def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
     """Return the four choices of a quadruple, each of its sentences the input in turn."""
-    choices = []
-    for turn, roles in enumerate(INPUTS, 1):
-        sentence, antonym, polarity, paraphrase = (made.texts[role] for role in roles)
-        name, part = f"{number + 1}-{turn}", PARTS_OF_SPEECH[made.part]
-        choices.append(Choice(name, sentence, antonym, polarity, paraphrase, part, made.pair, made.negation))
+    choices = list[Choice]()
+    for turn, positions in enumerate(INPUTS, 1):
+        sentence, antonym, polarity, paraphrase = (made.texts[position] for position in positions)
+        choice = Choice(
+            id=f"{number + 1}-{turn}",
+            input=sentence,
+            antonym=antonym,
+            polarity=polarity,
+            paraphrase=paraphrase,
+            part_of_speech=PARTS_OF_SPEECH[made.part],
+            pair=made.pair,
+            negation=made.negation,
+        )
+        choices.append(choice)
     return tuple(choices)
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
+    """Return the notes of the data card."""
     notes = ["Each quadruple gives four choices, which share their sentences and are one unit."]
     if len(pairs) < kept:
         notes.append(
