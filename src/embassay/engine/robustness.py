@@ -81,6 +81,7 @@ def check_robustness(
         return None
     if encoded is None:
         encoded = len(texts)
+    # In tokens. All texts are counted; those that were cached were not encoded by this run.
     budget = SHARE * encoded / len(texts) * count_tokens(encoder, texts).sum()
     # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
     places = np.sort(generator(seed, "badges").permutation(len(texts))[:SAMPLE])
@@ -88,7 +89,8 @@ def check_robustness(
 
     drift: float | None = 0.0
     if not (isinstance(encoder, BatchInvariant) and encoder.batch_invariant):
-        evenly_spaced = sample[:: max(1, len(sample) // ALONE)][:ALONE]
+        step = max(1, len(sample) // ALONE)
+        evenly_spaced = sample[::step][:ALONE]
         alone = _within_budget(encoder, evenly_spaced, budget / 2)
         drift = batch_drift(encoder, alone, vectors)
         budget -= count_tokens(encoder, alone).sum()
