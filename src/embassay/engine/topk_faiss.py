@@ -122,5 +122,6 @@ def _rows(task: SearchTask, rows: Any) -> Any:
     rows = np.asarray(rows, dtype=np.float64)
     if task.measure == "cosine":
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows / np.maximum(lengths, np.finfo(np.float64).tiny)
+        smallest = np.finfo(np.float64).tiny
+        rows = rows / np.maximum(lengths, smallest)
     return np.ascontiguousarray(rows, dtype=np.float32)

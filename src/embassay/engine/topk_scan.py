@@ -160,10 +160,17 @@ class Scanner:
     def _strip(self, rows: Ints, scores: NDArray[Any], block: Block) -> Strip:
         """Turn the (n, B) products of some queries into scores, in place, and return them as a strip."""
         lengths = self.queries.lengths[rows]
+        # The products of a query that cannot be scaled have no meaning.
         scores[np.isnan(lengths)] = np.nan
         block.mark(scores)
-        error = rounding(self.task.queries.shape[1], scores.dtype)
-        return Strip(rows, self.queries.ids[rows], scores, block.of_documents(scores), lengths * block.unit, error)
+        return Strip(
+            rows=rows,
+            queries=self.queries.ids[rows],
+            passages=scores,
+            documents=block.of_documents(scores),
+            units=lengths * block.unit,
+            error=rounding(self.task.queries.shape[1], scores.dtype),
+        )
 
     def _decide(self, strip: Strip, block: Block) -> None:
         """Update the answer from the scores of a strip, and from the similarities of the documents that are open."""
@@ -172,23 +179,28 @@ class Scanner:
         pair_scores = task.pair_similarity[pairs] / strip.units[row_of_pair]
         low, high = rank_limits(pair_scores, strip.error, strip.dtype)
         is_open = self._may_be_near(strip)
+        # A document whose score may be equal to that of a pair's document is open as well.
         for place, part in runs(row_of_pair):
             is_open[place] |= between(strip.documents[place], low[part], high[part])
 
         if strip.dtype == np.float32:
             crowded = count_true(is_open) > OPEN + 4 * task.k
             if crowded.any():
+                # These queries are decided by products in float64, and are done with this block.
                 rows = strip.rows[crowded]
                 precise = self.queries.take(rows, np.float64) @ block.precise_rows.T
                 self._decide(self._strip(rows, precise, block), block)
                 is_open[crowded] = False
                 remaining = ~crowded[row_of_pair]
-                row_of_pair, pairs, high = row_of_pair[remaining], pairs[remaining], high[remaining]
+                row_of_pair = row_of_pair[remaining]
+                pairs = pairs[remaining]
+                high = high[remaining]
 
         row, column = np.divmod(np.flatnonzero(is_open), is_open.shape[1])
         query = strip.queries[row]
         similarity, passage = self._similarity(strip, row, column, block)
-        if (np.abs(strip.documents[row, column] - similarity / strip.units[row]) > strip.error).any():
+        deviation = strip.documents[row, column] - similarity / strip.units[row]
+        if (np.abs(deviation) > strip.error).any():
             raise ImpreciseProductError
         bars = self.answer.bars(query)
         # A document that only reaches the bar cannot enter: the answer has k documents as near with a lower index.

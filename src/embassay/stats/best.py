@@ -374,7 +374,11 @@ def _pair_norms(sums: Floats) -> Floats:
 
     An infinite norm makes the standardised difference of such a pair 0.
     """
-    squares = np.stack([((sums - column[:, None]) ** 2).sum(axis=0) for column in sums.T])
+    rows = []
+    for column in sums.T:
+        differences = sums - column[:, None]
+        rows.append((differences**2).sum(axis=0))
+    squares = np.stack(rows)
     own_squares = (sums * sums).sum(axis=0)
     larger = np.maximum(own_squares[:, None], own_squares[None, :])
     rounding = ROUNDING**2 * larger

@@ -75,7 +75,7 @@ class Grid:
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints]:
-        """Return the (D,) distinct thresholds, and (D + 1,) how many of all K are at most the 0th, 1st, … D-th of them."""
+        """Return the (D,) distinct thresholds, and (D + 1,) how many of all K are reached with 0, 1, …, D of them."""
         values, counts = np.unique(self.values, return_counts=True)
         return values, np.concatenate([[0], np.cumsum(counts)])
 
