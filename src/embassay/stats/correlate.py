@@ -180,7 +180,7 @@ def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
         tanh(artanh r ± z·SE)
 
     SE = 1/√(n − 3) for Pearson (Fisher 1921), √((1 + r²/2)/(n − 3)) for Spearman (Bonett & Wright 2000). The interval
-    assumes a random sample of models. The models of a run are none; reports say so next to the interval.
+    assumes that the models are a random sample, which the models of a run are not; reports say so next to the interval.
 
     Parameters
     ----------
