@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from embassay.encoders.base import BatchInvariant, CountsTokens, Reworded
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
-from embassay.samples.base import Text
+from embassay.samples.base import Role, Text
 from embassay.types import Encoder
 from embassay.vectors import Vectors
 
@@ -115,7 +115,7 @@ def count_tokens(encoder: Any, texts: Sequence[Text]) -> NDArray[np.int64]:
     if not isinstance(encoder, CountsTokens):
         # Two more than the words, for the special tokens.
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
-    places_of_role: dict[str, list[int]] = {}
+    places_of_role: dict[Role, list[int]] = {}
     for place, (role, _) in enumerate(texts):
         places_of_role.setdefault(role, []).append(place)
     counts = np.zeros(len(texts), dtype=np.int64)
