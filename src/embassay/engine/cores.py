@@ -1,4 +1,4 @@
-"""Work on several cores: a thread for each, and no threads of a library beside them."""
+"""Work on several cores: one thread per core, while the libraries start no threads of their own."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class Each(Protocol):
 
 @cache
 def cores() -> int:
-    """Return how many cores this process may use; a container's share of a large machine is counted as such."""
+    """Return the number of cores that this process may use, including the limits of a container."""
     from joblib import cpu_count
 
     return int(cpu_count())
 
 
 def by_itself(work: Callable[[int, int], T]) -> list[T]:
-    """Do all the work in this thread."""
+    """Do all the work in the calling thread."""
     return [work(0, 1)]
 
 
 @contextmanager
 def side_by_side(count: int) -> Iterator[Each]:
-    """Open so many threads; the calling thread alone does the work of one."""
+    """Open ``count`` threads and yield a function that runs work in them; with one, in the calling thread."""
     if count < 2:
         yield by_itself
         return
@@ -55,10 +55,10 @@ def side_by_side(count: int) -> Iterator[Each]:
 
 @contextmanager
 def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Open so many threads; meanwhile numpy's products, and torch in these threads, start none of their own.
+    """Open ``count`` threads; meanwhile BLAS, and torch in these threads, use a single thread each.
 
-    Threads of a library wait for each other after every product, and those of two libraries for the same cores.
-    Several uses may overlap: the libraries get their threads back when the last one ends.
+    Otherwise the threads of a library would wait for each other after every product, and the threads of two libraries
+    would compete for the same cores. Uses may overlap: the limits are lifted when the last one ends.
     """
     torch = sys.modules.get("torch")
     _HELD.take(torch)
@@ -71,14 +71,14 @@ def single_threads(count: int) -> Iterator[ThreadPoolExecutor]:
 
 
 class _Held:
-    """The threads of the libraries, which are held back as long as anyone wants them to be."""
+    """Limits the libraries to one thread as long as at least one use needs it."""
 
     def __init__(self) -> None:
         self._lock, self._uses = Lock(), 0
         self._undo, self._torch_too = ExitStack(), False
 
     def take(self, torch: ModuleType | None) -> None:
-        """Hold the threads back, if nobody does yet; torch may be None."""
+        """Set the limits, unless another use has done so; torch may be None."""
         with self._lock:
             if not self._uses:
                 _disown()
@@ -89,7 +89,7 @@ class _Held:
             self._uses += 1
 
     def give_back(self) -> None:
-        """Let the libraries have as many threads as before, if nobody holds them back any more."""
+        """Restore the former numbers of threads if this was the last use."""
         with self._lock:
             self._uses -= 1
             if not self._uses:
@@ -102,9 +102,9 @@ _HELD = _Held()
 
 
 def _disown() -> None:
-    """Let this thread set the number of OpenBLAS's threads.
+    """Let the calling thread set the number of OpenBLAS threads.
 
-    From its version 3.8 on threadpoolctl lets only the thread that set a limit lift it, and says nothing to others.
+    Since version 3.8 threadpoolctl lets only the thread that set a limit lift it, and silently ignores other threads.
     """
     from threadpoolctl import OpenBLASController
 
@@ -114,7 +114,7 @@ def _disown() -> None:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return what holds the threads of the libraries that are loaded; numpy's is by now, and to look takes long."""
+    """Return the controller of the loaded libraries. The search for them is slow, so it is done only once."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""What a masked language model would put between two texts."""
+"""Fill the gap between two texts with a masked language model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 LIKELIEST = 100
-"""Fills that are returned, at most."""
+"""The most tokens that are considered for a gap."""
 
 
 class Masked:
@@ -47,9 +47,9 @@ class Masked:
         self._torch: ModuleType = torch
 
     def fills(self, before: str, after: str) -> tuple[str, ...]:
-        """Return the likeliest whole words between two texts, in lower case, the likeliest first.
+        """Return the most likely whole words between two texts, in lower case, the most likely first.
 
-        Word pieces and punctuation are left out. A text that is longer than the model reads is cut.
+        Word pieces and punctuation are left out. A text that exceeds the model's maximum length is truncated.
         """
         text = f"{before}{self._tokenizer.mask_token}{after}"
         encoded = self._tokenizer(text, return_tensors="pt", truncation=True, max_length=self._longest())
@@ -59,18 +59,26 @@ class Masked:
         with self._torch.no_grad():
             logits = self._model(**encoded).logits[0, int(places[0])]
         best = logits.topk(min(LIKELIEST, len(logits))).indices.tolist()
-        return tuple(word for token in best if (word := self._word(token)))
+        words = [self._word(token) for token in best]
+        return tuple(word for word in words if word)
 
     def _longest(self) -> int:
-        return min(int(self._tokenizer.model_max_length), int(self._model.config.max_position_embeddings), 512)
+        """Return the maximum number of tokens, at most 512."""
+        of_tokenizer = int(self._tokenizer.model_max_length)
+        of_model = int(self._model.config.max_position_embeddings)
+        return min(of_tokenizer, of_model, 512)
 
     def _word(self, token: int) -> str:
-        """Return a token as a word; empty for a piece of one, or a mark."""
+        """Return a token as a word; empty for a word piece that continues a word, and for punctuation."""
         piece = str(self._tokenizer.convert_ids_to_tokens(token))
-        begins = piece[:1] in "Ġ▁" or not (piece.startswith("##") or self._marks_beginnings())
+        # Tokenizers mark either the beginning of a word (Ġ or ▁) or its continuation (##).
+        begins_word = piece[:1] in "Ġ▁"
+        if not begins_word:
+            begins_word = not piece.startswith("##") and not self._marks_beginnings()
         word = piece.lstrip("Ġ▁")
-        return word.lower() if begins and word.isalpha() else ""
+        return word.lower() if begins_word and word.isalpha() else ""
 
     def _marks_beginnings(self) -> bool:
-        """Say whether the tokenizer marks a word's beginning rather than its continuation."""
-        return any(str(piece).startswith(("Ġ", "▁")) for piece in list(self._tokenizer.get_vocab())[:2000])
+        """Return whether the tokenizer marks the beginning of a word; the first 2,000 entries are enough to see it."""
+        entries = list(self._tokenizer.get_vocab())[:2000]
+        return any(str(entry).startswith(("Ġ", "▁")) for entry in entries)

@@ -1,4 +1,4 @@
-"""Work that has been handed out and is waited for: a diagnostic may start it for one encoder while the next encodes."""
+"""Submitted work whose result is collected later: it may run for one encoder while the next one encodes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ T = TypeVar("T")
 
 
 class Submit(Protocol):
-    """Hands out a call of a function that can be pickled; somewhere, some time."""
+    """Submits a call of a function that can be pickled; when and in which process it runs is not specified."""
 
     def __call__(self, function: Callable[..., T], *arguments: object) -> Future[T]:
-        """Return what will hold the result."""
+        """Return the future of the result."""
         ...
 
 
 @dataclass(frozen=True)
 class Pending(Generic[T]):
-    """What is being waited for, and how the result is put together of it."""
+    """Futures of unfinished work, and the function that combines their results."""
 
     parts: tuple[Future[Any], ...]
     finish: Callable[[], T]
@@ -32,7 +32,7 @@ class Pending(Generic[T]):
 
 
 def at_once(function: Callable[..., T], *arguments: object) -> Future[T]:
-    """Call the function here and now."""
+    """Call the function immediately, in this process, and return a finished future."""
     done: Future[T] = Future()
     done.set_result(function(*arguments))
     return done

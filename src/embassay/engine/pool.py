@@ -1,8 +1,8 @@
-"""Encode each distinct text once; vectors that the cache holds are read from it.
+"""Encode each distinct text once; vectors in the cache are read from it.
 
-Texts are encoded by length, so that a batch holds texts of similar length, and in blocks, so that finished vectors are
-kept when a run is interrupted. Where a vector depends on the batch in its last bits, texts are cut into chunks that are
-the same after every restart: see ``store.ledger``.
+Texts are sorted by length, so that a batch has texts of similar length. They are encoded in blocks, so that finished
+vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks
+that are the same after every restart; see ``store.ledger``.
 """
 
 from __future__ import annotations
@@ -26,52 +26,52 @@ from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
 BLOCK = 128
-"""Texts encoded together, where an encoder does not batch by itself, and kept together."""
+"""The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
 CHUNK = 1_024
-"""Texts that are encoded again together after a kill, where a vector depends on its batch in the last bits."""
+"""The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
 Rows = Sequence[Vector | None]
 
 
 class Cache(Protocol):
-    """Keeps vectors by fingerprint, role and text."""
+    """Stores vectors by fingerprint, role and text."""
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> Rows:
-        """Return the vector of each text, None where there is none."""
+        """Return the vector of each text, None for a text that is not stored."""
         ...
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Keep the (n, d) vectors of the texts."""
+        """Store the (n, d) vectors of the texts."""
         ...
 
 
 class Ledger(Protocol):
-    """Remembers from one start of a run to the next what was encoded together."""
+    """Records which texts a run encoded together, for the next start of the same run."""
 
     def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return (n,) which texts had a vector when the run first started; ``now`` if that is now."""
+        """Return (n,) which texts had a vector when the run first started; ``now`` at the first start."""
         ...
 
     def holds(self, chunk: int, rows: Rows) -> bool:
-        """Say whether these are the vectors that an earlier start has made of a chunk, all of them."""
+        """Return whether these are all the vectors that an earlier start computed for a chunk."""
         ...
 
     def finish(self, chunk: int, rows: Sequence[Vector]) -> None:
-        """Remember the vectors of a chunk."""
+        """Record the vectors of a chunk."""
         ...
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What encoding took.
+    """The work and the time that encoding took.
 
     Attributes
     ----------
     texts, encoded
-        Distinct texts, and those encoded now; the others were cached.
+        The number of distinct texts, and of those that were encoded; the others were cached.
     timed, seconds
-        Texts encoded on the clock, and how long it ran: the first batch is not on it, because a model may be
-        loaded for it.
+        The number of texts whose encoding was timed, and the time. The first batch is not timed, because the model may
+        be loaded for it.
     """
 
     texts: int = 0
@@ -103,18 +103,18 @@ def encode(
     texts
         Distinct (role, text).
     cache
-        Where vectors are looked up and kept, or None.
+        Where vectors are read and stored; None for no cache.
     advance
-        Called with the number of texts that have become ready.
+        Called with the number of texts whose vectors are ready since the last call.
     ledger
-        Opens what earlier starts of the same run have encoded; called only where it matters.
+        Opens the record of earlier starts of the same run; called only if there is a cache.
 
     Returns
     -------
     Vectors
         With one row for each text, in the order given.
     Effort
-        What it took.
+        The work and the time.
 
     Raises
     ------
@@ -141,16 +141,16 @@ def encode(
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Texts that are encoded in one go; ``finish`` is called with their vectors when they are in the cache."""
+    """Texts that are encoded together; ``finish`` is called with their vectors when these are in the cache."""
 
     texts: list[Text]
     finish: Callable[[Sequence[Vector]], None] | None = None
 
 
 def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], ledger: Ledger | None) -> list[_Chunk]:
-    """Return what has to be encoded; vectors that must be made again are taken out of ``ready``."""
+    """Return the chunks to encode; vectors that must be computed again are removed from ``ready``."""
     missing = _by_length(text for text in texts if text not in ready)
-    # A service is paid for its answers, so it is never asked twice; and vectors that no batch changes need no chunks.
+    # The answers of a service cost money, so no text is sent twice. Vectors that no batch changes need no chunks.
     if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
         return [_Chunk(missing)] if missing else []
 
@@ -165,7 +165,7 @@ def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], 
         for text in chunk:
             ready.pop(text, None)
         chunks.append(_Chunk(chunk, partial(ledger.finish, number)))
-    # Vectors that were there at first and are gone by now: the cache was cleared, or dropped them to make room.
+    # Vectors that were cached at the first start and no longer are: the cache was cleared, or evicted them.
     lost = _by_length(text for text in ready_at_first if text not in ready)
     if lost:
         chunks.append(_Chunk(lost))
@@ -173,31 +173,38 @@ def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], 
 
 
 def _is_batch_invariant(encoder: Encoder) -> bool:
+    """Return whether the encoder gives the same vectors in every batch, bit by bit."""
     with _failing():
         return isinstance(encoder, BatchInvariant) and encoder.batch_invariant
 
 
 def _by_length(texts: Iterable[Text]) -> list[Text]:
+    """Sort texts by role, then by length, then alphabetically."""
     return sorted(texts, key=lambda text: (text[0], len(text[1]), text[1]))
 
 
 class _Work:
-    """Encodes chunk after chunk, on the clock, and caches what is finished, some hundred vectors at a time.
+    """Encodes chunk after chunk, measures the time, and caches finished vectors, at least ``BLOCK`` at a time.
 
     Attributes
     ----------
     texts, blocks
-        The texts that are encoded, and their vectors, block by block, in the same order.
+        The encoded texts, and their vectors in blocks, in the same order.
     seconds, timed
-        How long the encoder took, and for how many of the texts: those of its first block are not timed.
+        The time of the encoder, and the number of texts that it was measured for: all but the first block.
     """
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
-        self._encoder, self._cache, self._advance = encoder, cache, advance
-        self.texts, self.blocks = list[Text](), list[VectorMatrix]()
-        self.seconds, self.timed = 0.0, 0
+        self._encoder = encoder
+        self._cache = cache
+        self._advance = advance
+        self.texts: list[Text] = []
+        self.blocks: list[VectorMatrix] = []
+        self.seconds = 0.0
+        self.timed = 0
         # Encoded, but not yet written to the cache.
-        self._uncached_texts, self._uncached_rows = list[Text](), list[VectorMatrix]()
+        self._uncached_texts: list[Text] = []
+        self._uncached_rows: list[VectorMatrix] = []
 
     def encode(self, chunk: _Chunk) -> None:
         """Encode the texts of a chunk."""
@@ -205,7 +212,7 @@ class _Work:
         start = time.perf_counter()
         try:
             for texts, rows in _encoded(self._encoder, chunk.texts):
-                # A model may be loaded for the first texts: they are not on the clock.
+                # The model may be loaded for the first texts, so they are not timed.
                 if self.blocks:
                     self.seconds += time.perf_counter() - start
                     self.timed += len(texts)
@@ -223,24 +230,31 @@ class _Work:
             chunk.finish([vectors[text] for text in chunk.texts])
 
     def _put(self, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
+        """Cache vectors together with those that follow, as soon as there are enough."""
         self._uncached_texts += texts
         self._uncached_rows.append(rows)
         if len(self._uncached_texts) >= BLOCK:
             self._flush()
 
     def _flush(self) -> None:
-        texts, rows = self._uncached_texts, self._uncached_rows
-        self._uncached_texts, self._uncached_rows = [], []
-        # Vectors of different lengths are an error, which is raised when they are put together.
-        if self._cache is not None and texts and len({part.shape[1] for part in rows}) == 1:
+        """Write the vectors that are not cached yet."""
+        texts = self._uncached_texts
+        rows = self._uncached_rows
+        self._uncached_texts = []
+        self._uncached_rows = []
+        if self._cache is None or not texts:
+            return
+        # Vectors of different lengths are an error, which :func:`_assemble` raises.
+        widths = {part.shape[1] for part in rows}
+        if len(widths) == 1:
             self._cache.put(self._encoder.fingerprint, texts, np.concatenate(rows))
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:
-    """Yield texts and their vectors as they are ready: by the encoder's own batches, else block by block.
+    """Yield texts and their vectors as they are ready: from the encoder's own batches, or block by block.
 
-    An encoder may have ``batches(texts, role)``, which yields (places in texts, their vectors) and is given all texts
-    of a role at once, to tokenise and sort as suits it.
+    An encoder may have ``batches(texts, role)``. It gets all texts of a role at once, so that it can tokenise and sort
+    them, and yields (places in texts, their vectors).
     """
     if not isinstance(encoder, Batches):
         for block in _blocks(texts):
@@ -262,7 +276,7 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Cut into blocks of one role; the very first holds one text."""
+    """Split texts into blocks of one role; the first block has one text, so that loading a model is not timed."""
     start = 0
     while start < len(texts):
         end = start + (BLOCK if start else 1)
@@ -273,7 +287,7 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """Turn what an encoder raises into an EncoderError of one line."""
+    """Turn any error of an encoder into an EncoderError with a one-line message."""
     try:
         yield
     except EncoderError:
@@ -284,7 +298,7 @@ def _failing() -> Iterator[None]:
 
 
 def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
-    """Return what an encoder gave as float32: one finite vector for each text."""
+    """Return the output of an encoder as float32; raise EncoderError unless it is one finite vector for each text."""
     texts = [text for _, text in block]
     with _failing():
         rows = as_array(returned)
@@ -301,8 +315,10 @@ def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
     return rows
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def _number(count: int, noun: str) -> str:
+    """Return a number with its noun, for example ``2 texts``."""
+    plural = "" if count == 1 else "s"
+    return f"{count:,} {noun}{plural}"
 
 
 def _assemble(
@@ -313,13 +329,19 @@ def _assemble(
     widths.update(len(vector) for vector in ready.values())
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
+
     if blocks and issparse(blocks[0]):
+        # Sparse vectors are not cached, so all texts are encoded.
         row = {text: place for place, text in enumerate(encoded)}
-        return with_narrow_indices(vstack(blocks, format="csr")[[row[text] for text in texts]])
-    matrix = np.empty((len(texts), widths.pop() if widths else 0), dtype=np.float32)
+        rows = [row[text] for text in texts]
+        return with_narrow_indices(vstack(blocks, format="csr")[rows])
+
+    width = widths.pop() if widths else 0
+    matrix = np.empty((len(texts), width), dtype=np.float32)
     row = {text: place for place, text in enumerate(texts)}
     if blocks:
-        matrix[[row[text] for text in encoded]] = np.concatenate(blocks)
+        rows = [row[text] for text in encoded]
+        matrix[rows] = np.concatenate(blocks)
     for text, vector in ready.items():
         matrix[row[text]] = vector
     return matrix

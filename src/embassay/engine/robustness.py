@@ -1,7 +1,7 @@
-"""How robust an encoder's vectors are: against the batch, half precision and the wording of prompts.
+"""Robustness of an encoder's vectors to the batch, to half precision and to the wording of prompts.
 
-A seeded sample of texts is encoded again for this, at most a third as many tokens as the run has encoded. None of this
-is a result: it goes into ``run.json`` and into the report's list of encoders.
+A random sample of texts is encoded again, with at most a third of the tokens that the run has encoded. The values are
+written to ``run.json`` and shown in the report's list of encoders; they are not results of a diagnostic.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from scipy.sparse import issparse
 from embassay.encoders.base import BatchInvariant, CountsTokens, Reworded
 from embassay.geometry.closeness import paired_cosine, unit_rows
 from embassay.randomness import generator
-from embassay.samples.base import Text
+from embassay.samples.base import Role, Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors
 
 SAMPLE = 256
 ALONE = 32
-"""Texts of the sample that are encoded once more, one by one."""
+"""The most texts of the sample that are encoded one by one."""
 NEAREST = 10
 SHARE = 1 / 3
-"""How many tokens may be encoded again, as a share of those that the run has encoded."""
+"""The most tokens that may be encoded again, as a share of those that the run has encoded."""
 FEWEST = 2 * NEAREST
-"""Texts that the ten nearest of each can be compared among."""
+"""The fewest texts among which the ten nearest of each are compared."""
 ALARMING = 0.01
-"""The drift from which a note is due: rounding moves a vector by 1e-6 at most, half precision by about 1e-3."""
+"""A drift of at least this gets a note. Rounding changes a vector by at most 1e-6, half precision by about 1e-3."""
 Floats = NDArray[np.float64]
 
 
@@ -42,17 +42,17 @@ class Robustness:
     sampled
         The number of texts in the sample.
     drift
-        The largest distance 1 − cosine of a text's vector encoded alone and among others; 0 is best.
+        The largest distance 1 − cosine between the vectors of a text encoded alone and encoded with others; 0 is best.
     half_ties
-        The share of texts of whose ten nearest two are exactly as near in half precision (float16), but not in
-        float32; 0 is best.
+        The share of texts that have two equally near texts among their ten nearest in half precision (float16), but
+        not in float32; 0 is best.
     prompts
-        For each role that has a prompt: the mean cosine of a text's vectors under the prompt and under other wordings
-        of it, and the share of its ten nearest texts that stay; 1 is best.
+        For each role with a prompt: the mean cosine between a text's vectors with the prompt and with other wordings of
+        it, and the share of its ten nearest texts that are the same; 1 is best.
     reason
-        Why there are no results, where a check failed.
+        Why there are no values, if a check failed.
     notes
-        What a reader of the results has to know.
+        Warnings about the values.
     """
 
     sampled: int
@@ -68,26 +68,28 @@ def check_robustness(
 ) -> Robustness | None:
     """Check a sample of the texts that an encoder has just encoded; None for sparse vectors.
 
-    ``encoder.reworded(role)`` yields encoders that differ in the wording of that role's prompt, where there is such a
-    method. One that is ``batch_invariant`` has been seen to give the same vectors in every batch, bit by bit.
+    If an encoder has the method ``reworded(role)``, it yields encoders with other wordings of that role's prompt. An
+    encoder whose ``batch_invariant`` is true gives the same vectors in every batch, bit by bit; its drift is 0.
 
     Parameters
     ----------
     encoded
-        How many of the texts were encoded in this run, all by default; the others were cached.
+        The number of texts that this run encoded, all by default; the others were cached.
     """
     if issparse(vectors.matrix) or len(texts) < 2:
         return None
     if encoded is None:
         encoded = len(texts)
+    # In tokens. All texts are counted; those that were cached were not encoded by this run.
     budget = SHARE * encoded / len(texts) * count_tokens(encoder, texts).sum()
-    # The stream has its name from an earlier name of this module: another one would draw other samples.
+    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
     places = np.sort(generator(seed, "badges").permutation(len(texts))[:SAMPLE])
     sample = [texts[n] for n in places]
 
     drift: float | None = 0.0
     if not (isinstance(encoder, BatchInvariant) and encoder.batch_invariant):
-        evenly_spaced = sample[:: max(1, len(sample) // ALONE)][:ALONE]
+        step = max(1, len(sample) // ALONE)
+        evenly_spaced = sample[::step][:ALONE]
         alone = _within_budget(encoder, evenly_spaced, budget / 2)
         drift = batch_drift(encoder, alone, vectors)
         budget -= count_tokens(encoder, alone).sum()
@@ -108,47 +110,57 @@ def check_robustness(
 
 
 def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:
-    """Return (n,) the tokens of each text with its role's prompt; an estimate where the encoder cannot count them."""
+    """Return (n,) the number of tokens of each text with its role's prompt; estimated if the encoder cannot count."""
     if not isinstance(encoder, CountsTokens):
+        # Two more than the words, for the special tokens.
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
+    places_of_role: dict[Role, list[int]] = {}
+    for place, (role, _) in enumerate(texts):
+        places_of_role.setdefault(role, []).append(place)
     counts = np.zeros(len(texts), dtype=np.int64)
-    for role in {role for role, _ in texts}:
-        places = [n for n, text in enumerate(texts) if text[0] == role]
-        counts[places] = encoder.count_tokens([texts[n][1] for n in places], role)
+    for role, places in places_of_role.items():
+        counts[places] = encoder.count_tokens([texts[place][1] for place in places], role)
     return counts
 
 
 def _within_budget(encoder: Encoder, texts: Sequence[Text], budget: float) -> Sequence[Text]:
-    """Return the first texts, as many as have no more tokens together than the budget."""
+    """Return as many of the first texts as have together at most ``budget`` tokens."""
     tokens = np.cumsum(count_tokens(encoder, texts))
     return texts[: int(np.searchsorted(tokens, budget, side="right"))]
 
 
 def _rows(vectors: Vectors, texts: Sequence[Text]) -> VectorMatrix:
+    """Return the (n, d) vectors of the texts."""
     return vectors.matrix[[vectors.row[text] for text in texts]]
 
 
 def half_ties(rows: ArrayLike) -> float | None:
-    """Return the share of rows of whose ten nearest other rows two tie in float16, but not in float32."""
+    """Return the share of rows with two of their ten nearest other rows tied in float16, but not in float32.
+
+    None for fewer than three rows that are not zero.
+    """
     units = unit_rows(np.asarray(rows, dtype=np.float64))
     units = units[~np.isnan(units).any(axis=1)]
     if len(units) < 3:
         return None
-    nearest = -np.sort(-_cosines_to_others(units), axis=1)[:, :NEAREST]
+    # The cosines in descending order: ties are neighbours.
+    descending = -np.sort(-_cosines_to_others(units), axis=1)
+    nearest = descending[:, :NEAREST]
     tied_in_half = np.diff(nearest.astype(np.float16), axis=1) == 0
     tied_in_single = np.diff(nearest.astype(np.float32), axis=1) == 0
-    return float((tied_in_half & ~tied_in_single).any(axis=1).mean())
+    tied_in_half_only = tied_in_half & ~tied_in_single
+    return float(tied_in_half_only.any(axis=1).mean())
 
 
 def _cosines_to_others(units: Floats) -> Floats:
-    """Return the (n, n) products of unit vectors, −inf for each with itself."""
+    """Return the (n, n) cosines of unit vectors, with −inf on the diagonal."""
     cosines = units @ units.T
     np.fill_diagonal(cosines, -np.inf)
     return np.asarray(cosines)
 
 
 def batch_drift(encoder: Encoder, texts: Sequence[Text], vectors: Vectors) -> float | None:
-    """Return the largest distance 1 − cosine of a text's vector encoded alone and among others; None if undefined."""
+    """Return the largest 1 − cosine between a text's vector encoded alone and with others; None if undefined."""
     if not texts:
         return None
     alone = np.concatenate([np.asarray(encoder.encode([text], role)) for role, text in texts])
@@ -161,7 +173,10 @@ def batch_drift(encoder: Encoder, texts: Sequence[Text], vectors: Vectors) -> fl
 def prompt_sensitivity(
     encoder: Encoder, sample: Sequence[Text], vectors: Vectors, budget: float
 ) -> dict[str, dict[str, float]]:
-    """Return by role how near the vectors under other wordings of its prompt are, as far as the budget goes."""
+    """Compare, for each role, the vectors with those under other wordings of its prompt, within a budget of tokens.
+
+    Roles without other wordings, and roles for which the budget is too small, are left out.
+    """
     if not isinstance(encoder, Reworded):
         return {}
     reworded = {}
@@ -174,7 +189,7 @@ def prompt_sensitivity(
     for role, encoders in reworded.items():
         role_budget = budget / len(reworded)
         texts_of_role = [text for text in sample if text[0] == role]
-        # The first wording may take half of the budget, so that there is room for a second one.
+        # The first wording may take half of the budget, so that a second one is possible.
         texts = _within_budget(encoders[0], texts_of_role, role_budget / 2)
         if len(texts) < min(FEWEST, len(texts_of_role)):
             continue
@@ -190,7 +205,7 @@ def prompt_sensitivity(
 
 
 def _compare_wordings(texts: Sequence[Text], vectors: Vectors, others: Sequence[Encoder]) -> dict[str, float]:
-    """Compare the vectors of texts of one role with those under other prompts; means over the prompts."""
+    """Compare the vectors of texts of one role with those under other prompts; return means over the prompts."""
     rows = np.asarray(_rows(vectors, texts), dtype=np.float64)
     role = texts[0][0]
     cosines, same_nearest = [], []
@@ -206,7 +221,7 @@ def _compare_wordings(texts: Sequence[Text], vectors: Vectors, others: Sequence[
 
 
 def _same_nearest(first: Floats, second: Floats) -> float:
-    """Return the mean share of a row's nearest other rows that are its nearest in both sets."""
+    """Return the mean share of each row's nearest other rows in the first set that are also nearest in the second."""
     number = min(NEAREST, len(first) - 1)
     if not number:
         return 1.0

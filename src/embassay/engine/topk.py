@@ -1,11 +1,11 @@
-"""The documents nearest to each query, exactly; and the ranks of given documents.
+"""Exact search: the k documents nearest to each query, and the ranks of chosen documents.
 
-Products in float32 select, block by block, with a proven bound on their error; what decides, and what is returned, is
-the similarity of ``geometry.closeness`` in float64. So ids, ranks, ties and similarities are those of float64, to the
-last bit and whatever the blocks, the number of threads or the device. Documents that float32 cannot tell apart take
-longer, and are as right.
+Products in float32, whose error has a proven bound, select candidates block by block. The similarity of
+``geometry.closeness`` in float64 decides among them and is what is returned. So ids, ranks, ties and similarities are
+those of float64 to the last bit, for any block size, number of threads and device. Documents that float32 cannot tell
+apart take more time, but the result is the same.
 
-A document is as near as the nearest of its passages. Order: nearest first, ties by index.
+A document is as near as its nearest passage. The nearest document comes first; ties are ordered by index.
 """
 
 from __future__ import annotations
@@ -46,27 +46,27 @@ def search(
     queries, passages
         (Q, d) and (P, d): dense, float32 or float64, passages also memory-mapped; or both CSR.
     k
-        How many; places beyond the documents that have a similarity stay empty.
+        The number of documents for each query. If fewer have a similarity, the remaining places are −1.
     measure
-        ``cosine`` is undefined for a zero vector; ``dot`` never is.
+        ``cosine``, which is undefined for a zero vector, or ``dot``, which is always defined.
     starts
-        (N,) the first passage of each document, ascending from 0; every passage is a document where None.
+        (N,) the first passage of each document, ascending from 0; None if every passage is a document.
     pairs
-        (R, 2) query and document whose place among all documents is asked for.
+        (R, 2) queries and documents; the rank of each document for its query is returned.
     route
-        ``numpy`` or ``torch``: exact. ``auto``: ``torch`` where it is loaded and a GPU is worth it, else ``numpy``.
-        ``faiss``: approximate, with its recall measured. Sparse vectors have one route, an exact one.
+        ``numpy`` or ``torch``: exact. ``auto``: ``torch`` if it is loaded and the search is large enough for a GPU,
+        else ``numpy``. ``faiss``: approximate, with a measured recall. Sparse vectors are always searched exactly.
     device
-        ``auto``, or a device of torch; of several with commas between them, the first.
+        ``auto``, or a device of torch; of a list with commas, the first.
 
     Raises
     ------
     UnknownNameError
-        For a route that there is not.
+        If the route is not one of ``ROUTES``.
     MissingExtraError
-        If faiss or torch is asked for and not installed.
+        If the route needs faiss or torch and it is not installed.
     ValueError
-        For shapes that do not belong together.
+        If the shapes do not match.
     """
     if route not in ROUTES:
         raise UnknownNameError("search route", route, ROUTES)
@@ -84,7 +84,7 @@ def search(
 
 
 def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
-    """Search exactly; return the answer and how it was worked out."""
+    """Search exactly; return the answer and a description of how it was computed."""
     if task.sparse:
         return scan(task, SparseProduct, np.float64), "exact: sparse products, float64"
     device = device.split(",")[0].strip()
@@ -104,21 +104,27 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
 
 
 def _approximate(task: SearchTask, k: int, device: str) -> Found:
-    """Search by faiss, and measure what it misses on some of the queries."""
+    """Search with faiss, and measure its recall against the exact search on some of the queries."""
     count = task.passages.shape[0]
-    if task.sparse or count < topk_faiss.FEW:
-        reason = "vectors are sparse" if task.sparse else f"only {count:,} passages"
+    reason = None
+    if task.sparse:
+        reason = "vectors are sparse"
+    elif count < topk_faiss.FEW:
+        reason = f"only {count:,} passages"
+    if reason is not None:
         exact, _ = _exact(task, "auto", device)
         return exact.result(f"exact: {reason}", k)
+
     answer, index = topk_faiss.approximate(task)
     checked = topk_faiss.checked_queries(task)
-    exact, _ = _exact(replace(task, queries=task.queries[checked], pairs=task.pairs[:0]), "auto", device)
+    check = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
+    exact, _ = _exact(check, "auto", device)
     recall = topk_faiss.recall(answer.documents[checked, :k], exact.documents[:, :k])
     return answer.result(f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries", k)
 
 
 def _check(task: SearchTask) -> None:
-    """Refuse shapes that do not belong together."""
+    """Raise ValueError if the shapes do not match, or starts or pairs are invalid."""
     queries, passages = task.queries.shape, task.passages.shape
     if queries[1] != passages[1] or issparse(task.queries) != task.sparse:
         raise ValueError(f"queries of shape {queries} do not match passages of shape {passages}")
@@ -130,5 +136,7 @@ def _check(task: SearchTask) -> None:
     pairs = task.pairs
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ValueError(f"pairs must be (R, 2), not {pairs.shape}")
-    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (queries[0], task.documents)).any()):
-        raise ValueError("pairs contain a query or document that does not exist")
+    if len(pairs):
+        too_high = pairs.max(axis=0) >= (queries[0], task.documents)
+        if pairs.min() < 0 or too_high.any():
+            raise ValueError("pairs contain a query or document that does not exist")

@@ -1,7 +1,6 @@
-"""What is searched, the float64 similarities that decide, and the answer that grows block by block.
+"""The search task with its float64 similarities, and the answer, to which blocks of documents are added.
 
-Whatever proposes a document, the similarity that decides and that is returned is the float64 one of
-``geometry.closeness``.
+Documents may be proposed by any product; the float64 similarity of ``geometry.closeness`` decides and is returned.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ Matrix: TypeAlias = "np.ndarray | csr_array"
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 DENSE_PAIRS, SPARSE_PAIRS = 512, 16_384
-"""Pairs of vectors that are copied at once: dense ones should stay in the processor's cache."""
+"""The number of pairs of vectors that are copied at once: dense ones should stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is searched.
+    """The input of a search.
 
     Attributes
     ----------
     queries, passages
         (Q, d) and (P, d), both dense or both CSR.
     starts
-        (N,) the first passage of each document; None where every passage is a document.
+        (N,) the first passage of each document; None if every passage is a document.
     k
-        How many documents are wanted for each query, at least 1.
+        The number of documents wanted for each query, at least 1.
     pairs
-        (R, 2) query and document whose rank is wanted.
+        (R, 2) queries and documents whose ranks are wanted.
     """
 
     queries: Matrix
@@ -67,7 +66,7 @@ class SearchTask:
 
     @cached_property
     def defined(self) -> Bools:
-        """(Q,) whether a query has a similarity to anything: a zero or overflowing vector has no cosine."""
+        """(Q,) whether a query has any similarity: a vector that is zero or whose square overflows has no cosine."""
         if self.measure == "dot":
             return np.ones(len(self.query_squares), dtype=np.bool_)
         return np.asarray((self.query_squares > 0) & np.isfinite(self.query_squares))
@@ -80,18 +79,20 @@ class SearchTask:
 
     @cached_property
     def _pairs_by_query(self) -> tuple[Ints, Ints]:
-        """(R,) the pairs, query by query, and (Q + 1,) where those of each query begin."""
+        """(R,) the places of the pairs ordered by query, and (Q + 1,) where the pairs of each query begin."""
         order = np.argsort(self.pairs[:, 0], kind="stable")
         return order, np.searchsorted(self.pairs[order, 0], np.arange(self.queries.shape[0] + 1))
 
     def pairs_of(self, queries: Ints) -> tuple[Ints, Ints]:
         """Return the pairs of (n,) queries: (m,) ascending places in ``queries``, and (m,) places in ``pairs``."""
         order, begin = self._pairs_by_query
-        sizes = begin[queries + 1] - begin[queries]
-        return np.repeat(np.arange(len(queries)), sizes), order[ranges(begin[queries], sizes)]
+        first = begin[queries]
+        sizes = begin[queries + 1] - first
+        places = np.repeat(np.arange(len(queries)), sizes)
+        return places, order[ranges(first, sizes)]
 
     def first_passages(self, documents: Ints) -> Ints:
-        """Return the first passage of each document; the number of passages for the document after the last."""
+        """Return the first passage of each document; for the number of documents, the number of passages."""
         if self.starts is None:
             return documents
         return np.append(self.starts, self.passages.shape[0])[documents]
@@ -111,7 +112,7 @@ class SearchTask:
     def similarity(self, query: Ints, document: Ints) -> tuple[Floats, Ints]:
         """Return the (n,) similarities of n queries and documents, and the nearest passage of each document.
 
-        NaN where no passage has a similarity. These are the numbers that everything is decided by.
+        NaN where no passage has a similarity. These similarities decide every rank and are returned to the user.
         """
         if self.starts is None:
             return self.passage_similarity(query, document), document
@@ -124,12 +125,14 @@ class SearchTask:
         Parameters
         ----------
         place, passage, similarity
-            (m,) each; places ascend from 0, each with one passage at least.
+            (m,) each; places ascend from 0 without gaps.
         """
         if not len(place):
             return np.empty(0), np.empty(0, dtype=np.int64)
         begin = np.flatnonzero(np.diff(place, prepend=-1))
+        # fmax ignores NaN where there is another number.
         greatest = np.fmax.reduceat(similarity, begin)
+        # All other passages get a number that is higher than any passage.
         candidates = np.where(similarity == greatest[place], passage, self.passages.shape[0])
         return greatest, np.minimum.reduceat(candidates, begin)
 
@@ -151,9 +154,10 @@ class SearchTask:
 
 
 class Answer:
-    """The nearest documents so far, and how many documents so far are nearer than those of the pairs."""
+    """The nearest documents so far, and the numbers of documents nearer than, and as near as, those of the pairs."""
 
     def __init__(self, task: SearchTask):
+        """Start without any document: −1 and NaN mark empty places."""
         shape = (task.queries.shape[0], task.k)
         self.task = task
         self.documents = np.full(shape, -1, dtype=np.int64)
@@ -163,12 +167,12 @@ class Answer:
         self.tied = np.zeros(len(task.pairs), dtype=np.int64)
 
     def bars(self, queries: Ints) -> Floats:
-        """Return the similarity that k documents reach, of some queries; −inf while there are fewer."""
+        """Return the similarity of the k-th nearest document so far of some queries; −inf if there are fewer."""
         bars = self.similarity[queries, -1]
         return np.where(np.isnan(bars), -np.inf, bars)
 
     def add(self, query: Ints, document: Ints, passage: Ints, similarity: Floats) -> None:
-        """Keep the k nearest of the documents so far and (n,) further ones; those without a similarity are dropped."""
+        """Add (n,) documents, each for a query, and keep the k nearest; those without a similarity are dropped."""
         k = self.task.k
         defined = np.flatnonzero(~np.isnan(similarity))
         changed = np.unique(query[defined])
@@ -177,10 +181,11 @@ class Answer:
         passages = np.concatenate([self.passages[changed].ravel(), passage[defined]])
         similarities = np.concatenate([self.similarity[changed].ravel(), similarity[defined]])
 
-        # Query by query, the nearest first; NaN, the mark of an empty place, is sorted last.
+        # By query, then the nearest first; NaN, which marks an empty place, is sorted last.
         order = np.lexsort((documents, -similarities, rows))
         rows = rows[order]
-        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+        first_of_query = np.searchsorted(rows, rows)
+        rank = np.arange(len(rows)) - first_of_query
         kept = rank < k
         cells = (rows[kept], rank[kept])
         self.documents[cells] = documents[order[kept]]
@@ -188,14 +193,14 @@ class Answer:
         self.similarity[cells] = similarities[order[kept]]
 
     def count(self, pairs: Ints, query: Ints, similarity: Floats) -> None:
-        """Count which of (n,) further documents, each for a query, are nearer than those of (m,) pairs, or as near.
+        """Count (n,) documents, each for a query, that are nearer than, or as near as, the documents of (m,) pairs.
 
-        Pairs and documents are sorted together, by query and then by distance. The documents before a pair in this
-        order, less those of earlier queries, are the nearer ones where pairs stand before documents that are as near,
-        and the nearer and the tied ones where they stand after them.
+        Pairs and documents are sorted together, by query and then by distance, once with pairs before tied documents
+        and once after them. The documents that stand before a pair, less those of earlier queries, are the nearer ones
+        in the first order, and the nearer and the tied ones in the second.
         """
         queries = np.concatenate([self.task.pairs[pairs, 0], query])
-        # NaN is sorted last and is equal to NaN: that is the order of what has no similarity.
+        # lexsort puts NaN last and treats all NaN as tied: documents without a similarity are the farthest.
         distance = -np.concatenate([self.task.pair_similarity[pairs], similarity])
         is_document = np.arange(len(queries)) >= len(pairs)
         of_earlier_queries = np.searchsorted(np.sort(query), self.task.pairs[pairs, 0])
@@ -208,7 +213,7 @@ class Answer:
         self.tied[pairs] += nearer_or_tied - nearer
 
     def merge(self, other: Answer) -> None:
-        """Take in the answer from other documents."""
+        """Add the answer of a search of other documents."""
         cells = np.nonzero(other.documents >= 0)
         self.add(cells[0], other.documents[cells], other.passages[cells], other.similarity[cells])
         self.greater += other.greater
@@ -218,7 +223,7 @@ class Answer:
         """Return the k nearest documents and the ranks of the pairs."""
         task = self.task
         query_undefined = ~task.defined[task.pairs[:, 0]]
-        # A document without a similarity stands after all that have one; where none has one, there is no order.
+        # A document without a similarity is ranked after all that have one. If none has one, there is no order.
         nothing_defined = np.isnan(task.pair_similarity) & (self.greater == 0)
         rankless = query_undefined | nothing_defined
         return Found(
@@ -233,13 +238,13 @@ class Answer:
 
 
 def ranges(first: Ints, sizes: Ints) -> Ints:
-    """Return the numbers from ``first[0]`` on, ``sizes[0]`` of them, then ``sizes[1]`` from ``first[1]`` on, …"""
+    """Return the concatenated ranges first[i], first[i] + 1, …, first[i] + sizes[i] − 1."""
     begin = np.cumsum(sizes) - sizes
     return np.asarray(np.arange(sizes.sum()) + np.repeat(first - begin, sizes))
 
 
 def _true_before(mask: Bools, order: Ints) -> Ints:
-    """Return for each item of a mask how many true items there are up to it in an order."""
+    """Return for each item of a mask the number of true items up to and including it in the given order."""
     counts = np.empty(len(mask), dtype=np.int64)
     counts[order] = np.cumsum(mask[order])
     return counts

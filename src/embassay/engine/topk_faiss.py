@@ -1,7 +1,7 @@
-"""Approximate search by faiss: lists of passages around centres, a share of the lists looked through.
+"""Approximate search with faiss: passages are grouped into lists around centres, and a share of the lists is searched.
 
-An inverted file and no graph: it is the same at every run, and it is built in less time. What it proposes is ranked
-by the float64 similarities; how much it misses is measured, not promised.
+The index is an inverted file, not a graph: it is the same in every run and is built faster. The documents that it
+proposes are ranked by their float64 similarities. Its recall is measured.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from embassay.engine.topk_answer import Answer, Ints, Matrix, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
-"""Passages below which an exact search is as quick."""
+"""With fewer passages an exact search is as fast, and is used."""
 DEPTH = 100
-"""Documents that are looked for at least."""
+"""The least number of passages that are retrieved for a query."""
 PROBED = 16
-"""One list in so many is looked through."""
+"""One list in 16 is searched."""
 CHECKED = 256
-"""Queries whose result is compared with an exact search."""
+"""The most queries whose result is compared with an exact search."""
 SAMPLED = 64
-"""Passages for each list from which the centres are learnt, at most."""
+"""The centres are learnt from at most this many passages for each list."""
 STEP = 16_384
-"""Queries or passages that faiss is given at once."""
+"""The number of queries or passages that are passed to faiss at once."""
 
 
 def approximate(task: SearchTask) -> tuple[Answer, str]:
@@ -44,7 +44,7 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
     index, name = _index(load(), task)
     depth = max(DEPTH, task.k)
     if task.starts is not None:
-        # A document may have several of the nearest passages.
+        # Several of the nearest passages may belong to one document.
         depth *= 4
     depth = min(depth, task.passages.shape[0])
     defined = np.flatnonzero(task.defined)
@@ -52,28 +52,34 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
         queries = defined[start : start + STEP]
         _, passages = index.search(_rows(task, task.queries[queries]), depth)
         for query, row in zip(queries.tolist(), passages, strict=True):
-            _take_in(answer, query, row[row >= 0].astype(np.int64))
+            # −1 fills the row where faiss has fewer passages.
+            proposed = row[row >= 0].astype(np.int64)
+            _add_documents(answer, query, proposed)
     return answer, name
 
 
-def _take_in(answer: Answer, query: int, passages: Ints) -> None:
+def _add_documents(answer: Answer, query: int, passages: Ints) -> None:
     """Add the documents of the passages that faiss proposes for a query to an answer."""
     task = answer.task
     documents = np.unique(task.documents_of(passages))
     queries = np.full(len(documents), query)
     similarity, nearest = task.similarity(queries, documents)
     answer.add(queries, documents, nearest, similarity)
-    # A rank is given to the pairs whose document was proposed and has a similarity.
+    # Only pairs whose document was proposed and has a similarity get a rank.
     _, pairs = task.pairs_of(queries[:1])
-    pairs = pairs[np.isin(task.pairs[pairs, 1], documents) & ~np.isnan(task.pair_similarity[pairs])]
+    proposed = np.isin(task.pairs[pairs, 1], documents)
+    defined = ~np.isnan(task.pair_similarity[pairs])
+    pairs = pairs[proposed & defined]
     answer.greater[pairs] = answer.tied[pairs] = 0
     answer.count(pairs, queries, similarity)
 
 
 def checked_queries(task: SearchTask) -> Ints:
-    """Return the queries whose result is to be compared with an exact search."""
+    """Return at most ``CHECKED`` evenly spaced queries, whose result is compared with an exact search."""
     ids = np.flatnonzero(task.defined)
-    return ids[np.unique(np.linspace(0, len(ids) - 1, min(len(ids), CHECKED)).astype(np.int64))]
+    number = min(len(ids), CHECKED)
+    places = np.linspace(0, len(ids) - 1, number).astype(np.int64)
+    return ids[np.unique(places)]
 
 
 def recall(approximate: Ints, exact: Ints) -> float:
@@ -85,7 +91,7 @@ def recall(approximate: Ints, exact: Ints) -> float:
 
 
 def load() -> ModuleType:
-    """Import faiss, or say what installs it."""
+    """Import faiss; raise MissingExtraError if it is not installed."""
     try:
         return importlib.import_module("faiss")
     except ImportError as error:
@@ -93,7 +99,7 @@ def load() -> ModuleType:
 
 
 def _index(faiss: ModuleType, task: SearchTask) -> tuple[Any, str]:
-    """Return an inverted file (IVF) of all passages and its name: 2√n lists, of which each query looks through some.
+    """Return an inverted file (IVF) of all n passages, with 2√n lists, and its name.
 
     The centres of the lists are learnt from an evenly spaced sample of the passages.
     """
@@ -114,9 +120,10 @@ def _index(faiss: ModuleType, task: SearchTask) -> tuple[Any, str]:
 
 
 def _rows(task: SearchTask, rows: Matrix) -> NDArray[np.float32]:
-    """Return rows as faiss wants them, of length 1 for cosines; a zero vector stays one."""
+    """Return rows as contiguous float32 for faiss, scaled to length 1 for cosines; a zero vector stays zero."""
     rows = np.asarray(rows, dtype=np.float64)
     if task.measure == "cosine":
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows / np.maximum(lengths, np.finfo(np.float64).tiny)
+        smallest = np.finfo(np.float64).tiny
+        rows = rows / np.maximum(lengths, smallest)
     return np.ascontiguousarray(rows, dtype=np.float32)

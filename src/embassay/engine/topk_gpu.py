@@ -1,4 +1,4 @@
-"""Products by torch, on a GPU or another of its devices. torch is imported when it is used."""
+"""Matrix products with torch, on a GPU or another device. torch is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 WORTH = 10_000_000
-"""Pairs of a query and a passage from which a GPU is worth it."""
+"""With fewer pairs of a query and a passage, numpy is as fast as a GPU."""
 
 
 class TorchProduct:
-    """A matrix product of torch; the scores are brought back to the processor, which looks through them."""
+    """A matrix product of torch; the scores are copied back to the processor, which evaluates them."""
 
     def __init__(self, queries: np.ndarray, device: str):
-        self._torch, self._device = require_torch(), device
-        # Where a user allows float32 to be multiplied in less precision, only float64 is multiplied as such.
+        self._torch = require_torch()
+        self._device = device
+        # If the user's settings allow less precision for products of float32, float64 is used instead.
         full = device == "mps" or _full_precision(self._torch)
         self._dtype = self._torch.float32 if full else self._torch.float64
         self._queries = self.load(queries)
@@ -38,9 +39,9 @@ class TorchProduct:
 
 
 def choose(device: str, work: int) -> str:
-    """Return the device of torch that is fastest here as far as can be told without trying; empty for numpy.
+    """Return the device of torch for a search; empty for numpy.
 
-    torch is asked only where something else has imported it: to import it takes longer than most searches.
+    A GPU is used only if something else has already imported torch: the import takes longer than most searches.
 
     Parameters
     ----------
@@ -51,13 +52,14 @@ def choose(device: str, work: int) -> str:
     if torch is None or device == "cpu":
         return ""
     if device == "auto":
-        return "cuda" if work >= WORTH and torch.cuda.is_available() else ""
-    # A device that is not there changes no result.
+        worth_it = work >= WORTH and torch.cuda.is_available()
+        return "cuda" if worth_it else ""
+    # No error if the device is missing: numpy gives the same result.
     return device if _usable(torch, device) else ""
 
 
 def accelerator() -> str:
-    """Return the device that torch would use."""
+    """Return the fastest kind of device that torch has here: cuda, mps or cpu."""
     torch = require_torch()
     if torch.cuda.is_available():
         return "cuda"
@@ -79,7 +81,7 @@ def require_torch() -> ModuleType:
 
 
 def _usable(torch: ModuleType, device: str) -> bool:
-    """Say whether torch can put something there."""
+    """Return whether torch can create a tensor on the device."""
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):
@@ -88,9 +90,9 @@ def _usable(torch: ModuleType, device: str) -> bool:
 
 
 def _full_precision(torch: ModuleType) -> bool:
-    """Say whether float32 is multiplied as such: a user may have allowed TF32 or bfloat16."""
+    """Return whether torch multiplies float32 in full precision: a user may have allowed TF32 or bfloat16."""
     try:
         return torch.get_float32_matmul_precision() == "highest" and not torch.backends.cuda.matmul.allow_tf32
     except RuntimeError:
-        # torch refuses to say where its old and its new settings were both used.
+        # torch raises this if both its old and its new precision settings were used.
         return False

@@ -1,9 +1,9 @@
-"""Fast products of queries and blocks of passages, and how wrong they may be at most.
+"""Fast products of queries and blocks of passages, with a bound on their error.
 
-Before vectors are multiplied they are scaled in float64: queries to length 1; passages to length 1 for a cosine, and by
-the length of the longest in their block for a dot product. No length is then above 1, and for vectors of d numbers and
-any order of summation a product differs from the exact one by at most γ = du / (1 − du), u = 2⁻²⁴ for float32 (Higham,
-Accuracy and Stability of Numerical Algorithms, section 3.1).
+Vectors are scaled in float64 before they are multiplied: queries to length 1; passages to length 1 for a cosine, or
+divided by the length of the longest passage of the block for a dot product. So no length is above 1. Then a product of
+vectors of d numbers, summed in any order, differs from the exact one by at most γ = du / (1 − du), with u = 2⁻²⁴ for
+float32 (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1).
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from embassay.geometry.closeness import dense_blocks, paired_dot
 SHORTEST, LONGEST = 1e-280, 1e280
 """Squared lengths between which float64 neither overflows nor underflows."""
 MOST_LANES = 64
-"""The passages of a document up to which the greatest of their scores is taken lane by lane."""
+"""Documents with more passages than this are not arranged in lanes; see :class:`Lanes`."""
 
 
 def rounding(width: int, dtype: DTypeLike) -> float:
-    """Return by how much a product of scaled vectors may differ from the float64 similarity on the same scale."""
-    # Sixteen roundings more than the sum has, for conversions; what float64 adds are the lengths and the decision.
+    """Return the most that a product of scaled vectors may differ from the float64 similarity on the same scale."""
+    # 16 more roundings than the sum has, for conversions. The float64 term covers the lengths and the similarity that
+    # decides; 1 % is a margin.
     relative = (width + 16) * float(np.finfo(dtype).eps) / 2
     if relative >= 1:
         return np.inf
@@ -35,12 +36,12 @@ def rounding(width: int, dtype: DTypeLike) -> float:
 
 
 def usual(squares: Floats) -> Bools:
-    """Say which vectors have a length that can be scaled by; the others are compared one by one in float64."""
+    """Return which vectors can be divided by their length; the others are compared one by one in float64."""
     return np.asarray((squares > SHORTEST) & (squares < LONGEST))
 
 
 def scaled(rows: Matrix, scale: Floats, dtype: DTypeLike, out: np.ndarray | None = None) -> Matrix:
-    """Return (n, d) rows times (n,) numbers, multiplied in float64 and kept in another precision; CSR in float64."""
+    """Return (n, d) rows times (n,) numbers, computed in float64 and stored as ``dtype``; CSR stays in float64."""
     if issparse(rows):
         return (diags_array(scale) @ rows.astype(np.float64)).tocsr()
     if out is None:
@@ -52,16 +53,17 @@ def scaled(rows: Matrix, scale: Floats, dtype: DTypeLike, out: np.ndarray | None
 
 
 class Queries:
-    """The queries that have a similarity to something.
+    """The queries whose similarity is defined, scaled.
 
     Attributes
     ----------
     ids
-        (n,) which they are.
+        (n,) their places among all queries.
     lengths
-        (n,) what their similarities are divided by: their lengths, or 1 for a cosine; NaN where that is impossible.
+        (n,) the factor by which similarities were divided: the length, or 1 for a cosine; NaN for a query that cannot
+        be scaled.
     rows
-        (n, d) scaled.
+        (n, d) the scaled queries.
     """
 
     def __init__(self, task: SearchTask, dtype: DTypeLike):
@@ -83,13 +85,13 @@ class Queries:
 
 @dataclass(frozen=True)
 class Lanes:
-    """An order of the passages of some documents in which the greatest score of each document is found fast.
+    """An order of the passages of some documents in which the greatest score of each document is computed fast.
 
-    First come the first passages of all documents (lane 0), then the second passages of those that have two (lane 1),
-    and so on; documents with more passages stand before those with fewer, so that each lane is compared with the
-    beginning of lane 0. Documents of very many passages stand at the end, the passages of each together.
+    Lane 0 holds the first passages of all documents, lane 1 the second passages of those that have two, and so on.
+    Documents with more passages come before those with fewer. So the maximum of a lane and the beginning of lane 0 is
+    one operation on contiguous columns. Documents with very many passages come last, the passages of each together.
 
-    Over short runs of columns ``np.maximum.reduceat`` takes fifteen times as long.
+    ``np.maximum.reduceat`` would be simpler, but is much slower over short runs of columns.
 
     Attributes
     ----------
@@ -98,9 +100,9 @@ class Lanes:
     passages
         (B,) the passages, in this order.
     widths
-        How many documents each lane has.
+        The number of documents in each lane.
     long
-        How many passages each of the documents at the end has.
+        The number of passages of each document at the end.
     """
 
     documents: Ints
@@ -111,14 +113,14 @@ class Lanes:
     @classmethod
     def of(cls, sizes: Ints) -> Lanes:
         """Order the documents, which have (N,) numbers of passages, and their passages lane by lane."""
-        # By falling size, and the long documents at the end.
+        # By descending size, and the long documents at the end.
         is_long = sizes > MOST_LANES
         documents = np.lexsort((-sizes, is_long))
         rank = np.empty(len(sizes), dtype=np.int64)
         rank[documents] = np.arange(len(sizes))
 
-        # For each passage: the rank of its document, its number in there, and its lane. All passages of the long
-        # documents share one lane after the others, in which those of a document stand together.
+        # For each passage: the rank of its document, its number in the document, and its lane. The passages of the long
+        # documents share one last lane, in which those of a document stand together.
         rank_of_document = np.repeat(rank, sizes)
         number_in_document = ranges(np.zeros(len(sizes), dtype=np.int64), sizes)
         lane = np.where(np.repeat(is_long, sizes), MOST_LANES, number_in_document)
@@ -156,11 +158,11 @@ class Block:
     passages
         (B,) the passages in the order of their scores.
     lanes
-        How the order came about; None where every passage is a document.
+        The order of the passages; None if every passage is a document.
     raw, scale, rows
-        (B, d) the passages, (B,) what they are multiplied by, and (B, d) the result.
+        (B, d) the passages, (B,) the factors by which they are scaled, and (B, d) the scaled passages.
     unit
-        What similarities are divided by.
+        The factor by which similarities are divided.
     undefined, unusual
         Places of passages that have no similarity, and of those that cannot be scaled.
     """
@@ -178,7 +180,7 @@ class Block:
 
     @classmethod
     def of(cls, task: SearchTask, first: int, last: int, room: np.ndarray) -> Block:
-        """Scale the passages of the documents from the first to before the last; ``room`` may hold the result."""
+        """Scale the passages of the documents first, …, last − 1; dense ones are written into ``room``."""
         documents = np.arange(first, last)
         begins = task.first_passages(np.arange(first, last + 1))
         start, stop = int(begins[0]), int(begins[-1])
@@ -187,17 +189,19 @@ class Block:
         lanes = None
         if task.starts is not None:
             lanes = Lanes.of(np.diff(begins))
-            documents, passages, raw = documents[lanes.documents], passages[lanes.passages], raw[lanes.passages]
+            documents = documents[lanes.documents]
+            passages = passages[lanes.passages]
+            raw = raw[lanes.passages]
         if not task.sparse:
-            # A memory-mapped array would be read anew by each of the steps below.
+            # A memory-mapped array would be read again in each step below.
             raw = np.asarray(raw)
 
         with np.errstate(all="ignore"):
             squares = paired_dot(raw, raw)
         scalable = usual(squares)
         lengths = np.sqrt(np.where(scalable, squares, 1.0))
-        # Rows that cannot be scaled are multiplied by 0. They are undefined, truly 0, or else unusual: the score of an
-        # unusual one is unknown, and it is compared with the queries in float64.
+        # Rows that cannot be scaled are multiplied by 0. Each of them is undefined, a zero vector, or unusual: then its
+        # score is unknown, and it is compared with the queries in float64.
         if task.measure == "cosine":
             unit = 1.0
             scale = np.where(scalable, 1 / lengths, 0.0)
@@ -209,13 +213,23 @@ class Block:
             scale = np.where(scalable, 1 / unit, 0.0)
             undefined = np.zeros(len(squares), np.bool_)
             unusual = ~scalable & ~_all_zero(raw, squares)
-        rows = scaled(raw, scale, room.dtype, None if task.sparse else room[: stop - start])
-        undefined_places, unusual_places = np.flatnonzero(undefined), np.flatnonzero(unusual)
-        return cls(documents, start, passages, lanes, raw, scale, rows, unit, undefined_places, unusual_places)
+        out = None if task.sparse else room[: stop - start]
+        return cls(
+            documents=documents,
+            start=start,
+            passages=passages,
+            lanes=lanes,
+            raw=raw,
+            scale=scale,
+            rows=scaled(raw, scale, room.dtype, out),
+            unit=unit,
+            undefined=np.flatnonzero(undefined),
+            unusual=np.flatnonzero(unusual),
+        )
 
     @cached_property
     def columns(self) -> Ints:
-        """(B,) the place of each passage, from the first on, in the order of the scores."""
+        """(B,) the column of the scores for each passage, in the order of passages."""
         columns = np.empty(len(self.passages), dtype=np.int64)
         columns[self.passages - self.start] = np.arange(len(self.passages))
         return columns
@@ -227,7 +241,7 @@ class Block:
 
     @cached_property
     def positive(self) -> bool:
-        """Whether products are 0 only where nothing is shared."""
+        """Whether products are 0 only for vectors that share no dimension; see :func:`positive`."""
         return positive(self.rows)
 
     @cached_property
@@ -238,7 +252,7 @@ class Block:
         return np.asarray(-self.of_documents(-passages[None, :])[0])
 
     def mark(self, scores: np.ndarray) -> None:
-        """Mark in (b, B) scores what they do not say: −inf without a similarity, NaN where it is unknown."""
+        """Set (b, B) scores to −inf for passages without a similarity, and to NaN for unusual ones."""
         scores[:, self.undefined] = -np.inf
         scores[:, self.unusual] = np.nan
 
@@ -248,21 +262,23 @@ class Block:
 
 
 def positive(rows: Matrix) -> bool:
-    """Say whether a matrix is sparse and products with its like are 0 only where nothing is shared."""
+    """Return whether a matrix is sparse with numbers above 0 whose products cannot underflow to 0."""
     if not issparse(rows):
         return False
     return bool(csr_array(rows).data.min(initial=1.0) > 1e-150)
 
 
 def _all_zero(rows: Matrix, squares: Floats) -> Bools:
-    """Say which rows are zero vectors; the square of a very short vector is 0 as well."""
+    """Return which rows are zero vectors; the square of a very short vector is 0 as well."""
     zero = squares == 0
-    zero[zero] = np.asarray((rows[np.flatnonzero(zero)] != 0).sum(axis=1)).ravel() == 0
+    candidates = rows[np.flatnonzero(zero)]
+    nonzero_numbers = np.asarray((candidates != 0).sum(axis=1)).ravel()
+    zero[zero] = nonzero_numbers == 0
     return np.asarray(zero)
 
 
 class Product(Protocol):
-    """Multiplies queries, which it is made with, and blocks of passages; several threads may use it at once."""
+    """Multiplies the queries that it is constructed with by blocks of passages; several threads may use it at once."""
 
     def __init__(self, queries: Any): ...
 
@@ -297,7 +313,7 @@ class SparseProduct:
         self.queries = queries
 
     def load(self, rows: csr_array) -> csr_array:
-        """Return the passages turned."""
+        """Return the transposed passages."""
         return rows.T.tocsr()
 
     def multiply(self, queries: slice, loaded: csr_array, out: np.ndarray) -> None:

@@ -1,13 +1,14 @@
-"""The exact search: block by block of passages, each with all queries.
+"""The exact search: every block of passages is compared with all queries.
 
-1. A fast product gives every document a score, which is off by at most a proven bound.
-2. Each query has a bar: the similarity that k documents seen so far reach. A document whose score is surely below the
-   bar is dropped. For a pair whose rank is wanted, documents that are surely nearer or surely farther are counted.
-3. The float64 similarity of every other document is computed, and decides.
+1. A fast product gives every document a score, whose error has a proven bound.
+2. Each query has a bar: the similarity that at least k of the documents so far reach. A document whose score is below
+   the bar by more than the error is dropped. For a pair whose rank is wanted, documents whose score is above or below
+   that of the pair's document by more than the error are counted by their score.
+3. The other documents are *open*: their float64 similarity is computed, and decides.
 
-Where float32 leaves too many documents open, the query is multiplied with the block once more in float64.
+If float32 leaves too many documents of a query open, the query is multiplied with the block again in float64.
 
-Each thread takes every n-th block and has an answer of its own; the answers are merged in the end.
+Each of n threads takes every n-th block and keeps its own answer; at the end the answers are merged.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ from embassay.engine.topk_answer import Answer, Bools, Floats, Ints, Matrix, Sea
 from embassay.engine.topk_products import Block, Product, Queries, positive, rounding
 
 PASSAGES, QUERIES = 8192, 512
-"""Passages and queries that are multiplied at once."""
+"""The number of passages, and of queries, that are multiplied at once."""
 STRIP = 64
-"""Queries whose scores are looked through at once: they should stay in the processor's cache."""
+"""The number of queries whose scores are evaluated at once: the scores should stay in the processor's cache."""
 OPEN = 256
-"""A second product is cheaper than to compute more similarities of a query and the documents of a block one by one."""
+"""With more open documents of a query in a block (plus 4k), a float64 product is faster than single similarities."""
 FEW = 8
-"""Up to this many limits of a query are compared with all its scores one by one; for more the scores are sorted."""
+"""Up to this many limits of a query are compared with all scores one by one; for more, the scores are sorted."""
 
 
 class ImpreciseProductError(Exception):
-    """A product is further off than it may be: some chips multiply in less precision than they are asked to."""
+    """The error of a product exceeds its bound: some chips multiply with less precision than requested."""
 
 
 def scan(task: SearchTask, make_product: Callable[[Matrix], Product], dtype: DTypeLike) -> Answer:
-    """Find the nearest documents and the ranks of the pairs, with products in some precision.
+    """Find the nearest documents and the ranks of the pairs, with products in the precision ``dtype``.
 
     Raises
     ------
     ImpreciseProductError
-        If a product is found to be further off than its precision allows.
+        If the error of a product is seen to exceed its bound.
     """
     answer = Answer(task)
     queries = Queries(task, dtype)
@@ -57,9 +58,9 @@ def scan(task: SearchTask, make_product: Callable[[Matrix], Product], dtype: DTy
 
     def work(thread: int, threads: int) -> Answer:
         scanner = Scanner(task, queries, product)
-        # Rows are scaled into the same memory, block after block; sparse ones have their own.
+        # The scaled rows of each block overwrite those of the block before; sparse blocks are new matrices.
         room = np.empty((0, 0) if task.sparse else (longest, task.passages.shape[1]), dtype)
-        # Lengths may overflow; vectors of such lengths are compared in another way.
+        # Squared lengths may overflow; such vectors are compared one by one in float64.
         with np.errstate(all="ignore"):
             for number in range(thread, len(edges) - 1, threads):
                 if stopped.is_set():
@@ -73,25 +74,27 @@ def scan(task: SearchTask, make_product: Callable[[Matrix], Product], dtype: DTy
             for part in each(work):
                 answer.merge(part)
         except BaseException:
-            # The threads would go on to the end, after Ctrl-C as well.
+            # Without this the threads would go on to the end, also after Ctrl-C.
             stopped.set()
             raise
     return answer
 
 
 def thread_count(task: SearchTask) -> int:
-    """Return how many threads are worth it."""
+    """Return the number of threads: one for each core, fewer for small searches."""
     queries, passages = task.queries.shape[0], task.passages.shape[0]
-    return int(min(cores(), 1 + passages // 2048, 1 + queries * passages // 2_000_000))
+    by_passages = 1 + passages // 2048
+    by_products = 1 + queries * passages // 2_000_000
+    return int(min(cores(), by_passages, by_products))
 
 
 def block_edges(task: SearchTask) -> Ints:
-    """Return the documents that blocks begin with, and the number of documents: as many blocks for each thread."""
+    """Return the first document of each block, and the number of documents; all threads get equally many blocks."""
     passages, threads = task.passages.shape[0], thread_count(task)
     rounds = -(-passages // (threads * PASSAGES))
     edges = np.linspace(0, passages, threads * rounds + 1).astype(np.int64)
     if task.starts is not None:
-        # A block has whole documents, even if one is longer than a block should be.
+        # A block has whole documents, even if a document is longer than a block should be.
         edges = np.searchsorted(task.starts, edges)
     return np.unique(edges)
 
@@ -103,13 +106,13 @@ class Strip:
     Attributes
     ----------
     rows, queries
-        (n,) the queries' places among those that have a similarity to something, and among all.
+        (n,) the places of the queries among those whose similarity is defined, and among all queries.
     passages, documents
-        (n, B) and (n, N) scores: −inf without a similarity, NaN where it is unknown.
+        (n, B) and (n, N) scores: −inf where there is no similarity, NaN where the score is unknown.
     units
-        (n,) the similarity that a score of 1 stands for.
+        (n,) similarity = score · unit, up to the error.
     error
-        How far a score may be from the similarity, in units.
+        The bound on |similarity/unit − score|.
     """
 
     rows: Ints
@@ -126,7 +129,7 @@ class Strip:
 
 
 class Scanner:
-    """What one thread does."""
+    """The search of one thread: compares queries with blocks of passages and collects an answer."""
 
     def __init__(self, task: SearchTask, queries: Queries, product: Product):
         self.task, self.queries, self.product = task, queries, product
@@ -147,58 +150,71 @@ class Scanner:
             part = slice(start, min(start + step, count))
             scores = self._room[: (part.stop - start) * size].reshape(-1, size)
             self.product.multiply(part, loaded, scores)
-            for top in range(start, part.stop, STRIP):
-                rows = np.arange(top, min(top + STRIP, part.stop))
-                strip = self._strip(rows, scores[rows[0] - start : rows[-1] + 1 - start], block)
+            for first in range(start, part.stop, STRIP):
+                end = min(first + STRIP, part.stop)
+                rows = np.arange(first, end)
+                strip = self._strip(rows, scores[first - start : end - start], block)
                 self._decide(strip, block)
 
     def _strip(self, rows: Ints, scores: np.ndarray, block: Block) -> Strip:
-        """Return what (n, B) products of some queries say; the products are overwritten."""
+        """Turn the (n, B) products of some queries into scores, in place, and return them as a strip."""
         lengths = self.queries.lengths[rows]
+        # The products of a query that cannot be scaled have no meaning.
         scores[np.isnan(lengths)] = np.nan
         block.mark(scores)
-        error = rounding(self.task.queries.shape[1], scores.dtype)
-        return Strip(rows, self.queries.ids[rows], scores, block.of_documents(scores), lengths * block.unit, error)
+        return Strip(
+            rows=rows,
+            queries=self.queries.ids[rows],
+            passages=scores,
+            documents=block.of_documents(scores),
+            units=lengths * block.unit,
+            error=rounding(self.task.queries.shape[1], scores.dtype),
+        )
 
     def _decide(self, strip: Strip, block: Block) -> None:
-        """Take in what the scores of some queries say, and compute the similarities that they leave open."""
+        """Update the answer from the scores of a strip, and from the similarities of the documents that are open."""
         task = self.task
         row_of_pair, pairs = task.pairs_of(strip.queries)
         pair_scores = task.pair_similarity[pairs] / strip.units[row_of_pair]
         low, high = rank_limits(pair_scores, strip.error, strip.dtype)
         is_open = self._may_be_near(strip)
+        # A document whose score may be equal to that of a pair's document is open as well.
         for place, part in runs(row_of_pair):
             is_open[place] |= between(strip.documents[place], low[part], high[part])
 
         if strip.dtype == np.float32:
             crowded = count_true(is_open) > OPEN + 4 * task.k
             if crowded.any():
+                # These queries are decided by products in float64, and are done with this block.
                 rows = strip.rows[crowded]
                 precise = self.queries.take(rows, np.float64) @ block.precise_rows.T
                 self._decide(self._strip(rows, precise, block), block)
                 is_open[crowded] = False
                 remaining = ~crowded[row_of_pair]
-                row_of_pair, pairs, high = row_of_pair[remaining], pairs[remaining], high[remaining]
+                row_of_pair = row_of_pair[remaining]
+                pairs = pairs[remaining]
+                high = high[remaining]
 
         row, column = np.divmod(np.flatnonzero(is_open), is_open.shape[1])
         query = strip.queries[row]
         similarity, passage = self._similarity(strip, row, column, block)
-        if (np.abs(strip.documents[row, column] - similarity / strip.units[row]) > strip.error).any():
+        deviation = strip.documents[row, column] - similarity / strip.units[row]
+        if (np.abs(deviation) > strip.error).any():
             raise ImpreciseProductError
         bars = self.answer.bars(query)
-        # Documents as near as the bar come too late: the answer has k of them with a lower index.
+        # A document that only reaches the bar cannot enter: the answer has k documents as near with a lower index.
         near = (similarity > bars) | np.isneginf(bars)
         self.answer.add(query[near], block.documents[column[near]], passage[near], similarity[near])
         if not len(pairs):
             return
-        # Documents of known similarity are counted by it, all others by their scores.
+        # Documents whose similarity was computed are counted by it, all others by their scores.
         self.answer.count(pairs, query, similarity)
         strip.documents[row, column] = -np.inf
         for place, part in runs(row_of_pair):
             self.answer.greater[pairs[part]] += count_above(strip.documents[place], high[part])
 
     def _may_be_near(self, strip: Strip) -> Bools:
-        """Say which documents may be among the k nearest; those of unknown score are."""
+        """Return which documents may be among the k nearest; those with an unknown score may."""
         k, scores = self.task.k, strip.documents
         bars = self.answer.bars(strip.queries) / strip.units
         # A score of −inf means that there is no similarity, and is below every bar.
@@ -206,7 +222,8 @@ class Scanner:
         near: Bools = ~(scores < least[:, None])
         many = np.flatnonzero(count_true(near) > 4 * k)
         if len(many):
-            # The block alone raises the bar; the score that k documents reach is off by the error, like any other.
+            # k documents of this block may reach a higher bar. Both their scores and the compared one may be off by the
+            # error.
             raised = down(reached_by(scores[many], k) - 2 * strip.error, strip.dtype)
             least[many] = np.fmax(least[many], raised)
             near[many] = ~(scores[many] < least[many, None])
@@ -216,7 +233,7 @@ class Scanner:
         """Return the similarities of n queries and documents of a block, and the documents' nearest passages."""
         if not (self._positive and block.positive):
             return self._computed(strip, row, column, block)
-        # Most pairs of bags of words share nothing: a similarity of exactly 0, to all passages that have one.
+        # Most bags of words share no word with a document: the similarity is exactly 0 for all its defined passages.
         similarity = np.zeros(len(row))
         passage = block.first_defined[column]
         some = np.flatnonzero(strip.documents[row, column])
@@ -224,7 +241,7 @@ class Scanner:
         return similarity, passage
 
     def _computed(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
-        """Compute similarities in float64, of those passages only that may be the nearest of their document."""
+        """Return similarities in float64, computed only for passages that may be the nearest of their document."""
         documents = block.documents[column]
         if self.task.starts is None:
             return self.task.similarity(strip.queries[row], documents)
@@ -239,12 +256,12 @@ class Scanner:
 
 
 def count_true(mask: Bools) -> Ints:
-    """Return how many are true in each row; several times as fast as a sum over an axis."""
+    """Return the number of true values in each row; several times as fast as a sum over an axis."""
     return np.array([np.count_nonzero(row) for row in mask], dtype=np.int64)
 
 
 def down(values: Floats, dtype: np.dtype) -> np.ndarray:
-    """Return values in another precision, not above what they were."""
+    """Return values rounded down to another precision, so that none is above what it was."""
     if dtype == np.float64:
         return values
     with np.errstate(over="ignore"):
@@ -252,9 +269,9 @@ def down(values: Floats, dtype: np.dtype) -> np.ndarray:
 
 
 def reached_by(scores: np.ndarray, k: int) -> Floats:
-    """Return for each row of (n, N) scores one that k of them reach; −inf where there are too few."""
+    """Return for each row of (n, N) scores a score that at least k of them reach; −inf where there are too few."""
     count = scores.shape[1]
-    # The k-th greatest of the maxima of many groups is hardly below that of all scores, and found much faster.
+    # The k-th greatest of the maxima of groups is hardly below the k-th greatest score, and much faster to find.
     size = max(1, count // (8 * k))
     groups = count // size
     if groups < k:
@@ -266,20 +283,23 @@ def reached_by(scores: np.ndarray, k: int) -> Floats:
 
 
 def rank_limits(scores: Floats, error: float, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Return between what scores documents may be as near as others are, whose (m,) exact scores are known or NaN."""
+    """Return the lowest and the highest score of documents that may be as near as documents with (m,) exact scores.
+
+    NaN stands for a document without a similarity.
+    """
     exact = np.where(np.isnan(scores), -np.inf, scores)
     return down(exact - error, dtype), -down(-exact - error, dtype)
 
 
 def runs(rows: Ints) -> Iterator[tuple[int, slice]]:
-    """Yield each of (m,) ascending rows once, and where it stands."""
+    """Yield each distinct value of (m,) ascending rows, and the slice where it stands."""
     begins = np.flatnonzero(np.diff(rows, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(rows)]):
         yield int(rows[begin]), slice(begin, end)
 
 
 def between(scores: np.ndarray, low: np.ndarray, high: np.ndarray) -> Bools:
-    """Say which of (N,) scores are between one of m pairs of limits, or NaN; all pairs are equally far apart."""
+    """Return which of (N,) scores lie within any of m intervals of equal width, or are NaN."""
     if len(low) <= FEW:
         inside = np.zeros(len(scores), dtype=np.bool_)
         for least, most in zip(low, high, strict=True):
@@ -292,7 +312,7 @@ def between(scores: np.ndarray, low: np.ndarray, high: np.ndarray) -> Bools:
 
 
 def count_above(scores: np.ndarray, limits: np.ndarray) -> Ints:
-    """Return how many of (N,) scores are above each of m limits; no score is NaN."""
+    """Return the number of (N,) scores above each of m limits; no score is NaN."""
     if len(limits) <= FEW:
         return np.array([np.count_nonzero(scores > limit) for limit in limits], dtype=np.int64)
     return np.asarray(len(scores) - np.searchsorted(np.sort(scores), limits, side="right"))

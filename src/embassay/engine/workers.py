@@ -1,7 +1,7 @@
-"""Processes that work beside this one, for what holds a core alone and is not numpy: started when first needed.
+"""Worker processes for long single-core work outside numpy, such as training classifiers; started when first needed.
 
-Processes, not threads: liblinear draws from one generator that all threads of a process share, so that its results
-would depend on who comes first.
+They are processes, not threads, because all threads of a process share one random generator of liblinear: results would
+depend on the order in which threads use it.
 """
 
 from __future__ import annotations
@@ -23,33 +23,38 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WATCH = 2
-"""Seconds between two looks whether the process that started a worker is still there."""
+"""Seconds between two checks whether the process that started a worker still runs."""
 IDLE = 60
-"""Seconds after which processes without work end; a run that comes before finds them ready."""
+"""Seconds after which idle processes end; a run that starts earlier reuses them."""
 _ready: dict[tuple[object, ...], ProcessPoolExecutor] = {}
-"""The processes that are there, by how many they are and where they look for modules: one entry at most."""
+"""The running processes, by their number and by sys.path; at most one entry."""
 
 
 class Workers:
-    """As many processes as there are cores; with one core, and where none may be started, this process."""
+    """One process for each core; only this process if there is one core or it may not start others."""
 
     def __init__(self, count: int | None = None):
-        alone = multiprocessing.current_process().daemon
-        self._count = 1 if alone else cores() if count is None else count
+        if multiprocessing.current_process().daemon:
+            # A daemonic process may not have child processes.
+            self._count = 1
+        elif count is None:
+            self._count = cores()
+        else:
+            self._count = count
         self._handed_out: list[Future[Any]] = []
 
     def __enter__(self) -> Workers:
-        """Start none yet."""
+        """Start no process yet."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        """Leave them for the next run; where something is not finished, nobody waits for it: end them."""
+        """Keep the processes for the next run; end them if some of the work is unfinished, which nobody waits for."""
         if not all(future.done() for future in self._handed_out):
             while _ready:
                 _end(_ready.popitem()[1])
 
     def submit(self, function: Callable[..., T], *arguments: object) -> Future[T]:
-        """Hand out a call; what it raises is raised where its result is asked for."""
+        """Submit a call to a process; its errors are raised when the result is requested."""
         if self._count < 2:
             return at_once(function, *arguments)
         future: Future[T] = _executor(self._count).submit(function, *arguments)
@@ -58,23 +63,25 @@ class Workers:
 
 
 def _executor(count: int) -> ProcessPoolExecutor:
-    """Return so many processes; joblib's own are another lot, which a user's code may want at the same time."""
+    """Return ``count`` processes, kept ones if possible.
+
+    They are separate from joblib's own processes, which a user's code may need at the same time.
+    """
     from joblib.externals.loky import ProcessPoolExecutor
 
     key = (count, *sys.path)
-    found = _ready.get(key)
-    if found is None or found._flags.broken or found._flags.shutdown:
+    executor = _ready.get(key)
+    if executor is None or executor._flags.broken or executor._flags.shutdown:
         for other in _ready.values():
             other.shutdown(wait=False)
         _ready.clear()
-        found = _ready[key] = ProcessPoolExecutor(
-            count, timeout=IDLE, initializer=_end_with_parent, initargs=(os.getpid(),)
-        )
-    return found
+        executor = ProcessPoolExecutor(count, timeout=IDLE, initializer=_end_with_parent, initargs=(os.getpid(),))
+        _ready[key] = executor
+    return executor
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process soon after the one that started it has been killed, which can no longer tell it to."""
+    """End this process soon after the process that started it; that one cannot do so if it is killed."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -85,7 +92,7 @@ def _end_with_parent(parent: int) -> None:
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
-    """End processes in the middle of their work: to loky they have died, which it knows how to deal with."""
+    """Terminate processes during their work; loky treats this like a crash of the processes, and cleans up."""
     for process in list(executor._processes.values()):
         process.terminate()
     executor.shutdown(wait=True)

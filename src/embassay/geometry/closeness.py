@@ -1,7 +1,7 @@
-"""How near two vectors are, by five measures.
+"""Five measures of how close two vectors are.
 
-Values that are kept in results are computed in float64, row by row in a fixed order and without BLAS, so that they do
-not depend on the machine's kernels or on the number of rows.
+Values that go into results are computed in float64, row by row in a fixed order and without BLAS. So they do not depend
+on the machine's BLAS kernels or on the number of rows.
 
 | measure | definition | kind |
 |---|---|---|
@@ -10,8 +10,8 @@ not depend on the machine's kernels or on the number of rows.
 | l1, l2 | Σ|uᵢ − vᵢ|, ‖u − v‖ | distance |
 | ned | ½ · Var(u − v) / (Var(u) + Var(v)), variance over the coordinates | distance in [0, 1] |
 
-NED, the normalised Euclidean distance, is 0 for vectors equal up to a shift, ½ for unrelated and 1 for opposite
-ones (Bansal et al. 2025, section 4). A zero vector has no cosine, a constant vector no NED: NaN.
+NED, the normalised Euclidean distance (Bansal et al. 2025, section 4), is 0 for vectors that differ by a constant, ½
+for uncorrelated and 1 for opposite ones. The cosine of a zero vector and the NED of a constant vector are NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 DISTANCES = frozenset({"l1", "l2", "ned"})
 """Measures that grow with distance; the others grow with similarity."""
 BLOCK = 131_072
-"""Numbers of a dense block, so that the block and its products stay in the processor's cache."""
+"""The most numbers in a dense block: the block and its products should stay in the processor's cache."""
 
 
 def paired_cosine(u: Any, v: Any) -> Floats:
@@ -51,11 +51,11 @@ def paired_cosine(u: Any, v: Any) -> Floats:
 
 
 def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
-    """Return u·v / (‖u‖‖v‖), given u·v, u·u and v·v, of shapes that go together: in [-1, 1], NaN where undefined."""
+    """Return u·v / (‖u‖‖v‖) from u·v, u·u and v·v, whose shapes broadcast: in [-1, 1], NaN where undefined."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         lengths = np.sqrt(uu) * np.sqrt(vv)
         cosine = dot / lengths
-    # Vectors so long that their squares overflow would have a quotient of 0.
+    # If the squares overflow, the lengths are infinite and the quotient would be 0.
     defined = np.isfinite(cosine) & np.isfinite(lengths)
     return np.where(defined, np.clip(cosine, -1.0, 1.0), np.nan)
 
@@ -85,7 +85,7 @@ def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measu
 
 @dataclass(frozen=True)
 class Moments:
-    """What the five measures need of each vector alone, so that many pairs of the same vectors are cheap.
+    """Sums over each vector that the five measures need, computed once where a vector is in many pairs.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Sums:
-    """What the five measures need of each pair of vectors: u·v, Σ|uᵢ − vᵢ| and Σ(uᵢ − vᵢ)², (n,) each."""
+    """Sums over each pair of vectors that the five measures need: u·v, Σ|uᵢ − vᵢ| and Σ(uᵢ − vᵢ)², (n,) each."""
 
     dot: Floats
     l1: Floats
@@ -148,7 +148,7 @@ class Sums:
         return cls(dot, l1, squared)
 
     def measures(self, u: Moments, v: Moments) -> dict[Measure, Floats]:
-        """Return the five measures of the pairs, as :func:`paired` does, up to the rounding of float64.
+        """Return the five measures of the pairs, equal to those of :func:`paired` up to the rounding of float64.
 
         The variance of u − v is Σ(uᵢ − vᵢ)²/d − (mean of u − mean of v)².
         """
@@ -165,15 +165,15 @@ class Sums:
 
 
 def nearness(measure: Measure, values: Floats) -> Floats:
-    """Return closeness s, larger is nearer: the values of a similarity, minus those of a distance."""
+    """Return values for which larger is nearer: those of a similarity, or the negated ones of a distance."""
     return -values if measure in DISTANCES else values
 
 
 def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
     """Return a measure of every row of u with every row of v.
 
-    Cosine, dot and NED go through one matrix product in float64, so their last digits depend on the machine's
-    kernels; values that are kept in results are recomputed by :func:`paired`.
+    Cosine, dot and NED use a matrix product in float64, so their last digits depend on the machine's BLAS kernels.
+    Values that go into results are recomputed by :func:`paired`.
 
     Parameters
     ----------
@@ -197,37 +197,47 @@ def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
         return np.asarray(a @ b.T)
     if measure == "cosine":
         return np.clip(unit_rows(a) @ unit_rows(b).T, -1.0, 1.0)
+    return _ned_of_all_pairs(a, b)
+
+
+def _ned_of_all_pairs(a: Floats, b: Floats) -> Floats:
+    """Return the (n, m) NED of dense rows; NaN for a constant row.
+
+    With Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v) it is ½ − Cov(u, v)/(Var(u) + Var(v)).
+    """
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        # ½·Var(u − v)/(Var(u) + Var(v)) with Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v); NaN for a constant row.
         variance_a = np.where(_constant(a), np.nan, a.var(axis=1))
         variance_b = np.where(_constant(b), np.nan, b.var(axis=1))
-        a = a - a.mean(axis=1, keepdims=True)
-        b = b - b.mean(axis=1, keepdims=True)
-        sums = variance_a[:, None] + variance_b[None, :]
-        ned = 0.5 - (a @ b.T) / (a.shape[1] * sums)
+        centred_a = a - a.mean(axis=1, keepdims=True)
+        centred_b = b - b.mean(axis=1, keepdims=True)
+        variances = variance_a[:, None] + variance_b[None, :]
+        ned = 0.5 - (centred_a @ centred_b.T) / (a.shape[1] * variances)
     return np.where(np.isfinite(ned), np.clip(ned, 0.0, 1.0), np.nan)
 
 
 def mean_cosine(u: Any, v: Any) -> float:
-    """Return the mean cosine of every row of u with every row of v, from the sums of their unit vectors.
+    """Return the mean cosine of every row of u with every row of v: the dot product of their mean unit vectors.
 
-    Zero vectors are left out; NaN where nothing is left.
+    Zero vectors are left out; NaN where u or v has no other vector.
     """
     return float((_mean_unit_vector(u) * _mean_unit_vector(v)).sum())
 
 
 def _mean_unit_vector(matrix: Any) -> Floats:
-    """Return the (d,) mean of the rows scaled to length 1, zero rows left out; NaN where nothing is left."""
+    """Return the (d,) mean of the rows scaled to length 1, without zero rows; NaN if all rows are zero."""
     norms = np.sqrt(paired_dot(matrix, matrix))
     used = norms > 0
-    if not used.any():
+    number = np.count_nonzero(used)
+    if not number:
         return np.full(matrix.shape[1], np.nan)
     scale = np.zeros(len(norms))
     scale[used] = 1 / norms[used]
     if issparse(matrix):
-        return np.asarray(scale @ matrix, dtype=np.float64).ravel() / np.count_nonzero(used)
-    rows = scale[:, None] * np.asarray(matrix, np.float64)
-    return np.asarray(rows.sum(axis=0) / np.count_nonzero(used))
+        total = np.asarray(scale @ matrix, dtype=np.float64).ravel()
+    else:
+        unit = scale[:, None] * np.asarray(matrix, np.float64)
+        total = unit.sum(axis=0)
+    return np.asarray(total / number)
 
 
 def unit_rows(v: Floats) -> Floats:
@@ -238,13 +248,14 @@ def unit_rows(v: Floats) -> Floats:
 
 
 def dense_blocks(*matrices: Any) -> Iterator[tuple[slice, tuple[Floats, ...]]]:
-    """Yield blocks of the same rows of several dense matrices, in float64."""
+    """Yield blocks of rows of several dense matrices, in float64: the slice, and the same rows of each matrix."""
     total, width = matrices[0].shape
     size = max(1, BLOCK // max(width, 1))
     for start in range(0, total, size):
         rows = slice(start, min(start + size, total))
-        # In C order whatever the input's: the order of the sums is part of the result.
-        yield rows, tuple(np.asarray(m[rows], np.float64, order="C") for m in matrices)
+        # Always in C order: the order of a sum changes its last digits.
+        blocks = [np.asarray(matrix[rows], np.float64, order="C") for matrix in matrices]
+        yield rows, tuple(blocks)
 
 
 def paired_dot(u: Any, v: Any) -> Floats:
@@ -258,8 +269,12 @@ def paired_dot(u: Any, v: Any) -> Floats:
 
 
 def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
+    """Return a measure of each row of a dense block with the same row of another."""
     if measure == "cosine":
-        return cosine_of((a * b).sum(axis=1), (a * a).sum(axis=1), (b * b).sum(axis=1))
+        dot = (a * b).sum(axis=1)
+        aa = (a * a).sum(axis=1)
+        bb = (b * b).sum(axis=1)
+        return cosine_of(dot, aa, bb)
     if measure == "dot":
         return np.asarray((a * b).sum(axis=1))
     gap = a - b
@@ -267,10 +282,12 @@ def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
         return np.asarray(np.abs(gap).sum(axis=1))
     if measure == "l2":
         return np.asarray(np.sqrt((gap**2).sum(axis=1)))
-    return _ned(a.var(axis=1), b.var(axis=1), gap.var(axis=1), _constant(a) | _constant(b))
+    constant = _constant(a) | _constant(b)
+    return _ned(a.var(axis=1), b.var(axis=1), gap.var(axis=1), constant)
 
 
 def _of_sparse(measure: Measure, u: Any, v: Any) -> Floats:
+    """Return a measure of each row of a CSR matrix with the same row of another."""
     if measure == "cosine":
         return paired_cosine(u, v)
     if measure == "dot":
@@ -285,12 +302,16 @@ def _of_sparse(measure: Measure, u: Any, v: Any) -> Floats:
 
 
 def _ned(u_variance: Floats, v_variance: Floats, gap_variance: Floats, constant: NDArray[np.bool_]) -> Floats:
+    """Return ½·Var(u − v)/(Var(u) + Var(v)) in [0, 1]; NaN where a vector is constant."""
     ned = 0.5 * gap_variance / (u_variance + v_variance)
     return np.where(constant | ~np.isfinite(ned), np.nan, np.clip(ned, 0.0, 1.0))
 
 
 def _constant(block: Floats) -> NDArray[np.bool_]:
-    """Say which rows are the same number in all coordinates; by comparison, as rounding leaves them a variance."""
+    """Return which rows are the same number in all coordinates.
+
+    The coordinates are compared: by rounding, the computed variance of such a row may be above 0.
+    """
     return np.asarray((block == block[:, :1]).all(axis=1))
 
 
@@ -300,6 +321,7 @@ def _sums(v: Any) -> Floats:
 
 
 def _sparse_constant(v: Any) -> NDArray[np.bool_]:
+    """Return which rows are constant: all coordinates zero, or none zero and all equal."""
     nonzero = _sums(v != 0)
     constant = np.asarray(nonzero == 0)
     full = np.flatnonzero(nonzero == v.shape[1])
@@ -308,16 +330,21 @@ def _sparse_constant(v: Any) -> NDArray[np.bool_]:
 
 
 def _sparse_variance(v: Any) -> Floats:
+    """Return the (n,) variance over the coordinates: the mean square less the squared mean."""
     width = v.shape[1]
     return np.asarray(paired_dot(v, v) / width - (_sums(v) / width) ** 2)
 
 
 def _sparse_products(u: Any, v: Any, measure: Measure) -> Floats:
-    a, b = u.astype(np.float64), v.astype(np.float64)
+    """Return the (n, m) dot products or cosines of all pairs of CSR rows."""
+    a = u.astype(np.float64)
+    b = v.astype(np.float64)
     dot: Floats = (a @ b.T).toarray()
     if measure == "dot":
         return dot
-    return cosine_of(dot, paired_dot(a, a)[:, None], paired_dot(b, b)[None, :])
+    aa = paired_dot(a, a)
+    bb = paired_dot(b, b)
+    return cosine_of(dot, aa[:, None], bb[None, :])
 
 
 def _dense(v: Any) -> Floats:

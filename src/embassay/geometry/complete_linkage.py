@@ -1,7 +1,8 @@
-"""Clusters of vectors in which every two are nearer than a threshold: complete linkage, without all distances.
+"""Complete-linkage clustering: clusters of vectors in which every pair has a cosine above a threshold.
 
-Complete linkage (Sørensen 1948; Defays 1977) joins two clusters by their farthest members. Clusters below the threshold
-never span two connected components of the graph of the near pairs, so each component is clustered by itself.
+Complete linkage (Sørensen 1948; Defays 1977) measures the distance of two clusters by their farthest members. So a
+cluster lies within one connected component of the graph whose edges are the near pairs (pairs above the threshold).
+Each component is clustered by itself, and distances between components are never stored.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from embassay.errors import InputError
 
 Ints = NDArray[np.int64]
 BLOCK = 1_024
-"""Rows that are compared with all at once."""
+"""The number of rows that are multiplied with all rows at once."""
 MOST_PAIRS = 20_000_000
+"""The most near pairs, which are all held in memory."""
 LARGEST = 10_000
-"""Near pairs in all, and sentences that hang together, at most."""
+"""The most vectors of one connected component, whose distances are all computed."""
 TOO_MANY = "set a higher --threshold"
 
 
 def complete_linkage(vectors: Any, threshold: float) -> Ints:
-    """Number the clusters in which every cosine is above the threshold.
+    """Cluster vectors so that every two in a cluster have a cosine above the threshold; return cluster numbers.
 
     Parameters
     ----------
@@ -34,52 +36,66 @@ def complete_linkage(vectors: Any, threshold: float) -> Ints:
 
     Returns
     -------
-    (n,) integers from 0, in the order in which the clusters are first seen.
+    (n,) cluster numbers from 0, in the order of each cluster's first vector.
 
     Raises
     ------
     InputError
-        If so many are near each other that the threshold tells nothing apart.
+        If there are more than ``MOST_PAIRS`` near pairs, or a component has more than ``LARGEST`` vectors.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     unit = _normalised(vectors)
     size = unit.shape[0]
-    row, column, cosine = _near(unit, threshold)
+    row, column, cosine = _near_pairs(unit, threshold)
     graph = coo_array((cosine, (row, column)), shape=(size, size)).tocsr()
-    component = connected_components(graph, directed=False)[1]
-    cluster = np.arange(size, dtype=np.int64)
+    _, component = connected_components(graph, directed=False)
+
+    # Split the vectors where the component changes, in the order of components.
     order = np.argsort(component, kind="stable")
-    for members in np.split(order, np.flatnonzero(np.diff(component[order])) + 1):
+    component_starts = np.flatnonzero(np.diff(component[order])) + 1
+    # A cluster is named by its first vector.
+    cluster = np.arange(size, dtype=np.int64)
+    for members in np.split(order, component_starts):
         if len(members) > 1:
-            cluster[members] = members[_within(graph, members, threshold)]
+            first_of_cluster = _cluster_component(graph, members, threshold)
+            cluster[members] = members[first_of_cluster]
+
+    # Number the clusters by the place of their first vector.
     _, first, code = np.unique(cluster, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
-    return rank[code].astype(np.int64)
+    number = np.argsort(np.argsort(first))
+    return number[code].astype(np.int64)
 
 
 def _normalised(vectors: Any) -> Any:
-    """Return the rows at unit length; zero rows as they are."""
+    """Return the rows scaled to unit length; zero rows stay zero."""
     from scipy import sparse
 
     if sparse.issparse(vectors):
-        length = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
-        return sparse.diags_array(1 / np.where(length > 0, length, 1)) @ sparse.csr_array(vectors)
+        squares = np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel()
+        length = np.sqrt(squares)
+        scale = 1 / np.where(length > 0, length, 1)
+        return sparse.diags_array(scale) @ sparse.csr_array(vectors)
     vectors = np.asarray(vectors, dtype=np.float32)
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(length > 0, length, 1)
 
 
-def _near(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]:
-    """Return (i, j, cosine) of all i < j that are nearer than the threshold."""
-    rows, columns, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+def _near_pairs(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]:
+    """Return i, j and the cosine of all pairs i < j whose cosine is above the threshold; (pairs,) each."""
+    # An empty array in each list, because np.concatenate refuses an empty list.
+    rows = [np.zeros(0, np.int64)]
+    columns = [np.zeros(0, np.int64)]
+    values = [np.zeros(0, np.float32)]
     total = 0
     for start in range(0, unit.shape[0], BLOCK):
-        cosine = unit[start : start + BLOCK] @ unit[start:].T
+        block = unit[start : start + BLOCK]
+        cosine = block @ unit[start:].T
         if not isinstance(cosine, np.ndarray):
             cosine = cosine.toarray()
-        row, column = np.nonzero(np.triu(cosine > threshold, 1))
+        near = cosine > threshold
+        row, column = np.nonzero(np.triu(near, 1))
         total += len(row)
         if total > MOST_PAIRS:
             raise InputError(
@@ -91,18 +107,23 @@ def _near(unit: Any, threshold: float) -> tuple[Ints, Ints, NDArray[np.float32]]
     return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
 
 
-def _within(graph: Any, members: Ints, threshold: float) -> Ints:
-    """Return for each member of a component the place of the first member of its cluster."""
+def _cluster_component(graph: Any, members: Ints, threshold: float) -> Ints:
+    """Cluster the members of one component; return for each the place in ``members`` of its cluster's first member."""
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
     if len(members) > LARGEST:
         raise InputError(f"{len(members):,} sentences are linked by cosines above {threshold:g}; {TOO_MANY}")
-    near = graph[members][:, members].toarray()
-    # What is not near has cosine 0 here: its distance of 1 is beyond every threshold.
-    distance = 1 - np.maximum(near, near.T).astype(np.float64)
+    # The graph holds each near pair once. A pair that is not near has cosine 0 here, and a distance of 1 is above every
+    # threshold on distances.
+    upper = graph[members][:, members].toarray()
+    cosine = np.maximum(upper, upper.T).astype(np.float64)
+    distance = 1 - cosine
     np.fill_diagonal(distance, 0)
+    # Rounding may leave cosines slightly above 1.
     np.maximum(distance, 0, out=distance)
-    label = fcluster(linkage(squareform(distance, checks=False), "complete"), 1 - threshold, "distance")
+
+    tree = linkage(squareform(distance, checks=False), "complete")
+    label = fcluster(tree, 1 - threshold, "distance")
     _, first, code = np.unique(label, return_index=True, return_inverse=True)
     return first[code].astype(np.int64)

@@ -1,17 +1,18 @@
-"""How evenly vectors fill their space.
+"""Isotropy: how evenly vectors are spread over the directions of their space.
 
-All values are computed from rows scaled to unit length; they are fractions. With V the (n, d) matrix of these rows,
+All values are computed from rows scaled to unit length. With V the (n, d) matrix of these rows,
 G = VᵀV and C their covariance:
 
 * I_A (Mu & Viswanath 2018, second order), sensitive to the mean:
   (n − ‖1ᵀV‖ + ½σ²_min) / (n + ‖1ᵀV‖ + ½σ²_max), σ the singular values, σ_min = 0 when n < d.
 * IsoScore (Rudman et al. 2022). With λ the eigenvalues of C, λ̂ = √d·λ/‖λ‖, δ = ‖λ̂ − 1‖/√(2(d − √d)) and
-  φ = (d − δ²(d − √d))²/d², it is (d·φ − 1)/(d − 1). Worked out, that is (tr(C)²/‖C‖²_F − 1)/(d − 1): no
-  eigenvalues, any n. tr(C)²/‖C‖²_F is the participation ratio, an effective rank.
+  φ = (d − δ²(d − √d))²/d², it is (d·φ − 1)/(d − 1). This simplifies to (tr(C)²/‖C‖²_F − 1)/(d − 1), which needs no
+  eigenvalues and holds for any n. tr(C)²/‖C‖²_F is the participation ratio, an effective rank.
 
-Both published formulas describe the n vectors at hand. The participation ratio of what they were sampled from is
-larger: 280 vectors of a Gaussian that varies equally in 384 directions have one of 161. ``participation_ratio`` is the
-estimate without that bias (``geometry/participation.py``), ``participation_ratio_plugin`` the formula as it stands.
+Both published formulas describe the n vectors themselves. The participation ratio of their distribution is larger: for
+280 vectors sampled from a Gaussian with equal variance in 384 directions, the formula gives 161.
+``participation_ratio_plugin`` is this formula, ``participation_ratio`` an estimate without the bias
+(``geometry/participation.py``).
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from embassay.geometry.closeness import Floats
 from embassay.geometry.participation import Scatter
 
 BLOCK = 8192
+"""The number of rows that are scaled and multiplied at once."""
 TINY = 1e-15
-"""Norms in float32 below this have lost digits, or are 0 where the vector is not."""
+"""A float32 norm below this may have lost digits to underflow, or be 0; it is computed again in float64."""
 EQUAL = 1e-6
-"""Unit vectors whose variance is below this are equal, but for the rounding of float32."""
+"""Unit vectors whose variance is at most this are treated as equal: it is the rounding error of float32."""
 WIDEST = 8192
-"""The most dimensions that a dense Gram matrix is made for; I_A needs all its singular values."""
+"""The largest dense Gram matrix whose eigenvalues are computed, all of which I_A needs."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,21 @@ class Isotropy:
     Attributes
     ----------
     i_a
-        In [0, 1]: 1 when every direction carries the same weight. NaN where the smaller of n and d is over
-        ``WIDEST``, as all singular values are needed.
+        In [0, 1]: 1 when every direction carries the same weight. NaN where the smaller of n and d is above
+        ``WIDEST``, because all singular values are needed.
     isoscore
         In [0, 1]: 1 when the covariance is a multiple of the identity, 0 when it has one direction only.
     isoscore_unbiased
-        In [0, 1]: the same from ``participation_ratio``.
+        In [0, 1]: IsoScore computed from ``participation_ratio``.
     participation_ratio
-        How many dimensions the vectors use, estimated without the bias of few vectors: by chance it may be above d.
-        NaN for fewer than four vectors, and for few vectors that are orthogonal.
+        The number of dimensions that the vectors use, estimated without the bias of small samples; by chance it may be
+        above d. NaN for fewer than four vectors, and for few vectors that are orthogonal to each other.
     participation_ratio_plugin
-        In [1, min(d, n − 1)]: the ratio of these vectors' own covariance.
+        In [1, min(d, n − 1)]: the same, computed from the sample covariance.
     mean_cosine
-        In [-1/(n − 1), 1]: over all pairs; 0 when directions cancel out.
+        In [-1/(n − 1), 1]: the mean over all pairs of different vectors; 0 when their directions cancel out.
     rows, zeros
-        How many vectors it rests on, and how many zero vectors were left out.
+        The number of vectors used, and of zero vectors that were left out.
     """
 
     i_a: float
@@ -70,7 +72,7 @@ class Isotropy:
 
 @dataclass(frozen=True)
 class _Products:
-    """All that the measures need of n unit vectors in d dimensions, V.
+    """The products of n unit vectors V in d dimensions, from which the measures are computed.
 
     Attributes
     ----------
@@ -79,9 +81,9 @@ class _Products:
     of_rows
         Whether ``gram`` is VVᵀ.
     total
-        (d,) 1ᵀV.
+        (d,) 1ᵀV, the sum of the rows.
     rows
-        n, zero vectors left out.
+        n, without zero vectors.
     """
 
     gram: Any
@@ -98,10 +100,7 @@ class _Products:
 def isotropy(vectors: Any) -> Isotropy:
     """Measure the isotropy of the rows of an (n, d) matrix, dense or CSR."""
     products = _products(vectors)
-    rows, width = products.rows, vectors.shape[1]
-    mean_cosine = float("nan")
-    if rows > 1:
-        mean_cosine = min(1.0, (products.length**2 - rows) / (rows * (rows - 1)))
+    width = vectors.shape[1]
     ratio = _participation(vectors, products)
     plugin = _participation_plugin(products)
     return Isotropy(
@@ -110,10 +109,20 @@ def isotropy(vectors: Any) -> Isotropy:
         isoscore_unbiased=_isoscore(ratio, width),
         participation_ratio=ratio,
         participation_ratio_plugin=plugin,
-        mean_cosine=mean_cosine,
-        rows=rows,
-        zeros=vectors.shape[0] - rows,
+        mean_cosine=_mean_cosine(products),
+        rows=products.rows,
+        zeros=vectors.shape[0] - products.rows,
     )
+
+
+def _mean_cosine(products: _Products) -> float:
+    """Return the mean cosine of two different rows, (‖1ᵀV‖² − n)/(n(n − 1)); NaN for fewer than two rows."""
+    rows = products.rows
+    if rows < 2:
+        return float("nan")
+    # ‖1ᵀV‖² adds up the cosines of all ordered pairs; those of the rows with themselves are n times 1.
+    sum_of_cosines = products.length**2 - rows
+    return min(1.0, sum_of_cosines / (rows * (rows - 1)))
 
 
 def isoscore(vectors: Any) -> float:
@@ -122,13 +131,17 @@ def isoscore(vectors: Any) -> float:
 
 
 def _isoscore(ratio: float, width: int) -> float:
+    """Return (participation ratio − 1)/(d − 1), limited to [0, 1]; NaN for d below 2."""
     if width < 2:
         return float("nan")
     return float(np.clip((ratio - 1) / (width - 1), 0.0, 1.0))
 
 
 def _products(vectors: Any) -> _Products:
-    return _sparse_products(vectors) if issparse(vectors) else _dense_products(vectors)
+    """Return the products of (n, d) vectors, dense or CSR, scaled to unit length; zero vectors are left out."""
+    if issparse(vectors):
+        return _sparse_products(vectors)
+    return _dense_products(vectors)
 
 
 def _participation_plugin(products: _Products) -> float:
@@ -153,22 +166,23 @@ def _participation(vectors: Any, products: _Products) -> float:
 
 
 def _trace(products: _Products) -> float:
-    """Return n·tr(C) = tr(VᵀV) − ‖1ᵀV‖²/n, the trace of VᵀV being n."""
+    """Return n·tr(C) = tr(VᵀV) − ‖1ᵀV‖²/n; tr(VᵀV) = n, because rows have unit length."""
     return products.rows - float(products.total @ products.total) / products.rows
 
 
 def _equal(products: _Products) -> bool:
-    """Say whether there are fewer than two vectors, or all are equal but for rounding."""
+    """Return whether there are fewer than two vectors, or all are equal up to rounding."""
     return products.rows < 2 or _trace(products) <= EQUAL * products.rows
 
 
 def _squared_distances(vectors: Any, mean: Floats) -> Floats:
     """Return (n,) the squared distance of each unit vector from their mean, summed in float64."""
     if issparse(vectors):
-        # ‖x‖² − 2x·m + ‖m‖², so that the rows stay sparse.
+        # ‖x − m‖² as ‖x‖² − 2x·m + ‖m‖², because x − m would not be sparse.
         unit = _unit_sparse(vectors)
         squares = np.asarray(unit.multiply(unit).sum(axis=1)).ravel()
-        return np.asarray(np.maximum(squares - 2 * (unit @ mean) + mean @ mean, 0.0))
+        distances = squares - 2 * (unit @ mean) + mean @ mean
+        return np.asarray(np.maximum(distances, 0.0))
     blocks = []
     for start in range(0, len(vectors), BLOCK):
         centred = _unit_dense(vectors[start : start + BLOCK]) - mean
@@ -177,29 +191,41 @@ def _squared_distances(vectors: Any, mean: Floats) -> Floats:
 
 
 def _centred_square(products: _Products) -> float:
-    """Return ‖n·C‖²_F = ‖VᵀV − ttᵀ/n‖²_F, t = 1ᵀV; for VVᵀ it is ‖HVVᵀH‖²_F, H = I − 11ᵀ/n."""
-    gram, total, rows = products.gram, products.total, products.rows
-    # Expanded below where the matrix is sparse, so that it stays sparse: K = VVᵀ, k the means of its columns, m their
-    # mean; G = VᵀV.
+    """Return ‖n·C‖²_F, from whichever Gram matrix there is.
+
+    With G = VᵀV and t = 1ᵀV it is ‖G − ttᵀ/n‖²_F; with K = VVᵀ and H = I − 11ᵀ/n it is ‖HKH‖²_F. Centring would make a
+    sparse matrix dense, so for sparse ones both norms are expanded.
+    """
     if products.of_rows:
-        means = np.asarray(gram.mean(axis=0), dtype=np.float64).ravel()
-        mean = means.mean()
-        if issparse(gram):
-            # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
-            return float((gram.data**2).sum() - 2 * rows * (means @ means) + (rows * mean) ** 2)
-        centred = gram - means - means[:, None] + mean
-        return float((centred**2).sum())
+        return _centred_square_of_rows(products)
+    gram, total, rows = products.gram, products.total, products.rows
     if issparse(gram):
         # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
-        return float((gram.data**2).sum() - 2 * (total @ (gram @ total)) / rows + (total @ total / rows) ** 2)
+        square = (gram.data**2).sum()
+        mixed = 2 * (total @ (gram @ total)) / rows
+        removed = (total @ total / rows) ** 2
+        return float(square - mixed + removed)
     centred = gram - np.outer(total, total) / rows
+    return float((centred**2).sum())
+
+
+def _centred_square_of_rows(products: _Products) -> float:
+    """Return ‖HKH‖²_F for K = VVᵀ, with k the means of its columns and m the mean of k."""
+    gram, rows = products.gram, products.rows
+    means = np.asarray(gram.mean(axis=0), dtype=np.float64).ravel()
+    mean = means.mean()
+    if issparse(gram):
+        # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
+        square = (gram.data**2).sum()
+        return float(square - 2 * rows * (means @ means) + (rows * mean) ** 2)
+    centred = gram - means - means[:, None] + mean
     return float((centred**2).sum())
 
 
 def _i_a(products: _Products, shape: tuple[int, int]) -> float:
     """Return I_A = (n − ‖1ᵀV‖ + ½σ²_min)/(n + ‖1ᵀV‖ + ½σ²_max), σ the singular values of V.
 
-    NaN for fewer than two vectors, and where both numbers of ``shape`` are over ``WIDEST``.
+    NaN for fewer than two vectors, and where both numbers of ``shape`` are above ``WIDEST``.
 
     Parameters
     ----------
@@ -221,19 +247,27 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
     centred orthogonal vectors.
     """
     gram = products.gram
-    if issparse(gram) and products.rows < width and products.rows > 2:
-        return 0.0, _largest_sparse(gram)
-    values = np.linalg.eigvalsh(gram.toarray() if issparse(gram) else gram)
-    if products.rows < width:
-        return 0.0, float(values[-1])
-    return max(0.0, float(values[0])), float(values[-1])
+    fewer_rows = products.rows < width
+    if issparse(gram):
+        # The iterative solver needs a matrix larger than 2 × 2.
+        if fewer_rows and products.rows > 2:
+            return 0.0, _largest_sparse(gram)
+        gram = gram.toarray()
+    eigenvalues = np.linalg.eigvalsh(gram)
+    largest = float(eigenvalues[-1])
+    if fewer_rows:
+        return 0.0, largest
+    # Rounding may leave a slightly negative one.
+    smallest = max(0.0, float(eigenvalues[0]))
+    return smallest, largest
 
 
 def _largest_sparse(gram: Any) -> float:
     """Return the largest eigenvalue of a sparse symmetric matrix."""
     from scipy.sparse.linalg import ArpackError, eigsh
 
-    # A fixed start, so that the value is the same in every run; a constant one may be orthogonal to the eigenvector.
+    # The start vector is fixed, so that the value is the same in every run. A constant vector would not do: it may be
+    # orthogonal to the eigenvector.
     start = np.cos(np.arange(gram.shape[0]))
     try:
         return float(eigsh(gram, k=1, v0=start, return_eigenvectors=False)[0])
@@ -242,9 +276,9 @@ def _largest_sparse(gram: Any) -> float:
 
 
 def _dense_products(vectors: Any) -> _Products:
-    """Return the products of dense vectors: of the rows, VVᵀ, where there are fewer rows than dimensions, else VᵀV.
+    """Return the products of dense vectors: VVᵀ if there are fewer rows than dimensions, else VᵀV.
 
-    float32 vectors are multiplied in float32, block by block, and added up in float64.
+    float32 vectors are multiplied in float32, block by block; the blocks are added up in float64.
     """
     from scipy.linalg.blas import dsyrk, ssyrk
 
@@ -252,15 +286,19 @@ def _dense_products(vectors: Any) -> _Products:
     syrk = ssyrk if vectors.dtype == np.float32 else dsyrk
     if count < width:
         unit = _unit_dense(vectors)
-        # Of the rows in C order, the transposed view is the (d, n) matrix in Fortran order: no copy is made.
-        upper = syrk(1.0, unit.T, trans=1).astype(np.float64) if len(unit) else np.zeros((0, 0))
+        upper = np.zeros((0, 0))
+        if len(unit):
+            # The transposed view of rows in C order is a (d, n) matrix in Fortran order, so BLAS makes no copy.
+            upper = syrk(1.0, unit.T, trans=1).astype(np.float64)
         return _Products(
             gram=_symmetric(upper),
             of_rows=True,
             total=unit.sum(axis=0, dtype=np.float64),
             rows=len(unit),
         )
-    upper, total, rows = np.zeros((width, width)), np.zeros(width), 0
+    upper = np.zeros((width, width))
+    total = np.zeros(width)
+    rows = 0
     for start in range(0, count, BLOCK):
         unit = _unit_dense(vectors[start : start + BLOCK])
         upper += syrk(1.0, unit.T)
@@ -270,16 +308,18 @@ def _dense_products(vectors: Any) -> _Products:
 
 
 def _symmetric(upper: Floats) -> Floats:
-    """Fill in the lower triangle, which BLAS leaves out: half the products."""
+    """Copy the upper triangle to the lower one, which syrk does not compute."""
     return np.triu(upper) + np.triu(upper, 1).T
 
 
 def _unit_dense(block: Any) -> Any:
-    """Return the rows that are not zero at unit length, in the block's own precision and C order."""
+    """Return the nonzero rows scaled to unit length, in the block's own precision and C order."""
     dtype = block.dtype
     with np.errstate(over="ignore"):
         norms = _norms(block)
-    if not np.isfinite(norms).all() or norms.min(initial=1.0) < TINY:
+    overflows = not np.isfinite(norms).all()
+    underflows = norms.min(initial=1.0) < TINY
+    if overflows or underflows:
         block = np.asarray(block, dtype=np.float64)
         norms = _norms(block)
     nonzero = norms > 0
@@ -294,18 +334,23 @@ def _norms(block: Any) -> Any:
 
 
 def _sparse_products(vectors: Any) -> _Products:
+    """Return the products of CSR vectors: VVᵀ for few rows, else VᵀV."""
     unit = _unit_sparse(vectors)
+    rows, width = unit.shape
     total = np.asarray(unit.sum(axis=0), dtype=np.float64).ravel()
-    # Of many rows, the products of all pairs would no longer be sparse.
-    of_rows = unit.shape[0] < min(unit.shape[1], WIDEST)
+    # With many rows VVᵀ is hardly sparse any more, and larger than VᵀV.
+    of_rows = rows < min(width, WIDEST)
     gram = unit @ unit.T if of_rows else unit.T @ unit
-    return _Products(gram, of_rows, total, unit.shape[0])
+    return _Products(gram, of_rows, total, rows)
 
 
 def _unit_sparse(vectors: Any) -> Any:
+    """Return the nonzero rows scaled to unit length, CSR in float64."""
     from scipy.sparse import csr_array, diags_array
 
     rows = csr_array(vectors, dtype=np.float64)
-    norms = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    rows = rows[norms > 0]
-    return csr_array(diags_array(1 / norms[norms > 0]) @ rows)
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    norms = np.sqrt(squares)
+    nonzero = norms > 0
+    scale = diags_array(1 / norms[nonzero])
+    return csr_array(scale @ rows[nonzero])

@@ -1,8 +1,8 @@
-"""Changes of the space that are said to make embeddings more isotropic, and better.
+"""Linear transforms that are meant to make embeddings more isotropic: standardise, whiten, remove top components.
 
-Fitted on one set of vectors (for retrieval: the documents), applied to any, then scaled to unit length again
-(Roychowdhury et al. 2024, section 3.4; ``remove_pcs`` after Mu & Viswanath 2018). The vectors are scaled to unit
-length first.
+A transform is fitted on one set of vectors (for retrieval: the documents) and applied to any vectors of the same
+encoder. Rows are scaled to unit length before and after it (Roychowdhury et al. 2024, section 3.4; ``remove_pcs`` after
+Mu & Viswanath 2018).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from embassay.geometry.closeness import Floats, unit_rows
 Name = Literal["standardize", "whiten", "remove_pcs"]
 NAMES: tuple[Name, ...] = get_args(Name)
 NEGLIGIBLE = 1e-10
-"""Eigenvalues (and variances) below this share of the largest are no directions."""
+"""A direction whose eigenvalue or variance is at most this share of the largest is treated as having no variance."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Transform:
     mean
         (d,).
     matrix
-        (d,) factors of the dimensions (``standardize``); (d, k) to multiply by (``whiten``); or, where ``removes``,
-        (d, k) orthonormal axes whose parts are subtracted (``remove_pcs``).
+        ``standardize``: (d,) one factor for each dimension. ``whiten``: (d, k), by which centred rows are multiplied.
+        ``remove_pcs``: (d, k) orthonormal axes; the projection of the rows on them is subtracted.
     rank
-        How many directions are left.
+        The number of directions with variance after the transform.
     fitted_on
-        How many vectors it was fitted on.
+        The number of vectors that it was fitted on.
     removes
-        Whether the axes in ``matrix`` are removed rather than multiplied by.
+        Whether the axes in ``matrix`` are removed (``remove_pcs``) instead of being multiplied by.
     """
 
     mean: Floats
@@ -59,9 +59,12 @@ class Transform:
 def fit(name: Name, vectors: Any) -> Transform:
     """Fit a transform on (n, d) dense vectors, n at least 2; zero vectors are left out.
 
-    ``standardize``: each dimension to mean 0 and variance 1. ``whiten``: the covariance to the identity (PCA
-    whitening; eigenvalues below ``NEGLIGIBLE`` of the largest are dropped). ``remove_pcs``: centred, without the
-    top max(1, d // 100) principal components.
+    ``standardize``
+        scales each dimension to mean 0 and variance 1;
+    ``whiten``
+        turns the covariance into the identity (PCA whitening); directions without variance are dropped;
+    ``remove_pcs``
+        centres the rows and removes their first max(1, d // 100) principal components.
 
     Raises
     ------
@@ -74,7 +77,9 @@ def fit(name: Name, vectors: Any) -> Transform:
         raise ValueError(f"a transform needs at least two nonzero vectors, got {len(rows)}")
     mean = rows.mean(axis=0)
     centred = rows - mean
-    if not (centred**2).sum() > NEGLIGIBLE * len(rows):
+    total_variance = (centred**2).sum()
+    # Written with "not", so that NaN is refused as well.
+    if not total_variance > NEGLIGIBLE * len(rows):
         raise ValueError("a transform needs vectors that are not all equal")
     matrix, rank = _FITTED[name](centred)
     if rank < 1:
@@ -83,6 +88,7 @@ def fit(name: Name, vectors: Any) -> Transform:
 
 
 def _standardize(centred: Floats) -> tuple[Floats, int]:
+    """Return (d,) 1/standard deviation, 0 for a constant dimension, and the number of dimensions that vary."""
     variance = (centred**2).mean(axis=0)
     used = variance > NEGLIGIBLE * variance.max()
     scale = np.zeros_like(variance)
@@ -91,33 +97,49 @@ def _standardize(centred: Floats) -> tuple[Floats, int]:
 
 
 def _whiten(centred: Floats) -> tuple[Floats, int]:
-    values, axes = _principal(centred)
-    used = values > NEGLIGIBLE * values[0]
-    return axes[:, used] / np.sqrt(values[used]), int(used.sum())
+    """Return the (d, k) whitening matrix, the principal axes over the square roots of their eigenvalues, and k."""
+    eigenvalues, axes = _principal_components(centred)
+    used = eigenvalues > NEGLIGIBLE * eigenvalues[0]
+    deviations = np.sqrt(eigenvalues[used])
+    return axes[:, used] / deviations, int(used.sum())
 
 
 def _remove_pcs(centred: Floats) -> tuple[Floats, int]:
-    values, axes = _principal(centred)
-    top = axes[:, : max(1, centred.shape[1] // 100)]
-    remaining = np.count_nonzero(values > NEGLIGIBLE * values[0]) - top.shape[1]
-    return top, max(int(remaining), 0)
+    """Return the (d, k) first principal axes, and how many directions with variance remain without them."""
+    eigenvalues, axes = _principal_components(centred)
+    removed = max(1, centred.shape[1] // 100)
+    top = axes[:, :removed]
+    with_variance = np.count_nonzero(eigenvalues > NEGLIGIBLE * eigenvalues[0])
+    # There may be fewer axes than are to be removed.
+    remaining = int(with_variance) - top.shape[1]
+    return top, max(remaining, 0)
 
 
-def _principal(centred: Floats) -> tuple[Floats, Floats]:
-    """Return the k eigenvalues of the covariance, largest first, and their (d, k) unit vectors, k at most min(n, d).
+def _principal_components(centred: Floats) -> tuple[Floats, Floats]:
+    """Return the k eigenvalues of the covariance of (n, d) centred rows, largest first, and their (d, k) unit vectors.
 
-    With fewer rows than dimensions they come from the (n, n) matrix of the rows' products, which has the same
-    eigenvalues: an eigenvector u of it belongs to the axis Xᵀu / ‖Xᵀu‖. Directions without variance are left out then.
+    k is d if there are at least d rows. With fewer rows, k counts the directions with variance only.
     """
     rows, width = centred.shape
     if rows >= width:
-        values, axes = np.linalg.eigh(centred.T @ centred / rows)
-        return values[::-1], axes[:, ::-1]
-    values, row_axes = np.linalg.eigh(centred @ centred.T / rows)
-    values, row_axes = values[::-1], row_axes[:, ::-1]
-    used = values > NEGLIGIBLE * values[0]
-    axes = centred.T @ row_axes[:, used]
-    return values[used], axes / np.linalg.norm(axes, axis=0)
+        covariance = centred.T @ centred / rows
+        return _eigh_largest_first(covariance)
+
+    # XXᵀ/n is smaller than the covariance XᵀX/n and has the same positive eigenvalues: if u is an eigenvector of
+    # XXᵀ/n, then Xᵀu is one of XᵀX/n.
+    products = centred @ centred.T / rows
+    eigenvalues, row_vectors = _eigh_largest_first(products)
+    # Where the eigenvalue is 0, Xᵀu is 0 as well and has no direction.
+    used = eigenvalues > NEGLIGIBLE * eigenvalues[0]
+    axes = centred.T @ row_vectors[:, used]
+    lengths = np.linalg.norm(axes, axis=0)
+    return eigenvalues[used], axes / lengths
+
+
+def _eigh_largest_first(symmetric: Floats) -> tuple[Floats, Floats]:
+    """Return the eigenvalues of a symmetric matrix, largest first, and their eigenvectors as columns."""
+    eigenvalues, vectors = np.linalg.eigh(symmetric)
+    return eigenvalues[::-1], vectors[:, ::-1]
 
 
 _FITTED = {"standardize": _standardize, "whiten": _whiten, "remove_pcs": _remove_pcs}

@@ -1,1 +1,1 @@
-"""Pure comparisons of texts as words: tokens, ROUGE, Levenshtein."""
+"""Comparisons of two texts by their words: tokens, ROUGE, Levenshtein distance."""

@@ -1,4 +1,4 @@
-"""How many tokens have to be put in, taken out or replaced to turn one text into another."""
+"""The Levenshtein distance of two texts: the least number of tokens to insert, delete or replace."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 def levenshtein(first: Sequence[str], second: Sequence[str]) -> float:
-    """Return the edit distance of two lists of tokens over the length of the longer; 0 the same, 1 nothing shared.
+    """Return the edit distance of two lists of tokens divided by the length of the longer one.
 
-    0 for two empty lists.
+    In [0, 1]: 0 for equal lists, also for two empty ones; 1 if every token has to be changed.
     """
     from rapidfuzz.distance import Levenshtein
 

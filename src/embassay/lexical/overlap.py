@@ -14,16 +14,16 @@ from embassay.lexical.tokens import word_pieces, words
 
 QUANTITIES = ("rouge1", "rouge2", "rougeL", "levenshtein", "length")
 ON_PIECES = ("levenshtein", "length")
-"""Those that need word pieces; undefined without a tokenizer."""
+"""The quantities that are computed on word pieces; undefined without a tokenizer."""
 
 
 @lru_cache(maxsize=8)
 def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
-    """Return the (n, 5) overlap of pairs of texts.
+    """Return the (n, 5) lexical overlap of pairs of texts; the columns are ``QUANTITIES``.
 
-    ROUGE-1, -2 and -L (F1 of lower-cased ``[a-z0-9]+`` tokens); the token Levenshtein distance over the longer
-    length, and the mean length of the two texts, both on ``bert-base-uncased`` word pieces; NaN for these two where
-    no such tokenizer is installed.
+    ROUGE-1, -2 and -L are the F1 of lower-cased ``[a-z0-9]+`` tokens, in [0, 1], higher for more overlap. The
+    Levenshtein distance (in [0, 1], lower for more overlap) and the mean length of the two texts are computed on
+    ``bert-base-uncased`` word pieces; both are NaN if no such tokenizer is installed.
     """
     overlaps = np.full((len(pairs), len(QUANTITIES)), np.nan)
     for row, (first, second) in enumerate(pairs):
@@ -39,11 +39,11 @@ def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
         for row, (first_pieces, second_pieces) in enumerate(zip(all_first_pieces, all_second_pieces, strict=True)):
             overlaps[row, 3] = levenshtein(first_pieces, second_pieces)
             overlaps[row, 4] = (len(first_pieces) + len(second_pieces)) / 2
-    # The result is kept for the next call: nobody may write into it.
+    # The cached array is returned again by later calls, so it must not be changed.
     overlaps.flags.writeable = False
     return overlaps
 
 
 def pairs_of(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Put two lists of texts together, pair by pair."""
+    """Return the pairs of two lists of texts, in the form that :func:`overlap` takes."""
     return tuple(zip(firsts, seconds, strict=True))

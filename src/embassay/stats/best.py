@@ -1,16 +1,16 @@
-"""Which candidates may be the best, and which ranks each may have.
+"""The best set (candidates that may be the best) and the rank interval of each candidate.
 
 The best set holds the candidates that a multiple comparison with the best does not exclude (Hsu 1996; the confidence
-set for the first rank of Mogstad, Romano, Shaikh & Wilhelm 2024): the true best is in it with a confidence of 95 %.
-Rank intervals hold for all K candidates at once with the same confidence. Both come from the same random exchanges of
+set for the first rank of Mogstad, Romano, Shaikh & Wilhelm 2024): it contains the true best with 95 % confidence. Rank
+intervals hold for all K candidates at once with 95 % confidence. Both are computed from the same random exchanges of
 whole units between all candidates. With T_ij the standardised difference j − i, observed or after an exchange:
 
-    best set          candidate i is kept unless max_j T_ij is beyond the 95 % quantile of the same maximum
+    best set          candidate i is kept unless max_j T_ij exceeds the 95 % quantile of this maximum over exchanges
     rank interval     [1 + number significantly better, K − number significantly worse], where i and j differ
-                      significantly if |T_ij| is beyond the 95 % quantile of the maximum over all pairs
+                      significantly if |T_ij| exceeds the 95 % quantile of the maximum over all pairs
 
-The two answer different questions. That a candidate may have rank 1 by its rank interval, and still is not in the best
-set, is no contradiction: the best set is about the first rank only, and one-sided, so it excludes more.
+A candidate may be outside the best set although its rank interval contains rank 1. This is no contradiction: the test
+for the best set is one-sided and concerns the first rank only, so it excludes more.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 MAX_UNDEFINED = 0.05
-"""A candidate with a larger share of undefined items is left out, so that it does not cost the others their items."""
+"""A candidate with a larger share of undefined items is left out; else all would be ranked on fewer items."""
 ROUNDS = (9_999, 49_999)
-"""How many patterns have been drawn after each round; the second one only where the first does not decide."""
+"""The number of patterns drawn after each round; there is a second round only if the first does not decide."""
 BLOCK = 2**20
-"""Numbers that are held at once: 8 MB."""
+"""The most numbers in memory at once: 8 MB."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,17 @@ class Standings:
     ----------
     best_set
         The candidates that may be the best, highest value first; every other one is significantly worse than some
-        candidate. Empty where there is no verdict; ``reason`` then says why not.
+        candidate. Empty if there is no verdict; ``reason`` then gives the reason.
     rank_low, rank_high
-        The best and the worst rank that each candidate may have; empty where there is no verdict.
+        The best and the worst rank that each candidate may have; empty if there is no verdict.
     values
         The value of each candidate on the items that are defined for all of them, highest first.
     left_out
         Candidates that are undefined for more than 5 % of the items; they have neither rank nor value here.
     undefined_as_wrong
-        The value of each candidate, those left out included, when every undefined item counts as wrong.
+        The value of each candidate, including those left out, with every undefined item counted as wrong.
     items, units
-        The common items and their units.
+        The number of common items, and of their units.
     """
 
     best_set: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def rank_means(
     fold
         (n,) fold codes from 0, where the value is a mean over folds that all have the same weight.
     wrong
-        What an undefined item counts as when it counts as wrong; None where nothing is right or wrong.
+        The value of an undefined item that counts as wrong; None for quantities without right and wrong.
     """
     common = _CommonItems.of(values)
     common_unit = unit[common.mask]
@@ -117,14 +117,14 @@ def rank_correlations(
 ) -> Standings:
     """Rank candidates by their correlation with x.
 
-    As :func:`rank_means`, but an exchange lets the standardised ranks of whole units change places between candidates,
-    see :mod:`embassay.stats.exchange`, and T_ij is the difference of the coefficients over its standard error.
+    As :func:`rank_means`, but the standardised values of whole units are exchanged between candidates, see
+    :mod:`embassay.stats.exchange`, and T_ij is the difference of the coefficients divided by its standard error.
 
     Returns
     -------
     No verdict where one unit holds more than a third of the items. A candidate whose values do not vary is left out.
     """
-    # Adding 0·x makes items undefined for which x is.
+    # Adding 0·x makes every item undefined for which x is undefined.
     common = _CommonItems.of({name: y + 0 * x for name, y in ys.items()})
     common_x = x[common.mask]
     common_unit = unit[common.mask]
@@ -189,7 +189,7 @@ class JointFlips:
         return len(self.sums)
 
     def gaps(self, signs: Floats) -> Floats:
-        """Return (b, K, K): by how much the second candidate is above the first under (b, units) signs."""
+        """Return (b, K, K) T_ij: the second candidate's sum less the first's, standardised, for (b, units) signs."""
         flipped = signs @ self.sums
         first = flipped[:, :, None]
         second = flipped[:, None, :]
@@ -220,18 +220,21 @@ class JointExchange:
         return int(self.sums.shape[1])
 
     def gaps(self, signs: Floats) -> Floats:
-        """Return (b, K, K): by how much the second coefficient is above the first where −1 exchanges a unit.
+        """Return (b, K, K) T_ij: the second coefficient less the first, standardised; a sign of −1 exchanges a unit.
 
-        As in :class:`~embassay.stats.exchange.CorrelationExchange`, a sign moves half the difference of two
-        candidates' sums from one to the other.
+        The mixed sums are those of :class:`~embassay.stats.exchange.CorrelationExchange`, for every pair of candidates:
+        half the pair's total ± half the difference of the flipped sums.
         """
-        # Axes: kind of sum, flips, first candidate, second candidate.
+        # (3, K) and (3, b, K): the totals of each candidate, as they are and with flipped units.
         total = self.sums.sum(axis=1)
+        flipped = np.stack([signs @ sums for sums in self.sums])
+
+        # (3, 1, K, K) and (3, b, K, K): for each pair, the first candidate on the last axis but one.
         both = total[:, None, :] + total[:, :, None]
         middle = both[:, None] / 2
-        flipped = np.stack([signs @ sums for sums in self.sums])
         difference = flipped[:, :, None, :] - flipped[:, :, :, None]
         moved = difference / 2
+
         first = coefficient(middle - moved, self.items)
         second = coefficient(middle + moved, self.items)
         return np.asarray((second - first) / self.scale)
@@ -244,9 +247,9 @@ class _CommonItems:
     Attributes
     ----------
     candidates, left_out
-        Those that take part, and those that are undefined for too many items.
+        The candidates that are ranked, and those that are undefined for too many items.
     mask
-        (n,) the items defined for all that take part.
+        (n,) the items that are defined for all ranked candidates.
     defined_for_any
         (n,) the items defined for any candidate.
     """
@@ -258,6 +261,7 @@ class _CommonItems:
 
     @classmethod
     def of(cls, values: Mapping[str, Floats]) -> _CommonItems:
+        """Choose the candidates with at most 5 % undefined items, and the items that all of them have."""
         if not values:
             nothing = np.zeros(0, dtype=bool)
             return cls((), (), nothing, nothing)
@@ -276,7 +280,7 @@ class _CommonItems:
 
 
 def _before_ranking(common: _CommonItems, values: Mapping[str, float], unit: Ints) -> Standings:
-    """Return the values, highest first, and the reason if there is to be no verdict."""
+    """Return standings with the values, highest first, and with the reason if there can be no verdict."""
     units = len(np.unique(unit))
     reason = None
     if not common.candidates:
@@ -301,26 +305,30 @@ def _ranked(standings: Standings, joint: Joint, draws: Draws, *purpose: str) -> 
     names = list(standings.values)
     observed = joint.gaps(np.ones((1, joint.units)))[0]
     significant = _significant(observed, joint, draws, *purpose)
+    # observed[i, j] is positive where candidate j is above candidate i.
     better = (significant.differs & (observed > 0)).sum(axis=1)
     worse = (significant.differs & (observed < 0)).sum(axis=1)
-    return replace(
-        standings,
-        best_set=tuple(name for name, below in zip(names, significant.below_another, strict=True) if not below),
-        rank_low={name: 1 + int(number) for name, number in zip(names, better, strict=True)},
-        rank_high={name: len(names) - int(number) for name, number in zip(names, worse, strict=True)},
-    )
+    best_set = []
+    rank_low = {}
+    rank_high = {}
+    for place, name in enumerate(names):
+        rank_low[name] = 1 + int(better[place])
+        rank_high[name] = len(names) - int(worse[place])
+        if not significant.below_another[place]:
+            best_set.append(name)
+    return replace(standings, best_set=tuple(best_set), rank_low=rank_low, rank_high=rank_high)
 
 
 @dataclass(frozen=True)
 class _Significant:
-    """What is significant at 5 %.
+    """The results of the tests at the 5 % level.
 
     Attributes
     ----------
     below_another
-        (K,) whether a candidate is below some other one.
+        (K,) whether a candidate is significantly below some other one.
     differs
-        (K, K) whether two candidates differ.
+        (K, K) whether two candidates differ significantly.
     """
 
     below_another: Bools
@@ -330,13 +338,13 @@ class _Significant:
 def _significant(observed: Floats, joint: Joint, draws: Draws, *purpose: str) -> _Significant:
     """Test (K, K) observed T_ij against random exchanges; see the top of this module.
 
-    Exchanges are drawn until the 99 % Monte Carlo interval of every p excludes 0.05. What the last round leaves
-    undecided is not significant: chance excludes no candidate.
+    Exchanges are drawn until the 99 % Monte Carlo interval of every p excludes 0.05. A test that the last round leaves
+    undecided is not significant, so that chance excludes no candidate.
     """
     candidates = len(observed)
     highest = observed.max(axis=1) - ROUNDING
     distances = np.abs(observed).ravel() - ROUNDING
-    # The number of exchanges that are as extreme, of each candidate and of each pair.
+    # The number of exchanges that are at least as extreme as observed, for each candidate and for each pair.
     extreme_below = np.zeros(candidates, dtype=np.int64)
     extreme_pairs = np.zeros(candidates * candidates, dtype=np.int64)
     high = np.ones(candidates + candidates * candidates)
@@ -355,28 +363,41 @@ def _significant(observed: Floats, joint: Joint, draws: Draws, *purpose: str) ->
         if not undecided.any():
             break
     significant = high <= ALPHA
-    return _Significant(significant[:candidates], significant[candidates:].reshape(candidates, candidates))
+    return _Significant(
+        below_another=significant[:candidates],
+        differs=significant[candidates:].reshape(candidates, candidates),
+    )
 
 
 def _pair_norms(sums: Floats) -> Floats:
-    """Return (K, K) √(Σ_u d_u²) for all pairs of columns of (units, K) sums; infinite where it is rounding only."""
-    squares = np.stack([((sums - column[:, None]) ** 2).sum(axis=0) for column in sums.T])
-    largest = (sums * sums).sum(axis=0)
-    rounding = (ROUNDING**2) * np.maximum(largest[:, None], largest[None, :])
+    """Return (K, K) √(Σ_u d_u²) for all pairs of columns of (units, K) sums; infinite for columns equal up to rounding.
+
+    An infinite norm makes the standardised difference of such a pair 0.
+    """
+    rows = []
+    for column in sums.T:
+        differences = sums - column[:, None]
+        rows.append((differences**2).sum(axis=0))
+    squares = np.stack(rows)
+    own_squares = (sums * sums).sum(axis=0)
+    larger = np.maximum(own_squares[:, None], own_squares[None, :])
+    rounding = ROUNDING**2 * larger
     return np.sqrt(np.where(squares > rounding, squares, np.inf))
 
 
 def _unit_sums(columns: Sequence[Floats], unit: Ints) -> Floats:
-    """Return the (units, k) sums of columns without undefined items."""
-    return np.stack([np.bincount(unit, weights=column) for column in columns], axis=1).astype(np.float64)
+    """Return the (units, k) sums over units of k columns in which all items are defined."""
+    sums = [np.bincount(unit, weights=column) for column in columns]
+    return np.stack(sums, axis=1).astype(np.float64)
 
 
 def _item_weights(mask: Bools, fold: Ints | None) -> Floats:
-    """Return the weights of the masked items: equal ones, or those that give each fold the same weight."""
+    """Return the weights of the masked items: 1 each, or 1/(items of the fold), which weights all folds equally."""
     if fold is None:
         return np.ones(int(mask.sum()))
-    masked = fold[mask]
-    return np.asarray(1 / np.bincount(masked)[masked])
+    fold_of_item = fold[mask]
+    sizes = np.bincount(fold_of_item)
+    return np.asarray(1 / sizes[fold_of_item])
 
 
 def _undefined_as_wrong(
@@ -389,9 +410,11 @@ def _undefined_as_wrong(
     means = {}
     for name, items in values.items():
         filled = np.where(np.isnan(items), wrong, items)[mask]
-        means[name] = float((filled * weight).sum() / weight.sum())
+        total = (filled * weight).sum()
+        means[name] = float(total / weight.sum())
     return _highest_first(means)
 
 
 def _highest_first(values: Mapping[str, float]) -> dict[str, float]:
+    """Return the values in descending order; equal ones keep their order."""
     return dict(sorted(values.items(), key=lambda pair: pair[1], reverse=True))

@@ -1,8 +1,8 @@
 """Correlations with intervals over independent units.
 
-Ranks are taken again in every resample: with c the resampling counts, an item of count c stands for c tied items.
-So its midrank is (sum of the counts below) + (counts tied with it + 1)/2, and Spearman's coefficient is Pearson's
-coefficient of the midranks, weighted by c. The items are sorted once; the ranks in a resample are cumulative sums.
+Spearman's ranks are computed anew in every resample. An item that is drawn c times stands for c tied items, so its
+midrank is (sum of the counts of lower items) + (sum of the counts of tied items + 1)/2. Spearman's coefficient is
+Pearson's coefficient of the midranks, weighted by c. The items are sorted once; the ranks are cumulative sums.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Kind = Literal["pearson", "spearman"]
 BLOCK = 2_000_000
 """The most weights that are held at once: 16 MB."""
 DIGITS = 12
-"""Decimals of what is compared: beyond them there is only rounding."""
+"""Coefficients are rounded to this many decimals before they are compared, to remove rounding errors."""
 MIN_ITEMS = 4
-"""With fewer items no correlation is given."""
+"""With fewer items there is no correlation."""
 ROUNDING = 1e-12
 """Values whose variance is below this share of their largest square do not vary."""
 
@@ -42,14 +42,14 @@ def correlation(x: Floats, y: Floats, kind: Kind) -> float:
 
 
 def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
-    """Return (n,) values whose mean is the coefficient r and whose spread is about that of its estimate.
+    """Return (n,) values whose mean is the coefficient r and whose standard error is about that of r.
 
-    The influence function of a correlation (Devlin, Gnanadesikan & Kettenring 1975) put at r, with z the standardised
+    r plus the influence function of a correlation (Devlin, Gnanadesikan & Kettenring 1975), with z the standardised
     values (ranks, for Spearman):
 
         z_x·z_y − (r/2)(z_x² + z_y²) + r
 
-    The standard error of a difference of two coefficients is that of the difference of their influences.
+    The standard error of the difference of two coefficients is about that of the mean difference of their influences.
 
     Returns
     -------
@@ -62,19 +62,20 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
         return influence
     zx = standardised(x[both], kind)
     zy = standardised(y[both], kind)
-    influence[both] = np.round(zx * zy - r / 2 * (zx * zx + zy * zy) + r, DIGITS)
+    values = zx * zy - r / 2 * (zx * zx + zy * zy) + r
+    influence[both] = np.round(values, DIGITS)
     return influence
 
 
 def standardised(values: Floats, kind: Kind) -> Floats:
-    """Return (n,) values, or for Spearman their midranks, with mean 0 and variance 1; they must vary."""
+    """Return (n,) values, or their midranks for Spearman, scaled to mean 0 and variance 1; the values must vary."""
     scaled = midranks(values) if kind == "spearman" else _of_size_1(values)
     return np.asarray((scaled - scaled.mean()) / scaled.std())
 
 
 def midranks(values: Floats) -> Floats:
     """Return ranks from 1; tied values share the mean of their ranks."""
-    # scipy.stats.rankdata gives the same, but importing scipy.stats takes half a second.
+    # Not scipy.stats.rankdata, which gives the same ranks: importing scipy.stats takes half a second.
     _, group, group_sizes = np.unique(values, return_inverse=True, return_counts=True)
     highest = np.cumsum(group_sizes)
     return np.asarray((highest - (group_sizes - 1) / 2)[group])
@@ -124,10 +125,12 @@ def bootstrap(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpo
     unit_of_item = unit[both]
     x_scale = _scale(x[both], kind)
     y_scale = _scale(y[both], kind)
+    units = int(unit.max(initial=-1)) + 1
     rows = max(1, BLOCK // max(len(unit_of_item), 1))
     replicates = []
-    for block in counts(int(unit.max(initial=-1)) + 1, draws, *purpose):
+    for block in counts(units, draws, *purpose):
         for start in range(0, len(block), rows):
+            # Each item is drawn as often as its unit.
             weights = block[start : start + rows, unit_of_item].astype(np.float64)
             replicates.append(weighted_pearson(x_scale(weights), y_scale(weights), weights))
     return np.concatenate(replicates)
@@ -149,7 +152,7 @@ def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
     Returns
     -------
-    (b,) in [-1, 1]; NaN where a side does not vary.
+    (b,) in [-1, 1]; NaN where x or y does not vary.
     """
     total = weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -157,11 +160,16 @@ def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
         y_mean = (y * weights).sum(axis=1) / total
         dx = x - x_mean[:, None]
         dy = y - y_mean[:, None]
+
         xy = (weights * (dx * dy)).sum(axis=1)
         xx = (weights * (dx * dx)).sum(axis=1)
         yy = (weights * (dy * dy)).sum(axis=1)
-        x_varies = xx > ROUNDING * total * (x * x).max(axis=1)
-        y_varies = yy > ROUNDING * total * (y * y).max(axis=1)
+
+        # Rounding leaves a small sum of squares where the values are constant.
+        x_largest = (x * x).max(axis=1)
+        y_largest = (y * y).max(axis=1)
+        x_varies = xx > ROUNDING * total * x_largest
+        y_varies = yy > ROUNDING * total * y_largest
         r = xy / (np.sqrt(xx) * np.sqrt(yy))
     return np.where(x_varies & y_varies, np.clip(r, -1.0, 1.0), np.nan)
 
@@ -172,7 +180,7 @@ def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
         tanh(artanh r ± z·SE)
 
     SE = 1/√(n − 3) for Pearson (Fisher 1921), √((1 + r²/2)/(n − 3)) for Spearman (Bonett & Wright 2000). The interval
-    assumes that the models are a random sample of models, which they are not: reports say so beside it.
+    assumes that the models are a random sample, which the models of a run are not; reports say so next to the interval.
 
     Parameters
     ----------
@@ -194,25 +202,31 @@ def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
     r = max(-1.0, min(1.0, round(r, DIGITS)))
     if abs(r) == 1:
         return Estimate(r, None, None, models, models, undefined, "no interval for a perfect correlation")
-    variance = (1 + r**2 / 2 if kind == "spearman" else 1) / (models - 3)
+    numerator = 1 + r**2 / 2 if kind == "spearman" else 1
+    variance = numerator / (models - 3)
     reach = NormalDist().inv_cdf(UPPER) * variance**0.5
-    low = float(np.tanh(np.arctanh(r) - reach))
-    high = float(np.tanh(np.arctanh(r) + reach))
+    transformed = np.arctanh(r)
+    low = float(np.tanh(transformed - reach))
+    high = float(np.tanh(transformed + reach))
     return Estimate(r, low, high, models, models, undefined)
 
 
 def _defined(x: Floats, y: Floats) -> Bools:
+    """Return which items are defined in both x and y."""
     return ~(np.isnan(x) | np.isnan(y))
 
 
 def _too_few(number: int, noun: str) -> str:
-    """Say that a correlation needs more items or models than there are."""
+    """Return the reason why there is no correlation: too few items or models."""
     plural = "" if number == 1 else "s"
     return f"only {number} {noun}{plural}, {MIN_ITEMS} are needed"
 
 
 def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
-    """Return a function of (b, n) weights: the values for Pearson, their (b, n) weighted midranks for Spearman."""
+    """Return a function of (b, n) weights that gives the values for Pearson, or their weighted midranks for Spearman.
+
+    The function returns (1, n) values, which are the same for all weights, or (b, n) midranks.
+    """
     if kind == "spearman":
         return _weighted_midranks(values)
     scaled = _of_size_1(values)
@@ -220,8 +234,9 @@ def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
 
 
 def _of_size_1(values: Floats) -> Floats:
-    """Return values divided by the largest of them, so that squares neither vanish nor overflow."""
-    return np.asarray(values / (np.abs(values).max(initial=0.0) or 1.0))
+    """Return values divided by the largest absolute value, so that squares neither underflow nor overflow."""
+    largest = np.abs(values).max(initial=0.0) or 1.0
+    return np.asarray(values / largest)
 
 
 def _weighted_midranks(values: Floats) -> Callable[[Floats], Floats]:

@@ -1,4 +1,4 @@
-"""How values are distributed: histograms, densities, and how much two of them overlap."""
+"""Distributions of values: histograms, kernel densities, and the overlap of two densities."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ FINE = 2048
 
 
 def histogram(values: Floats, low: float, high: float, bins: int = 40) -> tuple[Floats, Floats]:
-    """Return the edges (bins + 1,) and the share of the defined values in each bin; values beyond go to the ends.
+    """Return the edges (bins + 1,) and the share of the defined values in each bin (bins,).
 
-    The shares add up to 1, or are all 0 when nothing is defined.
+    Values outside [low, high] count in the first or last bin. The shares add up to 1, or are all 0 without values.
     """
     defined = values[~np.isnan(values)]
     counts, edges = np.histogram(np.clip(defined, low, high), bins=bins, range=(low, high))
@@ -27,7 +27,7 @@ def bandwidth(values: Floats) -> float:
     deviation = float(values.std(ddof=1))
     lower, upper = np.percentile(values, [25, 75])
     from_quartiles = float(upper - lower) / 1.34
-    # Where more than half of the values are equal, the quartiles say nothing.
+    # If more than half of the values are equal, the quartiles may coincide.
     spread = min(deviation, from_quartiles) or deviation
     return float(0.9 * spread * len(values) ** -0.2)
 
@@ -35,12 +35,12 @@ def bandwidth(values: Floats) -> float:
 def density(values: Floats, grid: Floats, low: float, high: float) -> Floats:
     """Return the Gaussian kernel density of the defined values on an ascending grid within [low, high].
 
-    The density is reflected at ``low`` and ``high``, the ends of what is possible, so that it has the area 1
-    between them. Computed on 2048 cells; values that do not vary are one cell wide.
+    ``low`` and ``high`` are the ends of the possible range. The density is reflected there, so that its area between
+    them is 1. It is computed on 2048 cells; the density of equal values is one cell wide.
 
     Returns
     -------
-    (len(grid),) all 0 when nothing is defined.
+    (len(grid),); all 0 without values.
     """
     defined = values[~np.isnan(values)]
     if len(defined) == 0:
@@ -50,29 +50,33 @@ def density(values: Floats, grid: Floats, low: float, high: float) -> Floats:
 
     width = bandwidth(defined)
     # Beyond five bandwidths the kernel is below 4e-6 of its height.
-    reach = min(max(int(np.ceil(5 * width / step)), 1), FINE)
+    cells = int(np.ceil(5 * width / step))
+    reach = min(max(cells, 1), FINE)
     offsets = np.arange(-reach, reach + 1) * step
     kernel = np.exp(-0.5 * (offsets / max(width, step)) ** 2)
     kernel /= kernel.sum()
 
     mirrored = np.pad(counts.astype(float), reach, mode="symmetric")
     smooth = np.convolve(mirrored, kernel, mode="valid")
-    return np.interp(grid, _centres(low, step), smooth / (len(defined) * step))
+    heights = smooth / (len(defined) * step)
+    return np.interp(grid, _centres(low, step), heights)
 
 
 def overlap(first: Floats, second: Floats, low: float, high: float) -> float:
-    """Return the area that the densities of two sets of values share: 1 the same, 0 apart; NaN without values.
+    """Return the overlapping coefficient ∫ min(f, g) (Inman & Bradley 1989) of the kernel densities of two samples.
 
-    The overlapping coefficient ∫ min(f, g) (Inman & Bradley 1989) of the two kernel densities.
+    In [0, 1]: 1 for equal densities, 0 for disjoint ones; NaN if either sample has no defined value.
     """
     if np.isnan(first).all() or np.isnan(second).all():
         return float("nan")
     step = (high - low) / FINE
     grid = _centres(low, step)
-    lower = np.minimum(density(first, grid, low, high), density(second, grid, low, high))
+    first_density = density(first, grid, low, high)
+    second_density = density(second, grid, low, high)
+    lower = np.minimum(first_density, second_density)
     return min(1.0, float(lower.sum() * step))
 
 
 def _centres(low: float, step: float) -> Floats:
-    """Return the middles of the 2048 cells."""
+    """Return (2048,) the middles of the cells."""
     return np.asarray(low + (np.arange(FINE) + 0.5) * step, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""The minimum detectable difference of a corpus, and how many units a smaller one needs.
+"""The minimum detectable difference of a corpus, and the number of units that a given difference needs.
 
-Both come from one formula and one :class:`Precision`, so they never contradict each other: the units needed for the
-minimum detectable difference are the units that there are. Neither is computed from an observed difference.
+Both come from one formula and one :class:`Precision`, so they never contradict each other: the minimum detectable
+difference needs exactly the present number of units. Neither is computed from an observed difference.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from embassay.stats.permutation import ALPHA
 from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
 
 POWER = 0.8
+"""The probability that a true difference of the minimum detectable size becomes significant."""
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Precision:
-    """How precisely a corpus shows the difference of two candidates.
+    """The precision with which a corpus estimates the difference of two candidates.
 
-    With u times as many units, the standard error is error/√u and the effective number effective_items·u.
+    With u times as many units, the standard error is error/√u and the effective number of items effective_items·u.
 
     Attributes
     ----------
     error
         The standard error of a difference, on these units.
     effective_items
-        How many independent items the shares rest on; None for values that are no shares.
+        The effective number of items of the shares; None for values that are not shares.
     units, items
-        What it was computed from.
+        The number of units and items that it was computed from.
     tests
-        The number of tests in the family, all of which Holm's correction may count.
+        The number of tests in the family, which Holm's correction multiplies p by at most.
     """
 
     error: float
@@ -50,9 +51,9 @@ class Precision:
     def minimum_detectable_difference(self) -> float:
         """The smallest true difference that such a corpus shows with a power of 80 %.
 
-        With m tests and z = z₁₋α/₂ₘ + z₀.₈, it is z·error; for shares at least z²/(n + z²), n the effective items. For
-        a difference of δ a share of at least δ of the items must differ, whose standard error is √(δ(1 − δ)/n): δ is z
-        times that at the floor. The floor matters where two encoders hardly differ.
+        With m tests and z = z₁₋α/₂ₘ + z₀.₈ it is z·error; for shares at least z²/(n + z²), n the effective number of
+        items. This floor matters if two encoders hardly differ: for a difference of δ a share of at least δ of the
+        items differs, so the standard error is at least √(δ(1 − δ)/n). The floor is the δ that is z times this error.
         """
         z = self._z
         difference = z * self.error
@@ -64,8 +65,7 @@ class Precision:
     def units_needed(self, difference: float) -> int:
         """Return how many units show this true difference with a power of 80 %; at least ``MIN_UNITS``.
 
-        The smallest u at which the formula of :attr:`minimum_detectable_difference`, with u units instead of the
-        present ones, is at most the difference.
+        It is the smallest number of units for which :attr:`minimum_detectable_difference` is at most the difference.
 
         Parameters
         ----------
@@ -79,12 +79,12 @@ class Precision:
         if self.effective_items is not None:
             for_floor = z * z * (1 - difference) / (difference * self.effective_items)
             growth = max(growth, for_floor)
-        # The minimum detectable difference itself needs exactly the present units, but for rounding.
+        # Without the allowance for rounding, the minimum detectable difference itself could need one unit more.
         units = math.ceil(self.units * growth * (1 - ROUNDING))
         return max(units, MIN_UNITS)
 
     def items_needed(self, difference: float) -> int:
-        """Return how many items these units have, with as many items per unit as now."""
+        """Return the number of items of :meth:`units_needed` units, with as many items per unit as now."""
         items = self.units_needed(difference) * self.items / self.units
         return math.ceil(items * (1 - ROUNDING))
 
@@ -103,29 +103,36 @@ def precision_of(
     *,
     of_shares: bool,
 ) -> Precision | None:
-    """Return the precision that a corpus has for every candidate against the reference.
+    """Return the precision with which a corpus shows the difference of each candidate from the reference.
 
     Parameters
     ----------
     differences
-        Those of all families; only the family ``reference`` counts, which holds candidates only.
+        Those of all families; only the family ``reference`` is used, which compares candidates only.
     values
-        The (n,) item values of the candidates. With one candidate, a second one of the same spread is assumed whose
-        errors are independent of its own.
+        The (n,) item values of the candidates. If there is one, an independent second one with the same variance is
+        assumed.
     of_shares
-        Whether the values are shares, so that a difference needs items that differ.
+        Whether the values are shares, for which the minimum detectable difference has a floor.
 
     Returns
     -------
-    The least precise of the pairs; None where no pair has two units, or where means do not vary at all.
+    The precision of the least precise pair; None if no pair has two units, or if means do not vary at all.
     """
     precisions = []
     for difference in differences:
         if difference.family == "reference" and difference.error is not None:
             pair = (values[difference.a], values[difference.b])
             effective = effective_items(unit, *pair) if of_shares else None
-            units, items = difference.units, difference.items
-            precisions.append(Precision(difference.error, effective, units, items, max(difference.tests, 1)))
+            precisions.append(
+                Precision(
+                    error=difference.error,
+                    effective_items=effective,
+                    units=difference.units,
+                    items=difference.items,
+                    tests=max(difference.tests, 1),
+                )
+            )
     if not precisions and len(values) == 1:
         (items_of_one,) = values.values()
         precisions = _precision_of_one(items_of_one, unit, of_shares)
@@ -147,14 +154,15 @@ def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Preci
 
 
 def effective_items(unit: Ints, *values: Floats) -> float:
-    """Return the effective number of items of encoders' shares, that of the least precise one.
+    """Return the effective number of items of encoders' shares, of the encoder with the fewest.
 
-    It is at least the number of units and at most the number of items. Items that differ between two encoders are
-    assumed to cluster within a unit as the right answers do; see :func:`~embassay.stats.units.effective_number`.
+    It is at least the number of units and at most the number of items. The items that differ between two encoders are
+    assumed to be as correlated within units as the right answers; see :func:`~embassay.stats.units.effective_number`.
     """
     defined = ~np.isnan(values).any(axis=0)
     codes = unit[defined]
     units = len(np.unique(codes))
     items = int(defined.sum())
-    fewest = min(effective_number(column[defined], codes) for column in values)
-    return float(min(max(fewest, units), items))
+    numbers = [effective_number(column[defined], codes) for column in values]
+    at_least_units = max(min(numbers), units)
+    return float(min(at_least_units, items))

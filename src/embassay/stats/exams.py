@@ -1,8 +1,8 @@
-"""Bootstrap samples of a hundred questions ("exams"), and what similarities and thresholds give on them.
+"""Bootstrap samples of 100 questions ("exams"), with thresholds and success on them.
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain",
-sections 2.1-2.3. Of each question only its K largest similarities, that to the right document and that to a random one
-are needed; a bootstrap sample is an index into them, so 500 exams take milliseconds.
+sections 2.1-2.3. Three things are needed of each question: its K largest similarities, that to the right document and
+that to a random one. A bootstrap sample is an array of indices into them, so 500 exams take milliseconds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
 
 EXAMS, LENGTH = 500, 100
-"""m samples of l questions each, as in the paper's section 3.1."""
+"""The number m of samples and their length l, as in section 3.1 of the paper."""
 GRID = tuple(range(5, 100, 5))
 """The percentiles ψ whose similarities are tried as thresholds."""
 ENDS = (2.5, 97.5)
@@ -24,8 +24,9 @@ ENDS = (2.5, 97.5)
 
 
 def exams(questions: int, draws: Draws, *purpose: str) -> Ints:
-    """Return (500, 100) indices: in each row the questions of one exam, drawn with replacement."""
-    return generator(draws.seed, "exams", *purpose).integers(0, questions, size=(EXAMS, LENGTH))
+    """Return (500, 100) indices of questions: a row is one exam, drawn with replacement."""
+    stream = generator(draws.seed, "exams", *purpose)
+    return stream.integers(0, questions, size=(EXAMS, LENGTH))
 
 
 def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
@@ -35,42 +36,47 @@ def spread(replicates: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def percentile_of_top(top: Floats, drawn: Ints, psi: tuple[int, ...]) -> Floats:
-    """Return (m, len(psi)) θ: the ψ-th percentiles of the top-K similarities of each exam.
+    """Return (m, len(psi)) the thresholds θ: the ψ-th percentiles of the top-K similarities of each exam.
 
     Parameters
     ----------
     top
-        (Q, K).
+        (Q, K) the largest similarities of each question.
     drawn
-        (m, l) of :func:`exams`.
+        (m, l) the questions of each exam, from :func:`exams`.
     """
     gathered = top[drawn].reshape(len(drawn), -1)
     return np.asarray(np.percentile(gathered, psi, axis=1).T)
 
 
 def above(values: Floats, thresholds: Floats) -> Floats:
-    """Return the share of the values strictly above each threshold: COE of right, ROE of random similarities."""
+    """Return the share of the values strictly above each threshold, in [0, 1].
+
+    This is the paper's COE for the similarities of right documents, and its ROE for those of random ones.
+    """
     ordered = np.sort(values)
-    return 1 - np.searchsorted(ordered, thresholds, side="right") / max(len(ordered), 1)
+    at_most = np.searchsorted(ordered, thresholds, side="right")
+    return 1 - at_most / max(len(ordered), 1)
 
 
 def minima(top: Floats, drawn: Ints) -> Floats:
     """Return (m,) γ: the smallest top-K similarity in each exam."""
-    return np.asarray(top.min(axis=1)[drawn].min(axis=1))
+    smallest_of_question = top.min(axis=1)
+    return np.asarray(smallest_of_question[drawn].min(axis=1))
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Similarities and success of Q questions with K retrieved documents each, on which a threshold is tried.
+    """Similarities and success of Q questions with K retrieved documents each, to which thresholds are applied.
 
     Attributes
     ----------
     top
-        (Q, K) similarities of what is retrieved.
+        (Q, K) the similarities of the retrieved documents.
     own
-        (Q,) similarity of the nearest right document.
+        (Q,) the similarity of the nearest right document.
     success
-        (Q,) whether a right document is retrieved, 0 … 1.
+        (Q,) whether a right document is retrieved, 0 to 1.
     """
 
     top: Floats
@@ -82,5 +88,5 @@ class Answers:
         return np.where(self.own >= threshold, self.success, 0.0)
 
     def kept_at(self, threshold: float) -> Floats:
-        """Return (Q,) the share of the retrieved documents that are not dropped."""
+        """Return (Q,) the share of the retrieved documents that reach the threshold."""
         return np.asarray((self.top >= threshold).mean(axis=1))

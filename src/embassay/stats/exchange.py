@@ -1,8 +1,8 @@
-"""Comparisons of correlations: the standardised ranks of whole units are exchanged between two encoders.
+"""Permutation tests of two correlations: standardised values of whole units are exchanged between two encoders.
 
-A correlation is no mean over items, so there is no difference whose sign could be flipped. Instead the two encoders'
-standardised values (ranks, for Spearman) change places in some of the units, and both coefficients are computed again
-from the mixed values. The coefficient is a function of sums over units, so a pattern costs three sums for each unit.
+A correlation is not a mean over items, so a test cannot flip the signs of differences. Instead the two encoders'
+standardised values (ranks, for Spearman) are exchanged in a random subset of units, and both coefficients are computed
+again from the mixed values. A coefficient is a function of three sums over units, so no item is visited again.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from embassay.stats.units import Bools, Floats, Ints
 from embassay.types import Draws
 
 MAX_SHARE = 1 / 3
-"""Where one unit holds a larger share of the items there is no p-value: exchanging it decides the coefficients."""
+"""There is no p-value if one unit holds a larger share of the items: its exchange alone would decide the test."""
 
 
 def correlation_sums(x: Floats, y: Floats, unit: Ints, units: int, kind: Kind) -> Floats:
-    """Return what the correlation of y with x is computed from, unit by unit.
+    """Return the sums over units from which :func:`coefficient` computes the correlation of y with x.
 
     Parameters
     ----------
     x, y
-        (n,) the items of one pair of encoders, all defined; both sides vary.
+        (n,) the items of one pair of encoders, all defined; neither x nor y is constant.
 
     Returns
     -------
@@ -38,12 +38,13 @@ def correlation_sums(x: Floats, y: Floats, unit: Ints, units: int, kind: Kind) -
     """
     zx = standardised(x, kind)
     zy = standardised(y, kind)
-    sums = [np.bincount(unit, weights=values, minlength=units) for values in (zx * zy, zy, zy * zy)]
+    terms = (zx * zy, zy, zy * zy)
+    sums = [np.bincount(unit, weights=values, minlength=units) for values in terms]
     return np.stack(sums)
 
 
 def coefficient(sums: Floats, items: Ints | int) -> Floats:
-    """Return correlations from the sums of :func:`correlation_sums`, added up over units.
+    """Return correlations from the sums of :func:`correlation_sums`, added over units.
 
     With n items, m = Σz_y/n and x standardised: r = (Σz_x·z_y/n)/√(Σz_y²/n − m²).
 
@@ -56,24 +57,28 @@ def coefficient(sums: Floats, items: Ints | int) -> Floats:
 
     Returns
     -------
-    (…); 0 where the mixed values do not vary.
+    (…) in [-1, 1] up to rounding; 0 where the mixed values do not vary.
     """
-    products, values, squares = sums / items
-    variance = squares - values * values
-    varies = variance > ROUNDING * squares
-    return np.where(varies, products / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+    mean_product, mean, mean_square = sums / items
+    variance = mean_square - mean * mean
+    varies = variance > ROUNDING * mean_square
+    deviation = np.sqrt(np.where(varies, variance, 1.0))
+    return np.where(varies, mean_product / deviation, 0.0)
 
 
 @dataclass(frozen=True)
 class CorrelationExchange:
-    """The permutation tests of k pairs: |r_a − r_b| after the two have changed places in some units.
+    """The permutation tests of k pairs, with the statistic |r_a − r_b| after an exchange of some units.
+
+    A pattern has a sign s_u of +1 (kept) or −1 (exchanged) for each unit. With h = ``halves`` and m = ``middle``, the
+    mixed sums of the two encoders are m + Σ_u s_u·h_u and m − Σ_u s_u·h_u.
 
     Attributes
     ----------
     halves
-        (3, units, k) half the difference of the two encoders' sums: what a sign moves from one to the other.
+        (3, units, k) half the difference of the two encoders' sums in each unit.
     middle
-        (3, k) half the total of both: what no sign moves.
+        (3, k) half the total of both encoders' sums, which no exchange changes.
     items
         (k,) the number of items of each pair.
     """
@@ -84,8 +89,10 @@ class CorrelationExchange:
 
     @classmethod
     def of(cls, first: Floats, second: Floats, items: Ints) -> CorrelationExchange:
-        """Make the tests from the (3, units, k) sums of either side; see :func:`correlation_sums`."""
-        return cls((first - second) / 2, (first + second).sum(axis=1) / 2, items)
+        """Make the tests from the (3, units, k) sums of the two encoders of each pair; see :func:`correlation_sums`."""
+        halves = (first - second) / 2
+        middle = (first + second).sum(axis=1) / 2
+        return cls(halves, middle, items)
 
     @property
     def units(self) -> int:
@@ -98,28 +105,34 @@ class CorrelationExchange:
         return int(self.halves.shape[2])
 
     def without_drawing(self, pair: int) -> PValue | None:
-        """Return the p-value of a pair from all patterns of the units that differ, at most 20; else None."""
+        """Return the p-value of a pair from all patterns of the units that differ; None if more than 20 differ."""
         halves = self.halves[:, :, pair]
-        moving = halves[:, np.abs(halves).max(axis=0) > 0]
-        if moving.shape[1] > MAX_ENUMERATED:
+        differs = np.abs(halves).max(axis=0) > 0
+        differing = halves[:, differs]
+        number = differing.shape[1]
+        if number > MAX_ENUMERATED:
             return None
-        # The sign of the first unit is fixed: exchanging all units only swaps the two coefficients.
-        moved = np.zeros((3, 1)) if moving.shape[1] == 0 else moving[:, :1]
-        for place in range(1, moving.shape[1]):
-            step = moving[:, place, None]
-            moved = np.concatenate([moved + step, moved - step], axis=1)
+
+        # Σ s_u·h_u of all patterns. The sign of the first unit is fixed: exchanging all units only swaps the two
+        # coefficients.
+        moved = differing[:, :1] if number else np.zeros((3, 1))
+        for place in range(1, number):
+            half = differing[:, place, None]
+            moved = np.concatenate([moved + half, moved - half], axis=1)
+
         pairs = np.array([pair])
         distances = self._distances(moved[:, :, None], pairs)[:, 0]
-        return PValue(float((distances >= self._threshold(pairs)).mean()), "enumerated")
+        extreme = distances >= self._threshold(pairs)
+        return PValue(float(extreme.mean()), "enumerated")
 
     def extreme(self, signs: Floats, pairs: Ints) -> Ints:
-        """Return in how many patterns each of these pairs has coefficients as far apart as the observed ones."""
+        """Return (k,) in how many of (b, units) patterns the coefficients are at least as far apart as observed."""
         moved = np.stack([signs @ sums for sums in self.halves[:, :, pairs]])
         at_least = self._distances(moved, pairs) >= self._threshold(pairs)
         return np.asarray(at_least.sum(axis=0), dtype=np.int64)
 
     def _distances(self, moved: Floats, pairs: Ints) -> Floats:
-        """Return the (b, k) |r_a − r_b| for (3, b, k) sums that have moved."""
+        """Return the (b, k) |r_a − r_b| for the (3, b, k) sums Σ_u s_u·h_u of b patterns."""
         middle = self.middle[:, None, pairs]
         items = self.items[pairs]
         first = coefficient(middle + moved, items)
@@ -127,7 +140,7 @@ class CorrelationExchange:
         return np.abs(first - second)
 
     def _threshold(self, pairs: Ints) -> Floats:
-        """Return the (k,) observed differences, less what rounding may add."""
+        """Return the (k,) observed |r_a − r_b|, less an allowance for rounding."""
         observed = self.halves[:, :, pairs].sum(axis=1)
         return np.asarray(self._distances(observed[:, None, :], pairs)[0] - ROUNDING)
 
@@ -143,8 +156,8 @@ def compare_correlations(
 ) -> tuple[PairedDifference, ...]:
     """Compare the correlations of encoders with x: one row for each question, family by family.
 
-    Each pair is compared on the items defined for both: the difference of the coefficients, its percentile interval
-    over units (both resampled with the same counts), and the p-value of exchanging the two in whole units.
+    Each pair is compared on the items defined for both. A row has the difference of the coefficients, its percentile
+    interval over units (both resampled with the same counts), and the p-value of exchanging whole units.
 
     Parameters
     ----------
@@ -157,23 +170,26 @@ def compare_correlations(
 
     Returns
     -------
-    No p where one unit holds more than a third of the items.
+    The rows; one without p-value where one unit holds more than a third of the items.
     """
     coefficients = {name: correlation(x, y, kind) for name, y in ys.items()}
     questions = roles.questions(coefficients)
-    common = {(a, b): ~np.isnan(x + ys[a] + ys[b]) for a, b in pairs_of(questions, ys)}
+    pairs = pairs_of(questions, ys)
+    # Which items are defined for x and both encoders: a sum with NaN is NaN.
+    common = {(a, b): ~np.isnan(x + ys[a] + ys[b]) for a, b in pairs}
     replicates = _Replicates(x, ys, unit, kind, draws, purpose)
     gaps = {pair: _gap(pair, mask, replicates) for pair, mask in common.items()}
     units = int(unit.max(initial=-1)) + 1
 
     def exchange(places: list[int]) -> CorrelationExchange:
-        pairs = list(common)
         first, second, items = [], [], []
         for place in places:
             a, b = pairs[place]
             mask = common[a, b]
-            first.append(correlation_sums(x[mask], ys[a][mask], unit[mask], units, kind))
-            second.append(correlation_sums(x[mask], ys[b][mask], unit[mask], units, kind))
+            common_x = x[mask]
+            common_unit = unit[mask]
+            first.append(correlation_sums(common_x, ys[a][mask], common_unit, units, kind))
+            second.append(correlation_sums(common_x, ys[b][mask], common_unit, units, kind))
             items.append(int(mask.sum()))
         return CorrelationExchange.of(np.stack(first, axis=2), np.stack(second, axis=2), np.array(items))
 
@@ -200,8 +216,9 @@ class _Replicates:
         """Return the (resamples,) correlations of an encoder on these items."""
         key = (name, np.packbits(mask).tobytes())
         if key not in self._kept:
-            masked = np.where(mask, self.x, np.nan)
-            self._kept[key] = bootstrap(masked, self.ys[name], self.unit, self.kind, self._draws, *self._purpose)
+            masked_x = np.where(mask, self.x, np.nan)
+            y = self.ys[name]
+            self._kept[key] = bootstrap(masked_x, y, self.unit, self.kind, self._draws, *self._purpose)
         return self._kept[key]
 
 
@@ -217,17 +234,21 @@ def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:
     if items < MIN_ITEMS or np.isnan(difference):
         return Gap(undefined_estimate(len(mask)), None)
 
-    # Rounded, so that two encoders in the same order differ by nothing.
+    # Rounded, so that two encoders that rank the items in the same way differ by exactly 0.
     drawn = np.round(replicates.of(a, mask) - replicates.of(b, mask), DIGITS)
     defined = drawn[~np.isnan(drawn)]
     sizes = np.bincount(replicates.unit[mask])
     units = int(np.count_nonzero(sizes))
-    error = float(defined.std(ddof=1)) if units > 1 and len(defined) > 1 else None
+    error = None
+    if units > 1 and len(defined) > 1:
+        error = float(defined.std(ddof=1))
 
     estimate = Estimate(difference, None, None, items, units, undefined)
     if units < MIN_UNITS:
         estimate = Estimate(difference, None, None, items, units, undefined, too_few(units))
     elif len(defined):
-        low, high = percentiles(drawn[:, None], np.array([tail(sizes.astype(np.float64))]))
+        tails = np.array([tail(sizes.astype(np.float64))])
+        low, high = percentiles(drawn[:, None], tails)
         estimate = Estimate(difference, float(low[0]), float(high[0]), items, units, undefined)
-    return Gap(estimate, error, testable=bool(sizes.max() <= MAX_SHARE * items))
+    no_unit_dominates = sizes.max() <= MAX_SHARE * items
+    return Gap(estimate, error, testable=bool(no_unit_dominates))

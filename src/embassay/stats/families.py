@@ -9,9 +9,9 @@
 ``all``
     every pair of candidates, only on request.
 
-Holm's correction is applied within a family. So what is added to one question weakens no answer to another, and the
-number of tests grows with the number of encoders, not with its square. Baselines that joined by themselves and the
-random encoder are no candidates. Which candidates may be the best is the subject of :mod:`embassay.stats.best`.
+Holm's correction is applied within a family. So more tests in one family do not weaken the tests of another, and the
+number of tests grows with the number of encoders, not with its square. Baselines that are added automatically and the
+random encoder are not candidates. :mod:`embassay.stats.best` computes which candidates may be the best.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ JUST_ABOVE_0 = sys.float_info.min
 
 @dataclass(frozen=True)
 class Roles:
-    """What each encoder of a run is compared as.
+    """The roles of the encoders of a run in comparisons.
 
     Attributes
     ----------
@@ -49,9 +49,9 @@ class Roles:
     lexical
         The lexical baselines, bm25 before tfidf. One of them may be a candidate as well.
     chance
-        The encoder that stands for chance.
+        The random encoder, whose value is chance.
     all_pairs
-        Whether every pair of candidates is compared, too.
+        Whether every pair of candidates is compared as well.
     """
 
     candidates: tuple[str, ...]
@@ -61,7 +61,7 @@ class Roles:
     all_pairs: bool = False
 
     def __post_init__(self) -> None:
-        """Check that the reference is a candidate, and that no name stands twice."""
+        """Check that the reference is a candidate, and that names are unique."""
         if self.reference is not None and self.reference not in self.candidates:
             raise ValueError(f"the reference {self.reference!r} is none of the candidates {list(self.candidates)}")
         for names in (self.candidates, self.lexical):
@@ -74,8 +74,8 @@ class Roles:
         Parameters
         ----------
         values
-            The value of each encoder, NaN where it has none; higher is better. It decides which lexical baseline is
-            the best one; of two with the same value, the one named first.
+            The value of each encoder, NaN if undefined; higher is better. The lexical baseline with the highest value
+            is the best one; of two with the same value, the one named first.
         """
         reference = self.reference or next(iter(self.candidates), None)
         lexical = [name for name in self.lexical if not np.isnan(values.get(name, np.nan))]
@@ -87,18 +87,23 @@ class Roles:
         ]
         questions = []
         for family, opponent in opponents:
-            if opponent is not None:
-                questions += [Question(family, name, opponent) for name in self.candidates if name != opponent]
+            if opponent is None:
+                continue
+            others = [name for name in self.candidates if name != opponent]
+            questions += [Question(family, name, opponent) for name in others]
         if self.all_pairs:
             for a, b in combinations(self.candidates, 2):
-                # In the order of the first family, so that the pair is tested once.
-                questions.append(Question("all", b, a) if a == reference else Question("all", a, b))
+                # The reference is always b, as in the first family, so that the pair is tested only once.
+                if a == reference:
+                    questions.append(Question("all", b, a))
+                else:
+                    questions.append(Question("all", a, b))
         return tuple(questions)
 
 
 @dataclass(frozen=True)
 class Question:
-    """Is a better or worse than b? One test of one family."""
+    """One test of a family: is a better or worse than b?"""
 
     family: Family
     a: str
@@ -112,22 +117,22 @@ class Question:
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """The value of a minus that of b on the items defined for both: the answer to one question.
+    """The answer to one question: the value of a minus that of b, on the items defined for both.
 
     Attributes
     ----------
     difference, low, high
-        None where no item is defined for both; no interval under ``MIN_UNITS`` units. The interval contains 0 exactly
-        where p is above 0.05.
+        None if no item is defined for both; no interval under ``MIN_UNITS`` units. The interval contains 0 if and only
+        if p is above 0.05.
     p, p_adjusted
-        Two-sided permutation p, as it is and after Holm over its family; never 0. None under ``MIN_UNITS`` units:
-        nothing is called better or worse.
+        The two-sided permutation p, and the same after Holm's correction over the family; never 0. None under
+        ``MIN_UNITS`` units: then neither encoder is called better or worse.
     p_method, p_error
-        ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p.
+        ``exact``, ``enumerated`` or ``drawn``, and the standard error of a drawn p.
     tests
-        How many p-values the family has.
+        The number of p-values in the family.
     items, units
-        Those defined for both.
+        The number of items that are defined for both, and of their units.
     error
         The standard error of the difference over units; None for fewer than two units.
     """
@@ -164,7 +169,7 @@ class Gap:
     error
         Its standard error over units.
     testable
-        Whether it may have a p-value, should it rest on units enough.
+        Whether the pair may be tested if it has enough units.
     """
 
     estimate: Estimate
@@ -182,8 +187,8 @@ def compare_means(
 ) -> tuple[PairedDifference, ...]:
     """Compare the means of encoders: one row for each question, family by family.
 
-    Each pair is compared on the items defined for both: the difference, its bootstrap interval over units, and the
-    p-value of exchanging the two in whole units.
+    Each pair is compared on the items defined for both. A row has the difference, its bootstrap interval over units,
+    and the p-value of exchanging whole units.
 
     Parameters
     ----------
@@ -192,15 +197,16 @@ def compare_means(
     unit
         (n,) unit codes from 0.
     purpose
-        Names the random streams; every pair sees the same resamples and patterns.
+        Names the random streams; every pair gets the same resamples and patterns.
     of_shares
         Whether the values are yes and no, or shares of them; see :func:`~embassay.stats.resample.means`.
 
     Returns
     -------
-    Nothing for encoders that are missing from ``values``.
+    The rows; questions about encoders that are missing from ``values`` are left out.
     """
-    questions = roles.questions({name: mean_of(items) for name, items in values.items()})
+    means_of_encoders = {name: mean_of(items) for name, items in values.items()}
+    questions = roles.questions(means_of_encoders)
     pairs = pairs_of(questions, values)
     if not pairs or len(unit) == 0:
         return ()
@@ -221,8 +227,9 @@ def mean_of(items: Floats) -> float:
 
 
 def pairs_of(questions: Sequence[Question], values: Mapping[str, Floats]) -> list[Pair]:
-    """Return the pairs that occur in any family, each once: a pair that two families ask about is tested once."""
-    return list(dict.fromkeys(q.pair for q in questions if q.a in values and q.b in values))
+    """Return the distinct pairs of all families whose encoders both have values, in the order of the questions."""
+    answerable = [question for question in questions if question.a in values and question.b in values]
+    return list(dict.fromkeys(question.pair for question in answerable))
 
 
 def answer(
@@ -239,21 +246,20 @@ def answer(
     gaps
         The difference of each pair; questions about other pairs are left out.
     exchange
-        Makes the permutation tests of the pairs at these places of ``gaps``.
+        Called with places of pairs in ``gaps``; returns the permutation tests of these pairs.
     """
     families: dict[Family, list[Question]] = {}
     for question in questions:
         if question.pair in gaps:
             families.setdefault(question.family, []).append(question)
 
-    # Each pair is tested once, whatever number of families ask about it.
+    # Each pair is tested once, even if several families contain it.
     places = [place for place, gap in enumerate(gaps.values()) if _may_be_tested(gap)]
     pairs = list(gaps)
     test_of = {pairs[place]: number for number, place in enumerate(places)}
-    tests_of_family = {
-        family: [test_of[question.pair] for question in members if question.pair in test_of]
-        for family, members in families.items()
-    }
+    tests_of_family: dict[Family, list[int]] = {}
+    for family, members in families.items():
+        tests_of_family[family] = [test_of[question.pair] for question in members if question.pair in test_of]
     p: Sequence[PValue] = ()
     if places:
         p = p_values(exchange(places), list(tests_of_family.values()), draws, *purpose)
@@ -273,10 +279,10 @@ def answer(
 
 
 def consistent_interval(low: float, high: float, difference: float, p: float) -> tuple[float, float]:
-    """Return the interval of a difference, moved as little as needed for it to contain 0 exactly where p > 0.05.
+    """Return the interval of a difference, changed as little as possible so that it contains 0 if and only if p > 0.05.
 
-    Above 0.05 an end is moved to 0, which the interval then contains. At 0.05 or below, an interval that contains 0
-    ends at 0 on that side, and 0 is left out: the end is the smallest number beyond it.
+    If p > 0.05 and the interval excludes 0, the end closer to 0 is moved to 0. If p ≤ 0.05 and the interval contains 0,
+    the end on the other side of 0 is moved to the smallest number on the side of the difference.
     """
     if p > ALPHA:
         return min(low, 0.0), max(high, 0.0)
@@ -288,12 +294,12 @@ def consistent_interval(low: float, high: float, difference: float, p: float) ->
 
 
 def _may_be_tested(gap: Gap) -> bool:
-    """Say whether a difference has a value and enough units for a verdict."""
+    """Return whether a difference has a value and enough units for a test."""
     return gap.testable and gap.estimate.value is not None and gap.estimate.units >= MIN_UNITS
 
 
 def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
-    """Return the answer to a question about a pair that is not tested."""
+    """Return the answer to a question without p-values."""
     estimate = gap.estimate
     return PairedDifference(
         family=question.family,
@@ -314,7 +320,7 @@ def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
 
 
 def _tested_row(question: Question, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
-    """Return the answer to a question with its p-values; the interval never contradicts the test."""
+    """Return the answer to a question with p-values, and with an interval that agrees with the test."""
     row = _row(question, gap, tests)
     row = replace(row, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
     if row.difference is None or row.low is None or row.high is None:

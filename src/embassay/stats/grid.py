@@ -1,8 +1,8 @@
-"""Shares of items that pass thresholds, averaged over a grid of thresholds, without a loop over the grid.
+"""Shares of items that pass two thresholds, averaged over a grid of thresholds without a loop over the grid.
 
-Bansal et al. (2025) count, for every pair of tolerances (ε₁, ε₂) on a grid, the samples in each cell of
-(condition 1, condition 2) and average over the grid. With F(m) = (number of grid values ≤ m)/K, a sample's average
-over a product grid factorises into F₁F₂, F₁(1 − F₂), (1 − F₁)F₂ and (1 − F₁)(1 − F₂): the same average, in O(n).
+Bansal et al. (2025) take every pair of tolerances (ε₁, ε₂) on a grid. For each pair they count the samples in each cell
+of (condition 1, condition 2), and average over the grid. With F(m) = (number of grid values ≤ m)/K, the average of one
+sample is a product: F₁F₂, F₁(1 − F₂), (1 − F₁)F₂ and (1 − F₁)(1 − F₂). So n samples take O(n) time.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CELLS = ("TT", "TF", "FT", "FF")
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Thresholds in ascending order; a value may stand there more than once.
+    """Thresholds in ascending order; values may repeat.
 
     Attributes
     ----------
     values
-        (K,) K at least 1.
+        (K,) the thresholds, K at least 1.
     """
 
     values: Floats
@@ -35,7 +35,7 @@ class Grid:
     def spanning(cls, low: float, high: float, per_bin: int = 23) -> Grid:
         """Return the authors' axis: 10 equal bins, each with ``per_bin`` equally spaced values, both ends included.
 
-        So inner bin edges count twice, and K = 10 · ``per_bin``.
+        Therefore inner bin edges occur twice, and K = 10 · ``per_bin``.
         """
         edges = np.linspace(low, high, BINS + 1)
         bins = [np.linspace(start, end, per_bin) for start, end in pairwise(edges)]
@@ -49,8 +49,8 @@ class Grid:
     def passed(self, margins: Floats) -> Ints:
         """Return the (n,) number of thresholds that each margin reaches: #{ε ≤ m}; 0 for NaN.
 
-        Where thresholds are equally spaced, which is several times as fast as a binary search: the place is computed
-        from the spacing, and corrected by a comparison with the thresholds themselves.
+        If thresholds are equally spaced, the place is computed from the spacing and corrected by a comparison with the
+        neighbouring thresholds. This is several times as fast as the binary search that is used otherwise.
         """
         if not self._even:
             reached = np.searchsorted(self.values, margins, side="right")
@@ -75,7 +75,7 @@ class Grid:
 
     @cached_property
     def _distinct(self) -> tuple[Floats, Ints]:
-        """Return the distinct thresholds, and how many are reached with none, the first, the first two … of them."""
+        """Return the (D,) distinct thresholds, and (D + 1,) how many of all K are reached with 0, 1, …, D of them."""
         values, counts = np.unique(self.values, return_counts=True)
         return values, np.concatenate([[0], np.cumsum(counts)])
 
@@ -86,13 +86,16 @@ class Grid:
 
     @cached_property
     def _even(self) -> bool:
-        """Say whether the thresholds are so equally spaced that a computed place is at most one off."""
+        """Return whether the thresholds are spaced so equally that a computed place is wrong by at most one."""
         gaps = np.diff(self._distinct[0])
-        return gaps.size == 0 or bool(gaps.max() - gaps.min() < gaps.mean() / (2 * len(gaps)))
+        if gaps.size == 0:
+            return True
+        spread = gaps.max() - gaps.min()
+        return bool(spread < gaps.mean() / (2 * len(gaps)))
 
 
 def cells(first: Floats, second: Floats) -> Floats:
-    """Return the share of the grid that each sample spends in each cell.
+    """Return the share of the grid on which each sample is in each cell.
 
         TT = F₁F₂        TF = F₁(1 − F₂)        FT = (1 − F₁)F₂        FF = (1 − F₁)(1 − F₂)
 

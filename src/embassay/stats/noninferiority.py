@@ -1,13 +1,14 @@
-"""Non-inferiority: is one encoder not worse than another by more than a margin?
+"""Non-inferiority tests: is an encoder worse than another by less than a margin?
 
-That a difference is not significant says nothing about how large a loss may be. *Not worse* means that a loss of the
-margin or more is rejected at 5 % (one-sided); *worse* that the difference is significantly below 0; everything else is
-*inconclusive*. A loss that is both significant and smaller than the margin is *not worse*, and the note names it.
+A difference that is not significant may still be a large loss. The outcome is *not worse* if a loss of the margin or
+more is rejected at 5 % (one-sided), *worse* if the difference is significantly below 0, and *inconclusive* otherwise. A
+loss that is significant and smaller than the margin is *not worse*; the note states the loss.
 
-Shares: Tango's (1998) score test for paired proportions, with the counts divided by a design effect because the items
-of a unit depend on each other. Means: the lower limit of the one-sided 95 % bootstrap interval.
+Shares are tested by Tango's (1998) score test for paired proportions. The counts are divided by a design effect,
+because the items of a unit depend on each other. Means are tested by the lower limit of the one-sided 95 % bootstrap
+interval.
 
-Where the test is inconclusive, ``units_needed`` gives a power of 80 % for encoders without a true difference:
+``units_needed`` is the number of units for a power of 80 % between encoders without a true difference:
 (z₀.₉₅ + z₀.₈)²·v/m² units, v the variance of the difference for one unit and m the margin.
 """
 
@@ -30,15 +31,15 @@ ALPHA = 0.05
 Z = 1.6448536269514722
 """The 95 % quantile of the normal distribution."""
 PRIOR_UNITS = 3
-"""How many units with complete dependence the prior of the design effect is worth."""
+"""The weight of the prior of the design effect, complete dependence, as a number of units."""
 USUAL_MARGIN, USUAL_UNITS = 0.02, 300
 """With fewer units the test can hardly pass at 2 points: its power is 29-68 % between equal encoders."""
 POWER_Z = Z + 0.8416212335729143
-"""z₀.₉₅ + z₀.₈: how many standard errors the margin has to be for a power of 80 %."""
+"""z₀.₉₅ + z₀.₈: the margin in standard errors that gives a power of 80 %."""
 PRECISION = 1e-6
-"""Of the smallest margin."""
+"""The precision to which the smallest margin is computed."""
 UNCHANGED = "nothing changed"
-"""The note where the same encoder has the same value on every item: no test is needed."""
+"""The note if the same encoder has the same value on every item, which needs no test."""
 NOTHING_DEFINED = "no item is defined for both"
 
 
@@ -51,14 +52,13 @@ class NotWorse:
     outcome
         ``not worse``, ``worse`` or ``inconclusive``.
     margin
-        The loss from which on it would matter.
+        The smallest loss that matters.
     difference
         The mean of the new encoder less that of the old one; None where nothing is defined for both.
     smallest_margin
-        The smallest margin at which the test would have passed: a loss of that size or more is ruled out. None where
-        none would.
+        The smallest margin at which the test passes: a loss of that size or more is ruled out. None if there is none.
     units_needed
-        About how many units like these give the test a power of 80 % where nothing is lost; None where that cannot be
+        About how many units like these give the test a power of 80 % if nothing is lost; None if that cannot be
         computed.
     note
         A remark on the outcome, one sentence without a full stop; may be empty.
@@ -74,14 +74,14 @@ class NotWorse:
 
 @dataclass(frozen=True)
 class Headline:
-    """The headline quantity of a diagnostic on one corpus, item by item: what a possible loss is tested on.
+    """The item values of a diagnostic's headline quantity on one corpus, on which a possible loss is tested.
 
     Attributes
     ----------
     quantity, subset, condition
-        As the comparisons name it.
+        The names of the quantity in comparisons.
     margin
-        The loss from which on it matters.
+        The smallest loss that matters.
     values
         The (n,) item values of each encoder, whose mean is the quantity; higher is better, NaN is undefined.
     unit
@@ -208,7 +208,7 @@ def _defined(gaps: Floats, unit: Ints) -> tuple[Floats, Ints]:
 
 
 def _unchanged(gaps: Floats) -> bool:
-    """Say whether every item is defined and has the same value for both encoders."""
+    """Return whether every item is defined and has the same value for both encoders."""
     return bool((gaps == 0).all())
 
 
@@ -219,9 +219,9 @@ class DiscordantCounts:
     Attributes
     ----------
     wins, losses
-        Items that only the new, or only the old encoder answers.
+        Items that only the new, or only the old encoder answers correctly.
     items
-        All items, those that both or neither answer included.
+        All items, including those that both or neither answer correctly.
     """
 
     wins: float
@@ -271,10 +271,10 @@ class DiscordantCounts:
         return float(excess / np.sqrt(variance))
 
     def growth_needed(self, margin: float) -> float:
-        """Return how many times as many items give the test a power of 80 % where nothing is lost.
+        """Return the factor by which the number of items must grow for a power of 80 % if nothing is lost.
 
-        With d the share of items that differ, as many as here and half of them wins, it takes (z₀.₉₅ + z₀.₈)²·d/m²
-        items; and at least z²(1 − m)/m, with which the test passes where no item differs.
+        If a share d of the items differs, as here, and half of these are wins, the test needs (z₀.₉₅ + z₀.₈)²·d/m²
+        items. It needs at least z²(1 − m)/m, with which it passes if no item differs.
         """
         differing = (self.wins + self.losses) / self.items
         for_power = POWER_Z**2 * differing / margin**2
@@ -282,7 +282,7 @@ class DiscordantCounts:
         return max(for_power, to_pass) / self.items
 
     def smallest_margin(self) -> float | None:
-        """Return the smallest margin at which the test passes; None where it passes at none."""
+        """Return the smallest margin at which the test passes; None if there is none."""
         low, high = 0.0, 1.0 - PRECISION
         if self.statistic(high) <= Z:
             return None
@@ -297,13 +297,14 @@ class DiscordantCounts:
 
 
 def design_effect(gaps: Floats, unit: Ints) -> float:
-    """Return by how much the variance of a mean grows because items come in units.
+    """Return the factor by which the variance of a mean grows because items of a unit depend on each other.
 
         D = (w·deff + (1 − w)·F)·(t/z)²
 
     deff = v/v₀ within [1, F], v the variance of the mean over units and v₀ that of independent items; F = Σn_u²/n, the
-    effect of complete dependence; w = k/(k + 3) for k units in which an item differs, as few of them say little about
-    dependence; t and z the 95 % quantiles of Student's t on n/F − 1 degrees of freedom and of the normal distribution.
+    effect of complete dependence; w = k/(k + 3) for k units in which an item differs, because few such units show
+    little about dependence; t and z the 95 % quantiles of Student's t on n/F − 1 degrees of freedom and of the normal
+    distribution.
 
     Parameters
     ----------
@@ -314,7 +315,7 @@ def design_effect(gaps: Floats, unit: Ints) -> float:
 
     Returns
     -------
-    1 or more. Where no item differs, items of a unit are taken to depend completely on each other.
+    1 or more. If no item differs, complete dependence within units is assumed.
     """
     from scipy.special import stdtrit
 
@@ -326,12 +327,14 @@ def design_effect(gaps: Floats, unit: Ints) -> float:
     independent = squares / max(items - 1, 1) / items
     effect = complete
     if independent > 0 and len(sizes) > 1:
-        effect = min(max(ratio_variance(gaps, unit) / independent, 1.0), complete)
+        deff = ratio_variance(gaps, unit) / independent
+        effect = min(max(deff, 1.0), complete)
 
     differing_units = len(np.unique(unit[gaps != 0]))
     weight = differing_units / (differing_units + PRIOR_UNITS)
+    combined = weight * effect + (1 - weight) * complete
     t = float(stdtrit(max(units - 1, 1.0), LEVEL))
-    return (weight * effect + (1 - weight) * complete) * (t / Z) ** 2
+    return combined * (t / Z) ** 2
 
 
 @dataclass(frozen=True)
@@ -369,11 +372,11 @@ def _judge(gaps: Floats, units: int, test: _Test, p: float | None) -> NotWorse:
 
 
 def _power_note(units: int, test: _Test) -> str:
-    """Say how many units the test needs, where it is likely to be inconclusive even if nothing is lost."""
+    """Return how many units the test needs if it is likely to be inconclusive even without a loss; else nothing."""
     if test.units_needed is None or units >= test.units_needed:
         return ""
     margin = test.written(test.margin)
-    # The number needed was raised to at least this minimum then, so it is no estimate from "units like these".
+    # In this case the number was raised to a fixed minimum, so the note must not say "units like these".
     if test.of_shares and units < _least_units(test.margin):
         return (
             f"with {units:,} units this test can hardly pass at {margin} even where nothing is lost; it takes about "

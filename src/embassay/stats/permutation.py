@@ -1,16 +1,17 @@
-"""Permutation p-values: exact where that is possible, otherwise drawn until the answer no longer depends on chance.
+"""Permutation p-values: exact where possible, otherwise from random patterns until chance no longer decides.
 
-Two encoders are compared on the same items. Under the null hypothesis they are exchangeable within a unit, so every
-unit keeps or exchanges the two with probability 1/2 (Fisher's randomisation test). A p-value comes from
+Two encoders are compared on the same items. Under the null hypothesis they are exchangeable within a unit, so each unit
+is exchanged with probability 1/2 (Fisher's randomisation test). A *pattern* says which units are exchanged. A p-value
+is computed from
 
 ``exact``
-    the whole distribution, by convolution, where the sums of the units are multiples of a common step;
+    the whole distribution, by convolution, if the sums of the units are multiples of a common step;
 ``enumerated``
-    all patterns of at most 20 units;
+    all patterns, if at most 20 units differ;
 ``drawn``
     random patterns: p = (1 + extreme)/(1 + draws), which is never 0 (Phipson & Smyth 2010).
 
-Draws continue until the 99 % Monte Carlo interval of every *adjusted* p excludes 0.05.
+Patterns are drawn until the 99 % Monte Carlo interval of every *adjusted* p excludes 0.05.
 """
 
 from __future__ import annotations
@@ -30,26 +31,27 @@ from embassay.types import Draws
 
 ALPHA = 0.05
 ROUNDING = 1e-9
-"""Patterns whose statistics differ by less than this share of their scale are tied."""
+"""Patterns whose statistics differ by less than this share of the largest possible one are tied."""
 MAX_DENOMINATOR = 2520
-"""The largest denominator of unit sums that is looked for; every number up to 10 divides it."""
+"""The largest common denominator of unit sums that is searched for; every number up to 10 divides it."""
 MAX_ADDITIONS = 500_000_000
-"""The most additions that a convolution may take: about a third of a second."""
+"""The most additions in a convolution: about a third of a second."""
 MAX_REACH = 10_000_000
-"""The most values that a convolution may hold: 80 MB."""
+"""The most values in a convolution: 80 MB."""
 MAX_ENUMERATED = 20
+"""The most differing units for which all patterns are enumerated: 2¹⁹ of them, as one sign is fixed."""
 ROUNDS = (9_999, 29_999, 99_999, 299_999, 999_999)
-"""How many patterns have been drawn after each round."""
+"""The number of patterns that have been drawn after each round."""
 MONTE_CARLO_LEVEL = 0.99
 BLOCK = 2**18
-"""Signs that are drawn at once: 2 MB, which stay in a processor's cache."""
+"""The most signs that are drawn at once: 2 MB, which stay in a processor's cache."""
 
 Method = Literal["exact", "enumerated", "drawn"]
 
 
 @dataclass(frozen=True)
 class PValue:
-    """A two-sided p-value, how it was computed, and the standard error that drawing leaves in it (0 if not drawn)."""
+    """A two-sided p-value, the method, and the standard error of a drawn p (0 for the other methods)."""
 
     p: float
     method: Method
@@ -68,15 +70,15 @@ class Exchange(Protocol):
         """k."""
 
     def without_drawing(self, pair: int) -> PValue | None:
-        """Return the p-value of a pair from all patterns; None where that is not possible."""
+        """Return the p-value of a pair from all patterns; None where there are too many."""
 
     def extreme(self, signs: Floats, pairs: Ints) -> Ints:
-        """Return in how many of (b, units) patterns of ±1 each of these pairs differs as much as it does."""
+        """Return (k,) in how many of (b, units) patterns of ±1 the difference is at least as large as observed."""
 
 
 @dataclass(frozen=True)
 class SignFlips:
-    """Tests of means: exchanging two encoders in a unit flips the sign of the unit's summed difference.
+    """The permutation tests of means: to exchange two encoders in a unit flips the sign of the unit's difference.
 
     Attributes
     ----------
@@ -107,24 +109,27 @@ class SignFlips:
         return None
 
     def extreme(self, signs: Floats, pairs: Ints) -> Ints:
-        """Return in how many patterns each of these pairs has a sum as large as the observed one, on either side."""
+        """Return (k,) in how many of (b, units) patterns |Σ ±d_u| is at least the observed |Σ d_u|."""
         sums = self.sums[:, pairs]
-        threshold = np.abs(sums.sum(axis=0)) - ROUNDING * np.abs(sums).sum(axis=0)
+        observed = np.abs(sums.sum(axis=0))
+        largest_possible = np.abs(sums).sum(axis=0)
+        threshold = observed - ROUNDING * largest_possible
         at_least = np.abs(signs @ sums) >= threshold
         return np.asarray(at_least.sum(axis=0), dtype=np.int64)
 
 
 def whole_multiples(sums: Floats) -> Ints | None:
-    """Return unit sums as whole multiples of a common step, without common divisor; None where there is no such step.
+    """Return unit sums as multiples of their largest common step; None where there is no such step.
 
-    Sums of yes/no items are whole numbers already. With ties, or means over a few draws, they are fractions with a
-    small common denominator. It is searched one sum at a time, up to ``MAX_DENOMINATOR``.
+    Sums of yes/no items are whole numbers. With ties, or means over a few draws, they are fractions with a small common
+    denominator. The denominator of one sum after the other is taken into it, up to ``MAX_DENOMINATOR``.
     """
     denominator = 1
     while True:
         scaled = sums * denominator
         nearest = np.rint(scaled)
-        not_whole = np.abs(scaled - nearest) > ROUNDING * np.abs(scaled).max(initial=0.0)
+        rounding = ROUNDING * np.abs(scaled).max(initial=0.0)
+        not_whole = np.abs(scaled - nearest) > rounding
         if not not_whole.any():
             break
         fraction = Fraction(float(sums[not_whole][0])).limit_denominator(MAX_DENOMINATOR)
@@ -132,7 +137,7 @@ def whole_multiples(sums: Floats) -> Ints | None:
         if common == denominator or common > MAX_DENOMINATOR:
             return None
         denominator = common
-    # Larger ones are no longer told apart by a float64, and far too many for a convolution.
+    # From 2**53 on a float64 does not hold every whole number; such sums are far too large for a convolution anyway.
     if np.abs(nearest).sum() >= 2**53:
         return None
     multiples = nearest.astype(np.int64)
@@ -141,17 +146,18 @@ def whole_multiples(sums: Floats) -> Ints | None:
 
 
 def convolved_p(multiples: Ints) -> float:
-    """Return P(|Σ ±w| ≥ |Σ w|) over all patterns of signs of whole numbers w, for any number of them.
+    """Return P(|Σ ±w| ≥ |Σ w|) over all patterns of signs of whole numbers w, by convolution; in (0, 1].
 
-    With W = Σ|w| and T the sum of the |w| that get a minus, the flipped sum is W − 2T. So the upper tail is
-    T ≤ (W − |Σ w|)/2, and T is a sum of independent variables that are |w| or 0, each with probability 1/2.
+    With W = Σ|w| and T the sum of the |w| that get a minus, Σ ±|w| = W − 2T. So the upper tail is T ≤ (W − |Σ w|)/2,
+    and the p-value is twice its probability. T is a sum of independent variables that are |w| or 0, each with
+    probability 1/2.
     """
     weights = np.sort(np.abs(multiples[multiples != 0]))
     observed = abs(int(multiples.sum()))
     if observed == 0:
         return 1.0
     reach = (int(weights.sum()) - observed) // 2
-    # mass[t] is 2^k·P(T = t) after k weights. Only t up to reach counts, and T never falls as weights are added.
+    # mass[t] is 2^k·P(T = t) after k weights. Only t up to reach is needed, because T never falls as weights are added.
     mass = np.zeros(reach + 1)
     mass[0] = 1.0
     filled = 0
@@ -162,45 +168,48 @@ def convolved_p(multiples: Ints) -> float:
             mass[weight : last + 1] += mass[: last + 1 - weight].copy()
             filled = last
         halvings += 1
-        # Before the numbers overflow, 512 of the halvings are carried out.
+        # 512 halvings at once, before the numbers overflow.
         if halvings == 512:
             mass[: filled + 1] *= 2.0**-512
             halvings = 0
     p = 2 * float(mass.sum()) * 2.0**-halvings
-    # A p below the smallest float64 is reported as that one: p is never 0.
+    # A p below the smallest normal float64 becomes that number: p is never 0.
     return min(1.0, max(p, sys.float_info.min))
 
 
 def enumerated_p(sums: Floats) -> float:
-    """Return P(|Σ ±d| ≥ |Σ d|) by going through all patterns of signs; 2ᵐ for m sums that are not 0."""
-    moving = sums[sums != 0]
-    # The first sign is fixed: turning all of them changes nothing on two sides.
-    flipped = np.zeros(1) if len(moving) == 0 else moving[:1]
-    for value in moving[1:]:
+    """Return P(|Σ ±d| ≥ |Σ d|) over all patterns of signs; for m nonzero sums the time and memory grow with 2ᵐ."""
+    nonzero = sums[sums != 0]
+    # The first sign is fixed: to flip all signs does not change the absolute sum.
+    flipped = nonzero[:1] if len(nonzero) else np.zeros(1)
+    for value in nonzero[1:]:
         flipped = np.concatenate([flipped + value, flipped - value])
-    threshold = abs(float(moving.sum())) - ROUNDING * float(np.abs(moving).sum())
-    return float((np.abs(flipped) >= threshold).mean())
+    observed = abs(float(nonzero.sum()))
+    largest_possible = float(np.abs(nonzero).sum())
+    at_least = np.abs(flipped) >= observed - ROUNDING * largest_possible
+    return float(at_least.mean())
 
 
 def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws, *purpose: str) -> tuple[PValue, ...]:
-    """Return the p-value of every pair, not adjusted; draw only for those that have no exact one.
+    """Return the p-value of every pair, not adjusted; patterns are drawn only for pairs without an exact one.
 
     Parameters
     ----------
     families
-        The pairs of each family that Holm's correction is applied to. A drawn p is settled when its adjusted p lies
-        on one side of 0.05 in every family, with all limits of the 99 % Monte Carlo intervals.
+        The pairs of each family, to which Holm's correction is applied. A drawn p is settled when the 99 % Monte Carlo
+        interval of its adjusted p excludes 0.05 in every family.
     purpose
-        Names the random stream: every pair sees the same patterns.
+        Names the random stream; every pair gets the same patterns.
 
     Returns
     -------
-    Where even the last round leaves an adjusted p unsettled, the upper limit of the interval stands for its p: chance
-    never makes a difference significant.
+    The p-values. If the last round leaves an adjusted p unsettled, its p is the upper limit of its Monte Carlo
+    interval, so that chance never makes a difference significant.
     """
+    # None for the pairs whose patterns have to be drawn.
     p = [exchange.without_drawing(pair) for pair in range(exchange.size)]
     to_draw = np.array([pair for pair, exact in enumerate(p) if exact is None], dtype=np.int64)
-    # The limits of the Monte Carlo interval of each p; an exact one is both of its own limits.
+    # The limits of the Monte Carlo interval of each p; both limits of an exact p are that p.
     low = np.array([np.nan if exact is None else exact.p for exact in p])
     high = low.copy()
     extreme = np.zeros(exchange.size, dtype=np.int64)
@@ -217,7 +226,7 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
         low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], drawn)
         for pair in unsettled:
             p[pair] = _drawn_p(int(extreme[pair]), drawn)
-        unsettled = to_draw[_astride(low, high, families)[to_draw]]
+        unsettled = to_draw[_undecided(low, high, families)[to_draw]]
     for pair in unsettled:
         p[pair] = replace(_drawn_p(int(extreme[pair]), drawn), p=float(high[pair]))
     return tuple(one for one in p if one is not None)
@@ -226,50 +235,64 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
 def holm(p: Sequence[float]) -> tuple[float, ...]:
     """Return the p-values of one family after Holm's (1979) step-down correction, in the order given.
 
-    The i-th smallest of m becomes the maximum over j ≤ i of (m − j + 1)·p(j), at most 1. It never falls when any of
-    the p-values rises.
+    The i-th smallest of m p-values becomes the maximum over j ≤ i of (m − j + 1)·p(j), at most 1. No adjusted p falls
+    when any p rises.
     """
     values = np.asarray(p, dtype=float)
     order = np.argsort(values, kind="stable")
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    factors = np.arange(len(values), 0, -1)
+    stepped = np.maximum.accumulate(values[order] * factors)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
     return tuple(float(v) for v in adjusted)
 
 
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:
-    """Yield ``number`` random patterns, at most ``block`` at once: (b, units) of ±1 each."""
+    """Yield ``number`` random patterns of ±1 in blocks of (b, units), b at most ``block``."""
+    words_per_row = -(-units // 64)
     for start in range(0, number, block):
         rows = min(block, number - start)
-        # One bit for each sign and whole words for each row, so that the size of the blocks changes no pattern.
-        words = stream.integers(0, 2**64, size=(rows, -(-units // 64)), dtype=np.uint64).astype("<u8")
+        # One bit for each sign. Every row takes whole words, so the patterns do not depend on the size of the blocks.
+        words = stream.integers(0, 2**64, size=(rows, words_per_row), dtype=np.uint64)
+        # Little-endian, so that all machines read the bits in the same order.
+        words = words.astype("<u8")
         bits = np.unpackbits(words.view(np.uint8), axis=1)[:, :units]
         yield 2 * bits.astype(np.float64) - 1
 
 
 def monte_carlo_interval(extreme: Ints, drawn: int) -> tuple[Floats, Floats]:
-    """Return the (k,) ends of the 99 % intervals of p, after Clopper & Pearson (1934)."""
+    """Return the (k,) low and high ends of the 99 % intervals of p, after Clopper & Pearson (1934).
+
+    Parameters
+    ----------
+    extreme
+        (k,) the number of patterns that were at least as extreme as the observed one.
+    drawn
+        The number of patterns.
+    """
     from scipy.special import betaincinv
 
     beyond = (1 - MONTE_CARLO_LEVEL) / 2
     others = drawn - extreme
+    # An end at 0 or 1 is exact there, where the beta distribution is not defined.
     low = np.where(extreme > 0, betaincinv(np.maximum(extreme, 1), others + 1, beyond), 0.0)
     high = np.where(others > 0, betaincinv(extreme + 1, np.maximum(others, 1), 1 - beyond), 1.0)
     return low, high
 
 
-def _astride(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> Bools:
-    """Say which p-values have an adjusted interval with 0.05 inside, in any of their families.
+def _undecided(low: Floats, high: Floats, families: Sequence[Sequence[int]]) -> Bools:
+    """Return for which p-values the interval of the adjusted p contains 0.05 in any of their families.
 
-    An adjusted p rises with every p of its family, so the limits of all give the limits of each.
+    No adjusted p falls when a p of its family rises. So the adjusted lower limits are the lower limits of the adjusted
+    p-values, and likewise the upper ones.
     """
-    astride = np.zeros(len(low), dtype=bool)
+    undecided = np.zeros(len(low), dtype=bool)
     for family in families:
         places = np.array(family, dtype=np.int64)
         adjusted_low = np.array(holm(low[places].tolist()))
         adjusted_high = np.array(holm(high[places].tolist()))
-        astride[places] |= (adjusted_low <= ALPHA) & (adjusted_high > ALPHA)
-    return astride
+        undecided[places] |= (adjusted_low <= ALPHA) & (adjusted_high > ALPHA)
+    return undecided
 
 
 def _drawn_p(extreme: int, drawn: int) -> PValue:
@@ -279,6 +302,9 @@ def _drawn_p(extreme: int, drawn: int) -> PValue:
 
 
 def _convolves(multiples: Ints) -> bool:
-    """Say whether :func:`convolved_p` is fast and small enough."""
-    reach = (int(np.abs(multiples).sum()) - abs(int(multiples.sum()))) // 2
-    return reach <= MAX_REACH and int(np.count_nonzero(multiples)) * reach <= MAX_ADDITIONS
+    """Return whether :func:`convolved_p` stays within its limits of time and memory."""
+    total = int(np.abs(multiples).sum())
+    observed = abs(int(multiples.sum()))
+    reach = (total - observed) // 2
+    additions = int(np.count_nonzero(multiples)) * reach
+    return reach <= MAX_REACH and additions <= MAX_ADDITIONS

@@ -1,8 +1,8 @@
-"""Ranking metrics, each the expected value over all orders of documents that are exactly as near.
+"""Ranking metrics under ties: each value is the expected value over all orders of tied documents.
 
-So an encoder that finds everything equally near gets the score of a random order, not a full score. Where nothing is
-tied the values are those of ``ir-measures`` of the same names. Ties after McSherry & Najork (2008), "Computing
-Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores".
+So an encoder that gives all documents the same similarity gets the score of a random order, not a full score. Without
+ties the values equal those of ``ir-measures`` under the same names. The formulas for ties follow McSherry & Najork
+(2008), "Computing Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from embassay.stats.units import Floats, Ints
 
 @dataclass(frozen=True)
 class Places:
-    """Where the right documents of n questions stand.
+    """The places of the right documents of n questions in the order of all documents, nearest first.
 
     Attributes
     ----------
@@ -26,12 +26,12 @@ class Places:
     question
         (R,) the question of each right document, from 0, ascending.
     greater
-        (R,) how many documents are strictly nearer to the question than the right one.
+        (R,) g, the number of documents that are strictly nearer to the question than the right one.
     tied
-        (R,) how many are exactly as near, itself included; 0 where it was not found at all: it then counts as right,
-        and adds nothing.
+        (R,) t, the number of documents that are exactly as near, itself included; 0 for a right document that was not
+        retrieved. That one counts as a right document and adds nothing.
     gains
-        (R,) how good each is, above 0.
+        (R,) the gain (graded relevance) of each, above 0.
     """
 
     questions: int
@@ -43,24 +43,28 @@ class Places:
     def success(self, k: int) -> Floats:
         """Return (n,) the probability that a right document is among the first k: ``Success@k``.
 
-        Of the t documents of a question's nearest group with right ones, r of them right and g documents before it,
-        s = clip(k − g, 0, t) are among the first k. None of them is right with probability C(t − s, r)/C(t, r). With
-        one right document: clip((k − g)/t, 0, 1).
+        Take the nearest group of tied documents that holds right ones: t documents, r of them right, g documents before
+        it. s = clip(k − g, 0, t) of them are among the first k, and none of these is right with probability
+        C(t − s, r)/C(t, r). With one right document the result is clip((k − g)/t, 0, 1).
         """
         nearest = self._groups.nearest()
         slots = np.clip(k - nearest.greater, 0, nearest.tied)
         missed = np.ones(len(slots))
         # C(t − s, r)/C(t, r), as the product over i < r of (t − s − i)/(t − i).
-        for i in range(int(nearest.right.max(initial=0))):
-            factor = np.maximum(nearest.tied - slots - i, 0) / np.maximum(nearest.tied - i, 1)
+        most_right = int(nearest.right.max(initial=0))
+        for i in range(most_right):
+            outside = np.maximum(nearest.tied - slots - i, 0)
+            remaining = np.maximum(nearest.tied - i, 1)
+            factor = outside / remaining
             missed *= np.where(i < nearest.right, factor, 1.0)
         return self._by_question(nearest.question, 1 - missed)
 
     def recall(self, k: int) -> Floats:
         """Return (n,) the expected share of the right documents that are among the first k: ``R@k``."""
         groups = self._groups
-        inside = np.clip(k - groups.greater, 0, groups.tied) / groups.tied
-        return self._by_question(groups.question, groups.right * inside) / self._right_documents
+        share_inside = np.clip(k - groups.greater, 0, groups.tied) / groups.tied
+        expected = self._by_question(groups.question, groups.right * share_inside)
+        return expected / self._right_documents
 
     def reciprocal_rank(self) -> Floats:
         """Return (n,) the expected 1/rank of the first right document: ``RR``."""
@@ -94,53 +98,61 @@ class Places:
         return self._average_precision(np.clip(limit - groups.greater, 0, groups.tied))
 
     def _average_precision(self, counted: Ints) -> Floats:
-        """Return (n,) the average precision when the first (groups,) places of each group of ties count.
+        """Return (n,) the average precision if only the first (groups,) ``counted`` places of each group count.
 
-        With H = Σᵢ 1/(g + i) over the m places that count, Σᵢ (i − 1)/(g + i) = m − (g + 1)H.
+        With H = Σᵢ 1/(g + i) over the m places that count, Σᵢ (i − 1)/(g + i) = m − (g + 1)H. So a group adds
+
+            (r/t) ((R + 1)H + (r − 1)/(t − 1) (m − (g + 1)H))
         """
         groups = self._groups
         harmonic = _harmonic(groups.greater, counted)
-        share_of_others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
-        of_others = share_of_others * (counted - (groups.greater + 1) * harmonic)
+        right_among_others = (groups.right - 1) / np.maximum(groups.tied - 1, 1)
+        sum_of_earlier_places = counted - (groups.greater + 1) * harmonic
+        precisions = (groups.before + 1) * harmonic + right_among_others * sum_of_earlier_places
         share_right = groups.right / groups.tied
-        added = share_right * ((groups.before + 1) * harmonic + of_others)
-        return self._by_question(groups.question, added) / self._right_documents
+        expected = self._by_question(groups.question, share_right * precisions)
+        return expected / self._right_documents
 
     def ndcg(self, k: int) -> Floats:
-        """Return (n,) the expected ``nDCG@k``: gains as they are, discounted by log₂(1 + rank).
+        """Return (n,) the expected ``nDCG@k``, with linear gains and the discount log₂(1 + rank); in [0, 1].
 
-        Järvelin & Kekäläinen (2002): Σ gain/log₂(1 + rank) over the first k, divided by the same sum when the
-        documents are ordered by gain.
+        Järvelin & Kekäläinen (2002): Σ gain/log₂(1 + rank) over the first k documents, divided by the same sum for the
+        documents in descending order of gain.
         """
         groups = self._groups
         discounts = 1 / np.log2(np.arange(2, k + 2))
         cumulative = np.concatenate([[0.0], np.cumsum(discounts)])
+        # On average each document of a group gets the group's mean gain and one of its places.
         start = np.minimum(groups.greater, k)
         end = np.minimum(groups.greater + groups.tied, k)
+        discounts_of_group = cumulative[end] - cumulative[start]
         mean_gain = groups.gains / groups.tied
-        gain = self._by_question(groups.question, mean_gain * (cumulative[end] - cumulative[start]))
+        gain = self._by_question(groups.question, mean_gain * discounts_of_group)
 
+        # The ideal order: the right documents of each question by descending gain.
         order = np.lexsort((-self.gains, self.question))
         question = self.question[order]
-        best_rank = np.arange(len(order)) - np.searchsorted(question, question)
+        first_of_question = np.searchsorted(question, question)
+        best_rank = np.arange(len(order)) - first_of_question
+        discounted = self.gains[order] / np.log2(best_rank + 2)
         inside = best_rank < k
-        best_gains = (self.gains[order] / np.log2(best_rank + 2))[inside]
-        return gain / self._by_question(question[inside], best_gains)
+        best_gain = self._by_question(question[inside], discounted[inside])
+        return gain / best_gain
 
     def _by_question(self, question: Ints, values: Floats) -> Floats:
-        """Add values up by question: NaN where a question has no right document."""
+        """Return the (n,) sums of values over questions; NaN for a question without a right document."""
         total = np.bincount(question, weights=values, minlength=self.questions)[: self.questions]
         return np.where(self._right_documents > 0, total, np.nan)
 
     @cached_property
     def _right_documents(self) -> Floats:
-        """(n,) how many right documents each question has; NaN where it has none."""
+        """(n,) the number of right documents of each question; NaN for none."""
         number = np.bincount(self.question, minlength=self.questions)[: self.questions].astype(np.float64)
         return np.where(number > 0, number, np.nan)
 
     @cached_property
     def _groups(self) -> _Groups:
-        """The right documents that were retrieved, in groups of tied ones."""
+        """The right documents that were retrieved, in groups of tied documents."""
         retrieved = self.tied > 0
         keys = np.stack([self.question[retrieved], self.greater[retrieved]], axis=1)
         distinct, start, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
@@ -148,7 +160,7 @@ class Places:
         question = distinct[:, 0]
         right = np.bincount(group, minlength=len(distinct)).astype(np.int64)
         gains = np.bincount(group, weights=self.gains[retrieved], minlength=len(distinct)).astype(np.float64)
-        # Right documents in earlier groups of all questions, less those of earlier questions.
+        # The right documents in earlier groups of all questions, less those of earlier questions.
         earlier = np.cumsum(right) - right
         first = np.searchsorted(question, question)
         return _Groups(
@@ -170,8 +182,8 @@ class _Groups:
     question, greater, tied
         As in :class:`Places`.
     right, before, gains
-        How many right documents are in the group, how many are in earlier groups of the question, the sum of their
-        gains.
+        The number of right documents in the group, their number in earlier groups of the question, and the sum of the
+        gains in the group.
     """
 
     question: Ints
@@ -212,7 +224,9 @@ def _expected_reciprocal_rank(greater: int, tied: int, right: int) -> float:
     if tied == 1:
         return 1 / (greater + 1)
     i = np.arange(1, tied - right + 2)
-    after = tied - i[:-1]  # tied documents after the i-th
+    # The number of tied documents after the i-th.
+    after = tied - i[:-1]
+    # P(i + 1)/P(i).
     ratios = (after - right + 1) / np.maximum(after, 1)
     first = right / tied
     probabilities = first * np.concatenate([[1.0], np.cumprod(ratios)])

@@ -1,11 +1,11 @@
-"""Bootstrap of whole units, as arithmetic on counts.
+"""The bootstrap of whole units, as a matrix product with resampling counts.
 
-Every statistic here is a ratio of sums over units, Σ c·S_u / Σ c·n_u with c the resampling counts. So a bootstrap is
-one matrix product, and all quantities and all models share the same counts: what is resampled together is paired
-(Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison & Hinkley 1997, section 3.8).
+Every statistic here is a ratio of sums over units, Σ c_u·S_u / Σ c_u·n_u with c the resampling counts. So one matrix
+product computes it for all resamples. All quantities and all models share the same counts, which makes comparisons
+paired (Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison & Hinkley 1997, section 3.8).
 
-Random streams are therefore named by diagnostic and corpus alone. With the quantity in the name, two quantities that
-are equal item by item (RR and AP with one right document) would get different intervals.
+Therefore random streams are named by diagnostic and corpus only. If the quantity were part of the name, two quantities
+that are equal for every item (RR and AP with one right document) would get different intervals.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from embassay.stats.units import LEVEL, Bools, Floats, Ints, effective_sample_si
 from embassay.types import Draws
 
 BLOCK = 4_000_000
-"""The most counts that are held at once: 16 MB."""
+"""The most resampling counts in memory at once: 16 MB."""
 ABSENT = float("inf")
-"""Marks an item that a column is not about: it is neither counted nor undefined."""
+"""Marks an item that does not belong to a column: it counts neither as defined nor as undefined."""
 
 
 def counts(units: int, draws: Draws, *purpose: str) -> Iterator[Ints]:
     """Yield the resampling counts in blocks: (b, units) each, b adding up to ``draws.resamples``.
 
-    Each row says how often each unit is drawn in one resample of ``units`` units with replacement.
+    A row holds how often each unit is drawn in one resample, which draws ``units`` units with replacement.
     """
     stream = generator(draws.seed, "bootstrap", *purpose)
     for size in _blocks(draws.resamples, units):
@@ -50,7 +50,7 @@ def bootstrap_means(
     Parameters
     ----------
     values
-        (n, k); NaN is left out of its own column only.
+        (n, k); NaN is undefined, ``ABSENT`` no item of the column.
     differences
         (k,) which columns are differences of two shares; see :func:`means`.
     """
@@ -80,16 +80,17 @@ def means(
     Parameters
     ----------
     tables
-        (n, k) each, for example one for each encoder: any finite numbers; NaN is undefined, ``ABSENT`` no item.
-        Taken one by one.
+        (n, k) each, for example one for each encoder: finite numbers; NaN is undefined, ``ABSENT`` no item of the
+        column. Only one table is held at a time.
     unit
         (n,) unit codes.
     purpose
-        Names the random stream: the same words give the same resamples to every model.
+        Names the random stream; equal names give equal resamples, so all models get the same.
     differences
-        (k,) which columns are differences of two shares. To every resample of such a column some items of +1 and some
-        of −1 are added, each as often as a unit is drawn (after Agresti & Min 2005): where few units disagree the
-        plain bootstrap has no width, and covers as little as 20-60 %. How many: see :func:`pseudo_items`.
+        (k,) which columns are differences of two shares. Every resample of such a column also gets pseudo-items of +1
+        and of −1, whose number of draws is as random as that of a unit (after Agresti & Min 2005). Without them the
+        interval has no width where few units disagree, and covers as little as 20-60 %. For their number see
+        :func:`pseudo_items`.
 
     Returns
     -------
@@ -112,20 +113,20 @@ def means(
 
 @dataclass(frozen=True)
 class UnitSums:
-    """The sums of a table over units, which are all that a bootstrap of means needs.
+    """The sums of a table over units: everything that a bootstrap of means needs.
 
     Attributes
     ----------
     sums
         (units, k) the sum of the defined items.
     sizes
-        (units, m) their number, once for each pattern of undefined items.
+        (units, m) the number of defined items, once for each of the m patterns of defined items.
     pattern
-        (k,) which of the m patterns a column has.
+        (k,) the place of each column's pattern in ``sizes``.
     items
-        (k,) how many items a column is about, undefined ones included.
+        (k,) the number of items that belong to a column, undefined ones included.
     pseudo
-        (k,) how many items of +1, and as many of −1, a resample also gets; 0 but for differences of shares.
+        (k,) the number of pseudo-items of +1, and also of −1; 0 except for differences of shares.
     """
 
     sums: Floats
@@ -136,12 +137,12 @@ class UnitSums:
 
     @classmethod
     def of(cls, values: Floats, unit: Ints, differences: Bools | None = None) -> UnitSums:
-        """Sum (n, k) values over units; (k,) ``differences`` says which columns are differences of shares."""
+        """Sum (n, k) values over units; (k,) ``differences`` are the columns that are differences of shares."""
         units = int(unit.max(initial=-1)) + 1
         columns = values.shape[1]
         sums = np.zeros((units, columns))
         pattern = np.zeros(columns, dtype=np.int64)
-        # Columns with the same undefined items have the same sizes, which are counted and resampled once.
+        # Columns in which the same items are defined have the same sizes, which are counted and resampled once.
         sizes = list[Floats]()
         places = dict[bytes, int]()
         for column, items in enumerate(values.T):
@@ -167,7 +168,7 @@ class UnitSums:
 
     @classmethod
     def joined(cls, parts: Sequence[UnitSums]) -> UnitSums:
-        """Put tables of the same units side by side: one wide product is faster than many narrow ones."""
+        """Join tables of the same units side by side: one wide matrix product is faster than many narrow ones."""
         patterns = []
         first = 0
         for part in parts:
@@ -192,46 +193,52 @@ class UnitSums:
         return np.array([tail(sizes) for sizes in self.sizes.T])[self.pattern]
 
     def resampled(self, count: Floats, extra: Floats) -> Floats:
-        """Return the (b, k) means of resamples in which each unit stands (b, units) times.
+        """Return the (b, k) means of b resamples; NaN where a resample has no item.
 
-        (Σ c·S_u + (e₊ − e₋)·m)/(Σ c·n_u + (e₊ + e₋)·m) with m the pseudo-items of either sign. NaN where a resample
-        has no item.
+            (Σ_u c_u·S_u + (e₊ − e₋)·m) / (Σ_u c_u·n_u + (e₊ + e₋)·m)
+
+        m is the number of pseudo-items of either sign.
 
         Parameters
         ----------
+        count
+            (b, units) c, how often each unit is drawn.
         extra
-            (b, 2) how often the pseudo-items of +1 and those of −1 stand in each resample.
+            (b, 2) e₊ and e₋, how often the pseudo-items of +1 and those of −1 are drawn.
         """
         sums = count @ self.sums
-        sizes = count @ self.sizes
-        sizes = np.where(sizes > 0, sizes, np.nan)[:, self.pattern]
-        with_pseudo = np.flatnonzero(self.pseudo)
-        if with_pseudo.size:
+        sizes_of_patterns = count @ self.sizes
+        sizes_of_patterns = np.where(sizes_of_patterns > 0, sizes_of_patterns, np.nan)
+        sizes = sizes_of_patterns[:, self.pattern]
+
+        columns = np.flatnonzero(self.pseudo)
+        if columns.size:
             positive, negative = extra[:, :1], extra[:, 1:]
-            sums[:, with_pseudo] += (positive - negative) * self.pseudo[with_pseudo]
-            sizes[:, with_pseudo] += (positive + negative) * self.pseudo[with_pseudo]
+            sums[:, columns] += (positive - negative) * self.pseudo[columns]
+            sizes[:, columns] += (positive + negative) * self.pseudo[columns]
         return np.asarray(sums / sizes)
 
     def estimate(self, column: int, low: float, high: float) -> Estimate:
-        """Return the mean of a column with this interval, if there are enough units."""
+        """Return the mean of a column with the interval [low, high]; without it under ``MIN_UNITS`` units."""
         sizes = self.sizes[:, self.pattern[column]]
         items = int(sizes.sum())
         units = int(np.count_nonzero(sizes))
         undefined = int(self.items[column]) - items
         if items == 0:
             return undefined_estimate(undefined)
-        value = float(self.sums[:, column].sum() / items)
+        total = self.sums[:, column].sum()
+        value = float(total / items)
         if units < MIN_UNITS:
             return Estimate(value, None, None, items, units, undefined, too_few(units))
         return Estimate(value, float(low), float(high), items, units, undefined)
 
 
 def pseudo_items(gaps: Floats, unit: Ints) -> float:
-    """Return how many items of either sign are added to a resample of differences of shares.
+    """Return the number of pseudo-items of either sign for a resample of differences of shares.
 
-    As many as one independent item is worth: n/n*, with n* the effective number of items of the share of items that
-    differ. That is 1 where items differ one by one, and all items of a unit where whole units differ. At most half
-    the mean size of a unit, at least half an item.
+    It is n/n*, the number of items that count as one independent item; n* is the effective number of items of the share
+    of items that differ. n/n* is 1 where items differ independently, and the size of a unit where whole units differ.
+    The result is limited to [½, half the mean size of a unit]; the upper limit wins.
 
     Parameters
     ----------
@@ -243,35 +250,40 @@ def pseudo_items(gaps: Floats, unit: Ints) -> float:
         return 0.0
     differs = np.abs(gaps[defined])
     sums, sizes = unit_sums(differs, unit[defined])
-    sums, sizes = sums[sizes > 0], sizes[sizes > 0]
-    half = sizes.mean() / 2
+    occupied = sizes > 0
+    sums, sizes = sums[occupied], sizes[occupied]
+    half_unit = sizes.mean() / 2
     if len(sizes) < 2:
-        return float(half)
-    squares = np.asarray(((differs - differs.mean()) ** 2).sum())
+        return float(half_unit)
+    residuals = differs - differs.mean()
+    squares = np.asarray((residuals**2).sum())
     effective = effective_sample_size(sums, sizes, squares)
-    return float(min(max(sizes.sum() / effective, 0.5), half))
+    per_independent_item = sizes.sum() / effective
+    return float(min(max(per_independent_item, 0.5), half_unit))
 
 
 def _replicates(summed: UnitSums, draws: Draws, *purpose: str) -> Floats:
+    """Return the (resamples, k) means of bootstrap samples of whole units."""
     units = len(summed.sums)
     stream = generator(draws.seed, "halves", *purpose)
+    # The distribution of how often a given unit is drawn.
+    probability = 1 / max(units, 1)
     blocks = []
     for block in counts(units, draws, *purpose):
-        extra = stream.binomial(units, 1 / max(units, 1), size=(len(block), 2)).astype(np.float64)
+        extra = stream.binomial(units, probability, size=(len(block), 2)).astype(np.float64)
         blocks.append(summed.resampled(block.astype(np.float64), extra))
     return np.concatenate(blocks)
 
 
 def tail(sizes: Floats, level: float = LEVEL) -> float:
-    """Return the share of the replicates beyond each end of an interval.
+    """Return the share of the replicates that lie beyond each end of an interval.
 
-    The expanded percentiles of Hesterberg (2015), which make up for the plain bootstrap's lack of width with few
-    units, here with unequal units too:
+    With few units the plain percentile interval is too narrow. Hesterberg (2015) expands it by using the share
 
         Φ(−√(U/(U − 1)) · t)
 
-    t the (1 + level)/2 quantile on one degree of freedom less than the effective units. At 95 %: 0.025 for very many
-    units, 0.0086 for ten equal ones.
+    where t is the (1 + level)/2 quantile of Student's t. Here its degrees of freedom are U_e − 1, which holds for units
+    of unequal size, too. At 95 %: 0.025 for very many units, 0.0086 for ten equal ones.
 
     Parameters
     ----------
@@ -285,40 +297,44 @@ def tail(sizes: Floats, level: float = LEVEL) -> float:
         return (1 - level) / 2
     freedom = max(effective_units(sizes) - 1, 1.0)
     t = stdtrit(freedom, (1 + level) / 2)
-    return float(ndtr(-((units / (units - 1)) ** 0.5) * t))
+    expansion = (units / (units - 1)) ** 0.5
+    return float(ndtr(-expansion * t))
 
 
 def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
-    """Return the lower and the upper ends, (k,) each, that leave a share ``tails`` (k,) of the replicates outside.
+    """Return the low and the high ends of percentile intervals, (k,) each.
 
     Parameters
     ----------
     replicates
         (resamples, k); NaN is left out, and a column of NaN has NaN ends.
+    tails
+        (k,) the share of the replicates beyond each end.
     """
     low, high = np.full((2, replicates.shape[1]), np.nan)
     defined = ~np.isnan(replicates).all(axis=0)
     for share in np.unique(tails[defined]):
         columns = np.flatnonzero((tails == share) & defined)
-        chosen = replicates[:, columns]
-        # nanquantile goes column by column in Python.
-        quantile = np.nanquantile if np.isnan(chosen).any() else np.quantile
-        low[columns], high[columns] = quantile(chosen, [share, 1 - share], axis=0)
+        values = replicates[:, columns]
+        # nanquantile is slow: it loops over the columns in Python.
+        quantile = np.nanquantile if np.isnan(values).any() else np.quantile
+        low[columns], high[columns] = quantile(values, [share, 1 - share], axis=0)
     return low, high
 
 
 def undefined_estimate(items: int) -> Estimate:
-    """Return the estimate of nothing: no item was defined."""
+    """Return the estimate for a number of items of which none is defined."""
     reason = "no items" if items == 0 else "undefined for every item"
     return Estimate(None, None, None, 0, 0, items, reason)
 
 
 def too_few(units: int) -> str:
-    """Say why a value has no interval."""
+    """Return the reason why a value has no interval."""
     return f"no interval under {MIN_UNITS} units ({units} here)"
 
 
 def _blocks(rows: int, width: int) -> Iterator[int]:
+    """Yield the numbers of rows of blocks with at most ``BLOCK`` numbers each."""
     block = max(1, BLOCK // max(width, 1))
     for start in range(0, rows, block):
         yield min(block, rows - start)

@@ -109,7 +109,8 @@ class ShareSummary:
         # Not Σx² − n·p², which leaves rounding errors where all values agree.
         residuals = np.where(np.isfinite(values), values - p, 0.0)
         squares = (residuals**2).sum(axis=0)
-        return cls.of_unit_sums(sums, sizes, squares, minority(values), np.isnan(values).sum(axis=0))
+        undefined = np.isnan(values).sum(axis=0)
+        return cls.of_unit_sums(sums, sizes, squares, minority(values), undefined)
 
     @classmethod
     def of_counts(cls, yes: Floats, sizes: Floats) -> ShareSummary:
@@ -117,8 +118,12 @@ class ShareSummary:
         items = sizes.sum(axis=0)
         yes_in_all = yes.sum(axis=0)
         p = _ratio(yes_in_all, items)
+        # Σ(x − p)² = n·p(1 − p) for yes/no answers.
         squares = np.where(items > 0, items * p * (1 - p), 0.0)
-        return cls.of_unit_sums(yes, sizes, squares, np.minimum(yes_in_all, items - yes_in_all), np.zeros(len(p)))
+        no_in_all = items - yes_in_all
+        fewer = np.minimum(yes_in_all, no_in_all)
+        undefined = np.zeros(len(p))
+        return cls.of_unit_sums(yes, sizes, squares, fewer, undefined)
 
     @classmethod
     def of_unit_sums(
@@ -263,8 +268,11 @@ def pooled_sample_size(items: Floats, effective_units: Floats, correlation: Floa
     full_agreement = items / effective_units
     # Under two effective units D is 1 + g anyway.
     freedom = np.maximum(effective_units - 1, 1.0)
-    widening = (stdtrit(freedom, UPPER) / NormalDist().inv_cdf(UPPER)) ** 2
-    design_effect = np.minimum((1 + (full_agreement - 1) * correlation) * widening, full_agreement)
+    t = stdtrit(freedom, UPPER)
+    z = NormalDist().inv_cdf(UPPER)
+    partners = full_agreement - 1
+    widened = (1 + partners * correlation) * (t / z) ** 2
+    design_effect = np.minimum(widened, full_agreement)
     return np.asarray(items / design_effect)
 
 
@@ -284,33 +292,38 @@ class Limits(NamedTuple):
     pooled: Bools
 
 
-def guarded_wilson(p: Floats, one_answer: Floats, minority: Floats, own: Floats, pooled: Floats) -> Limits:
-    """Return the limits of Wilson's interval on the effective number that the answers allow.
+def guarded_wilson(p: Floats, one_answer: Floats, minority: Floats, unpooled: Floats, pooled: Floats) -> Limits:
+    """Return the limits of Wilson's interval, on the pooled or the unpooled effective number of items.
 
-    With fewer than 10 yes or 10 no answers: on the pooled one. Else on the encoder's own, but neither limit inside
-    that of 9 answers on the pooled one: otherwise one more yes answer could lower the upper limit.
+    With fewer than 10 yes or 10 no answers the pooled number is used. With more, the unpooled one is used, but neither
+    limit may be closer to the share than the limit of 9 answers on the pooled number. Otherwise one more yes answer
+    could lower the upper limit.
 
     Parameters
     ----------
     p
         (k,) the share.
     one_answer
-        (k,) how much one yes answer adds to the share, at most: 1/n where all items have the same weight.
+        (k,) the most that one yes answer adds to the share: 1/n where all items have the same weight.
     minority
         (k,) how many items differ from the commonest value; see :func:`minority`.
-    own, pooled
-        (k,) effective numbers of items: p(1 − p)/v, and :func:`pooled_sample_size`.
+    unpooled, pooled
+        (k,) effective numbers of items: p(1 − p)/v of the encoder alone, and :func:`pooled_sample_size`.
     """
     nine_answers = np.minimum((FEW_ANSWERS - 1) * one_answer, 1.0)
-    own_low, own_high = wilson(p, own)
     pooled_low, pooled_high = wilson(p, pooled)
-    lowest_high = wilson(np.minimum(p, nine_answers), pooled)[1]
-    highest_low = wilson(np.maximum(p, 1 - nine_answers), pooled)[0]
+    unpooled_low, unpooled_high = wilson(p, unpooled)
+
+    # The guards: the upper limit of at most 9 yes answers, and the lower limit of at most 9 no answers.
+    _, guard_high = wilson(np.minimum(p, nine_answers), pooled)
+    guard_low, _ = wilson(np.maximum(p, 1 - nine_answers), pooled)
+    guarded = (guard_low < unpooled_low) | (guard_high > unpooled_high)
+
     few = minority < FEW_ANSWERS
     return Limits(
-        low=np.where(few, pooled_low, np.minimum(own_low, highest_low)),
-        high=np.where(few, pooled_high, np.maximum(own_high, lowest_high)),
-        pooled=np.asarray(few | (highest_low < own_low) | (lowest_high > own_high)),
+        low=np.where(few, pooled_low, np.minimum(unpooled_low, guard_low)),
+        high=np.where(few, pooled_high, np.maximum(unpooled_high, guard_high)),
+        pooled=np.asarray(few | guarded),
     )
 
 
@@ -343,7 +356,8 @@ def wilson(p: Floats, n: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
     """
     z_squared = NormalDist().inv_cdf((1 + level) / 2) ** 2
     centre = p + z_squared / (2 * n)
-    reach = np.sqrt(z_squared * (p * (1 - p) / n + z_squared / (4 * n * n)))
+    variance = p * (1 - p) / n + z_squared / (4 * n * n)
+    reach = np.sqrt(z_squared * variance)
     scale = 1 + z_squared / n
     low = (centre - reach) / scale
     high = (centre + reach) / scale
@@ -385,14 +399,14 @@ def share(values: Floats, unit: Ints, others: IntraUnitSums | None = None) -> Es
     return estimated.estimate
 
 
-def shares_of_encoders(figures: Iterable[Mapping[Name, Floats]], unit: Ints) -> tuple[dict[Name, PooledShare], ...]:
-    """Estimate the same shares of several encoders; the correlation within units is pooled over the others of each.
+def shares_of_encoders(tables: Iterable[Mapping[Name, Floats]], unit: Ints) -> tuple[dict[Name, PooledShare], ...]:
+    """Estimate the same shares of several encoders; each pools the correlation within units over the other encoders.
 
     Parameters
     ----------
-    figures
-        For each encoder the (n,) values of its shares by name, as in :func:`share`. Taken one by one. An encoder may
-        lack a share that others have.
+    tables
+        For each encoder the (n,) values of its shares by name, as in :func:`share`. Only one table is held at a time.
+        An encoder may lack a share that others have.
     unit
         (n,) unit codes.
 
@@ -403,20 +417,24 @@ def shares_of_encoders(figures: Iterable[Mapping[Name, Floats]], unit: Ints) -> 
     """
     names_of: list[list[Name]] = []
     summaries: list[ShareSummary] = []
-    for figure in figures:
-        names_of.append(list(figure))
-        table = np.stack(list(figure.values()), axis=1) if figure else np.empty((len(unit), 0))
-        summaries.append(ShareSummary.of(table, unit))
+    for values_by_name in tables:
+        names_of.append(list(values_by_name))
+        columns = np.empty((len(unit), 0))
+        if values_by_name:
+            columns = np.stack(list(values_by_name.values()), axis=1)
+        summaries.append(ShareSummary.of(columns, unit))
 
     all_names = dict.fromkeys(name for names in names_of for name in names)
     place = {name: column for column, name in enumerate(all_names)}
-    columns_of = [[place[name] for name in names] for names in names_of]
+    places_of = []
     within = []
-    for summary, columns in zip(summaries, columns_of, strict=True):
+    for names, summary in zip(names_of, summaries, strict=True):
+        places = [place[name] for name in names]
         # A share that an encoder lacks adds nothing to the pool.
         aligned = IntraUnitSums.nothing(len(place))
-        aligned.excess[columns] = summary.within.excess
-        aligned.agreement[columns] = summary.within.agreement
+        aligned.excess[places] = summary.within.excess
+        aligned.agreement[places] = summary.within.agreement
+        places_of.append(places)
         within.append(aligned)
 
     estimates = []
@@ -425,8 +443,8 @@ def shares_of_encoders(figures: Iterable[Mapping[Name, Floats]], unit: Ints) -> 
         pool = None
         if others:
             total = IntraUnitSums.total(others)
-            columns = columns_of[number]
-            pool = IntraUnitSums(total.excess[columns], total.agreement[columns])
+            places = places_of[number]
+            pool = IntraUnitSums(total.excess[places], total.agreement[places])
         estimates.append(dict(zip(names, summary.estimates(pool), strict=True)))
     return tuple(estimates)
 

@@ -1,16 +1,17 @@
-"""The highest similarity below which results may be dropped, with a bound on how many right answers that loses.
+"""The recommended threshold: the highest similarity below which results may be dropped with a bounded loss.
 
-A question loses its right answer when the answer's similarity is below the threshold τ, so the loss (of success, over
-all questions) never falls as τ rises. τ goes upwards over the observed similarities and stops at the first one whose
-loss cannot be shown to be small enough. Because the loss only grows on the way, no question has to be held out and the
-level needs no correction (Bates et al. 2021, "Distribution-free, risk-controlling prediction sets", theorem 1).
+A question loses its right answer if the answer's similarity is below the threshold τ. So the loss (of success, as a
+share of all questions) never falls as τ rises. τ goes up through the observed similarities and stops before the first
+one whose bound on the loss exceeds the allowed loss. Because the loss only grows on the way, no questions need to be
+held out and the level needs no correction (Bates et al. 2021, "Distribution-free, risk-controlling prediction sets",
+theorem 1).
 
 Two guarantees, by the effective number n* of questions:
 
-* *confidence*: the one-sided 95 % upper limit of the loss (Clopper & Pearson 1934, on n*) is at most the loss allowed.
+* *confidence*: the one-sided 95 % upper limit of the loss (Clopper & Pearson 1934, on n*) is at most the allowed loss.
   It needs ln .05 / ln(1 − loss) questions: 149 at 2 points.
-* *average*: (losses + 1)/(n* + 1) is at most the loss allowed: over many such samples of questions the loss is that
-  small on average (conformal risk control, Angelopoulos et al. 2024). It needs 1/loss − 1 questions: 49 at 2 points.
+* *average*: (losses + 1)/(n* + 1) is at most the allowed loss. Then the loss is that small on average over many samples
+  of questions (conformal risk control, Angelopoulos et al. 2024). It needs 1/loss − 1 questions: 49 at 2 points.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ import numpy as np
 from embassay.stats.units import LEVEL, Floats, Ints, unit_sums
 
 REFERENCE_LOSS = 0.1
-"""The clustering of lost answers is estimated at the threshold that loses this share of the right answers."""
+"""The correlation of lost answers within units is estimated at the threshold that loses this share of them."""
 ROUNDING = 1e-12
 Guarantee = Literal["confidence", "average"]
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A recommended threshold, or why there is none.
+    """A recommended threshold, or the reason why there is none.
 
     Attributes
     ----------
     value
-        The threshold; None where none can be recommended.
+        The threshold; None if none can be recommended.
     guarantee
-        What is promised of the loss: ``confidence`` (95 %) or ``average``; None where there is no threshold.
+        The guarantee on the loss: ``confidence`` (95 %) or ``average``; None if there is no threshold.
     loss_limit
         The bound on the loss at the threshold: the upper confidence limit, or (losses + 1)/(n* + 1).
     effective
         n*, the effective number of independent questions.
     reason
-        Why there is no threshold; None where there is one.
+        Why there is no threshold; None if there is one.
     """
 
     value: float | None
@@ -60,15 +61,15 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
     Parameters
     ----------
     right
-        (n,) the similarity of each question's right answer; −inf where it has none.
+        (n,) the similarity of each question's right answer; −inf if it has none.
     success
-        (n,) whether the right answer is found, 0 to 1 (a share where documents are tied).
+        (n,) whether the right answer is retrieved, 0 to 1 (a share if documents are tied).
     observed
-        The similarities that may be thresholds: of all that is retrieved.
+        The similarities of all retrieved documents, which are the possible thresholds.
     unit
         (n,) unit codes; questions of a unit are dependent.
     loss
-        The loss allowed, a share of all questions, 0 to 1.
+        The allowed loss, as a share of all questions, 0 to 1.
     """
     effective = effective_questions(right, success, unit)
     if success.sum() == 0:
@@ -80,7 +81,7 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
     candidates = np.unique(observed[np.isfinite(observed)])
     losses = losses_at(candidates, right, success) / len(right)
     limits = loss_limits(losses, effective, guarantee)
-    # The limits rise with the loss, and the loss with the threshold: the last that passes ends the walk upwards.
+    # The limits rise with the loss, and the loss with the threshold, so the limits are sorted.
     passed = int(np.searchsorted(limits, loss + ROUNDING, side="right"))
     if passed == 0:
         return Threshold(None, None, None, effective, f"even the lowest similarity loses more than {points(loss)}")
@@ -88,7 +89,7 @@ def recommend(right: Floats, success: Floats, observed: Floats, unit: Ints, loss
 
 
 def losses_at(thresholds: Floats, right: Floats, success: Floats) -> Floats:
-    """Return the success that is lost, as a number of questions, below each of (m,) ascending thresholds."""
+    """Return (m,) the lost success, as a number of questions, at each of (m,) ascending thresholds."""
     order = np.argsort(right, kind="stable")
     lost = np.concatenate([[0.0], np.cumsum(success[order])])
     return lost[np.searchsorted(right[order], thresholds, side="left")]
@@ -123,15 +124,15 @@ def guarantee_for(effective: float, loss: float) -> Guarantee | None:
 
 
 def questions_needed(loss: float, guarantee: Guarantee) -> float:
-    """Return how many effective questions a guarantee needs at least: 148.3 or 49 at a loss of 2 points.
+    """Return the least effective number of questions for a guarantee: 148.3 or 49 at a loss of 2 points.
 
-    With no observed loss, the limits of :func:`loss_limits` are at most the loss allowed from ln .05/ln(1 − loss), or
-    1/loss − 1 questions on.
+    If no answer is lost, the limits of :func:`loss_limits` are at most the allowed loss from ln .05/ln(1 − loss)
+    questions on (``confidence``), or from 1/loss − 1 on (``average``).
     """
     if loss <= 0:
         return math.inf
     if guarantee == "average":
-        # Rounding must not refuse a number that is exactly enough.
+        # Less an allowance for rounding, so that a number that is exactly enough is accepted.
         return 1 / loss - 1 - 1e-9
     if loss >= 1:
         return 0.0
@@ -145,8 +146,8 @@ def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
 
     with g = Σn_u(n_u − 1)/n the mean number of other questions in a question's unit, t and z the 95 % quantiles of
     Student's t on n/(1 + g) − 1 degrees of freedom and of the normal distribution. ρ, the correlation within units, is
-    estimated once, at the lowest threshold that loses 10 % of the right answers, and used for every threshold: where 0
-    to 3 answers are lost there is nothing to estimate it from.
+    estimated once, at the lowest threshold that loses 10 % of the right answers, and used for all thresholds: 0 to 3
+    lost answers would be too few to estimate it.
     """
     from scipy.special import stdtrit
 
@@ -159,8 +160,11 @@ def effective_questions(right: Floats, success: Floats, unit: Ints) -> float:
     freedom = number / (1 + partners) - 1
     if freedom < 1:
         return number / (1 + partners)
-    t, z = float(stdtrit(freedom, LEVEL)), float(stdtrit(np.inf, LEVEL))
-    design_effect = min((1 + partners * correlation) * (t / z) ** 2, 1 + partners)
+    t = float(stdtrit(freedom, LEVEL))
+    # With infinite degrees of freedom Student's t is the normal distribution.
+    z = float(stdtrit(np.inf, LEVEL))
+    widened = (1 + partners * correlation) * (t / z) ** 2
+    design_effect = min(widened, 1 + partners)
     return number / design_effect
 
 
@@ -168,8 +172,10 @@ def _lost_at_reference(right: Floats, success: Floats) -> Floats:
     """Return (n,) the success that each question loses at the lowest threshold that loses 10 % of the right answers."""
     order = np.argsort(right, kind="stable")
     lost = np.cumsum(success[order])
-    last = int(np.searchsorted(lost, REFERENCE_LOSS * lost[-1] - ROUNDING))
-    return np.where(right <= right[order[last]], success, 0.0)
+    wanted = REFERENCE_LOSS * lost[-1] - ROUNDING
+    last = int(np.searchsorted(lost, wanted))
+    threshold = right[order[last]]
+    return np.where(right <= threshold, success, 0.0)
 
 
 def _correlation(lost: Floats, unit: Ints, partners: float) -> float:
@@ -178,7 +184,7 @@ def _correlation(lost: Floats, unit: Ints, partners: float) -> float:
         A = U/(U − 1)·Σ(S_u − p·n_u)² − n·p(1 − p)        B = n·p(1 − p)·g
 
     with S_u the sum in unit u of n_u items, p the share, g the ``partners`` and U = n/(1 + g) the effective number of
-    units. Where all items have the same value, nothing can be said about units: 1.
+    units. ρ = 1 if all items have the same value, which shows nothing about units.
 
     Parameters
     ----------
@@ -202,6 +208,7 @@ def _correlation(lost: Floats, unit: Ints, partners: float) -> float:
 
 
 def _too_few(number: int, effective: float, loss: float) -> str:
+    """Return the reason why these questions are too few for a threshold."""
     if loss <= 0:
         return "no number of questions can show that nothing is ever lost; allow a loss above 0"
     needed = questions_needed(loss, "average")
@@ -215,5 +222,6 @@ def _too_few(number: int, effective: float, loss: float) -> str:
 
 
 def points(loss: float) -> str:
-    """Return a share in percentage points, in words."""
-    return f"{100 * loss:g} point{'s' * (loss != 0.01)}"
+    """Return a share as text in percentage points, for example ``2 points``."""
+    plural = "" if loss == 0.01 else "s"
+    return f"{100 * loss:g} point{plural}"

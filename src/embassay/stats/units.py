@@ -1,7 +1,7 @@
-"""Items that come in units: sums over units, the variance of their mean, and the effective number of items.
+"""Sums over units, the variance of a mean of items in units, and the effective number of items.
 
-A *unit* is what is independent: a document, a group of paraphrases, a cluster of sentences. The items of one unit may
-depend on each other. Notation in this package: unit u has n_u items with the sum S_u, n = Σ n_u, p = Σ S_u / n.
+*Units* are independent of each other: documents, groups of paraphrases, clusters of sentences. The items of one unit
+may depend on each other. Notation in this package: unit u has n_u items with the sum S_u, n = Σ n_u, p = Σ S_u / n.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 LEVEL = 0.95
 """The confidence of all intervals."""
 UPPER = (1 + LEVEL) / 2
+"""The quantile at the upper end of a two-sided interval: 0.975."""
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
 def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
-    """Sum values over units; undefined (NaN) items count nowhere.
+    """Sum values over units; undefined (NaN) items are left out.
 
     Parameters
     ----------
@@ -40,8 +41,9 @@ def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     sizes = np.zeros((units, columns.shape[1]))
     for column, items in enumerate(columns.T):
         defined = ~np.isnan(items)
-        # Of no items, bincount returns as many zeros as minlength says, or one.
-        sums[:, column] = np.bincount(unit, weights=np.where(defined, items, 0.0), minlength=units)[:units]
+        filled = np.where(defined, items, 0.0)
+        # Cut to the number of units, because bincount may return one zero where there are no items.
+        sums[:, column] = np.bincount(unit, weights=filled, minlength=units)[:units]
         sizes[:, column] = np.bincount(unit, weights=defined, minlength=units)[:units]
     shape = (units, *values.shape[1:])
     return sums.reshape(shape), sizes.reshape(shape)
@@ -58,14 +60,16 @@ def kish(weights: Floats) -> Floats:
     Parameters
     ----------
     weights
-        (n,) or (n, k), none negative; 0 for what does not take part.
+        (n,) or (n, k), none negative; items of weight 0 are left out.
 
     Returns
     -------
     () or (k,), from 1 to n; NaN where all weights are 0.
     """
+    total = weights.sum(axis=0)
+    squares = (weights * weights).sum(axis=0)
     with np.errstate(invalid="ignore"):
-        return np.asarray(weights.sum(axis=0) ** 2 / (weights * weights).sum(axis=0))
+        return np.asarray(total**2 / squares)
 
 
 def ratio_variance(values: Floats, unit: Ints) -> float:
@@ -84,7 +88,8 @@ def ratio_variance(values: Floats, unit: Ints) -> float:
         return float("nan")
     mean = sums.sum() / items
     residuals = sums - mean * sizes
-    return float(units / (units - 1) * np.sum(residuals**2) / items**2)
+    correction = units / (units - 1)
+    return float(correction * np.sum(residuals**2) / items**2)
 
 
 def effective_number(values: Floats, unit: Ints) -> float:
@@ -109,11 +114,11 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
 
     1. Where few units hold all the yes answers, v is itself uncertain. It is multiplied by (t/z)² (Korn & Graubard
        1998), with t on Satterthwaite's (1946) degrees of freedom 2v²/Var(v), at most U_e − 1.
-    2. The corrected variance is at most s²/U_e, the variance if all items of a unit agreed.
-    3. v* is at least s²/n, the variance of independent items: that units happen to agree is no proof that they do.
+    2. The corrected variance is at most s²/U_e, the variance if all items of a unit agreed; s² is that of the items.
+    3. v* is at least s²/n, the variance of independent items: a smaller v is taken for chance.
 
-    At p = 0 and p = 1, and with a single unit, n* is U_e. It is infinite where the items do not vary (a constant
-    encoder, whose every item has the expected value 1/3).
+    At p = 0 and p = 1, and with a single unit, n* is U_e. It is infinite where the items do not vary, for example for a
+    constant encoder, for which every item has the expected value 1/3.
 
     Parameters
     ----------
@@ -124,7 +129,7 @@ def effective_sample_size(sums: Floats, sizes: Floats, squares: Floats) -> Float
 
     Returns
     -------
-    () or (k,), at least 1; NaN where there is no item.
+    () or (k,), at least 1; NaN where no item is defined.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         items = sizes.sum(axis=0)
@@ -147,7 +152,7 @@ def effective_size(
     p
         (k,) the share.
     residuals
-        (units, k) how much each unit moves the share: they add up to 0, and v = U/(U − 1) · Σ residual².
+        (units, k) the linearised residual (S_u − p·n_u)/n of each unit: v = U/(U − 1) · Σ residual².
     units, kish_units
         (k,) U, the number of units with items, and U_e, Kish's effective number of units.
     independent, agreed
@@ -160,14 +165,19 @@ def effective_size(
         total = squared.sum(axis=0)
         linear = units / (units - 1) * total
 
-        # Satterthwaite: 2v²/Var(v), with Var(v) from the variance of the squared residuals.
+        # Satterthwaite: 2v²/Var(v), with Var(v) from the variance of the squared residuals. Where these are all equal,
+        # rounding may leave a tiny variance, even a negative one.
         variance_of_squares = (squared**2).sum(axis=0) - total**2 / units
-        freedom = np.where(variance_of_squares > 1e-12 * total**2, 2 * total**2 / variance_of_squares, np.inf)
+        squares_vary = variance_of_squares > 1e-12 * total**2
+        freedom = np.where(squares_vary, 2 * total**2 / variance_of_squares, np.inf)
         freedom = np.maximum(np.minimum(freedom, kish_units - 1), 1.0)
-        t, z = stdtrit(freedom, UPPER), NormalDist().inv_cdf(UPPER)
+        t = stdtrit(freedom, UPPER)
+        z = NormalDist().inv_cdf(UPPER)
         widened = linear * (t / z) ** 2
 
-        variance = np.maximum(np.maximum(linear, independent), np.minimum(widened, agreed))
-        # Rounding leaves about 1e-33 where the items agree.
+        at_most_agreed = np.minimum(widened, agreed)
+        at_least_independent = np.maximum(linear, independent)
+        variance = np.maximum(at_least_independent, at_most_agreed)
+        # Where the items do not vary, rounding leaves a variance of about 1e-33.
         number = np.where(variance < 1e-24, np.inf, p * (1 - p) / variance)
     return np.where((p <= 0) | (p >= 1) | (units < 2), kish_units, number)
