@@ -33,14 +33,14 @@ END = 300
 """Characters kept from the end of a shortened message, which often says what to do."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-"""Control characters, those that turn the direction of writing, and halves of surrogate pairs."""
+"""Control characters, those that change the direction of writing, and halves of surrogate pairs."""
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line of bounded length on which each character can be seen.
+    """Return a text as one line of at most ``LONGEST`` visible characters.
 
-    A break between lines becomes a space. Control characters and those that turn the direction of writing are written
-    as escapes such as ``\\x1b`` and ``\\u202e``.
+    Line breaks become spaces. Control characters and those that change the direction of writing become escapes such as
+    ``\\x1b`` and ``\\u202e``.
     """
     line = _BREAK.sub(" ", _bounded(text).strip())
     return _bounded(_UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line))
@@ -51,14 +51,14 @@ def _bounded(text: str) -> str:
 
 
 def say(*lines: str) -> None:
-    """Print messages to standard error, each as one line; spaces at its beginning are kept."""
+    """Print each message to standard error as one line; leading spaces are kept."""
     for line in lines:
         indent = line[: len(line) - len(line.lstrip(" "))]
         print(indent + one_line(line), file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120
-"""Characters that a message repeats of what is wrong."""
+"""Characters of a wrong value that a message quotes."""
 
 
 class EmbassayError(Exception):
@@ -91,7 +91,7 @@ class SpecError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name is unknown; the message has the nearest known one and the list."""
+    """A name is unknown; the message suggests the nearest known name and lists the known names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = ""):
         known = sorted(known)
@@ -147,7 +147,7 @@ class EndpointError(EncoderError):
         super().__init__(f"{message}; it says: {said}" if said else message)
 
     def after(self, attempts: int) -> EndpointError:
-        """Return the same, with the number of attempts that were made."""
+        """Return the same error with the number of attempts in its message."""
         problem = self.problem
         if attempts > 1:
             problem += f" (tried {attempts} times)"
@@ -161,13 +161,13 @@ def reason_of(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that looks most like ``name``, or None when none is close."""
+    """Return the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 
 def quoted(value: object) -> str:
-    """Return a value as a message shows it, in quotes if it is a text, shortened if it is long or deeply nested."""
+    """Return the ``repr`` of a value for a message, shortened if it is long or deeply nested."""
     short = reprlib.Repr()
     short.maxstring = short.maxother = short.maxlong = QUOTED
     text = short.repr(value)

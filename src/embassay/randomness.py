@@ -1,7 +1,7 @@
 """Random streams, named by their purpose.
 
-A stream depends on the seed and on what it is for, never on the order in which streams are asked for:
-a new diagnostic, model or corpus moves no number of another.
+A stream depends on the seed and on its purpose, never on the order in which streams are created. A new diagnostic,
+model or corpus therefore changes no random number of another.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 
 def generator(seed: int, *purpose: str) -> np.random.Generator:
-    """Return the generator of the stream (seed, purpose).
+    """Return the random generator of one stream; equal arguments give equal numbers.
 
     Parameters
     ----------
     seed
-        The run's seed, 0 or more.
+        The seed of the run, 0 or more.
     purpose
         Words that say what the numbers are for, for example ``"bootstrap", "semantoneg@3fa1"``.
     """

@@ -1,4 +1,4 @@
-"""The vectors of an encoder, the search among them, and checks of arrays that become vectors."""
+"""The vectors of an encoder, the result of a search among them, and checks of the arrays that encoders return."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class Vectors:
-    """What a diagnostic receives from a model: a matrix, and which row belongs to which text.
+    """The vectors that a diagnostic receives from an encoder: a matrix, and the row of each text.
 
     Attributes
     ----------
@@ -90,9 +90,9 @@ class Vectors:
     row
         The row of each (role, text).
     similarity
-        What the model compares a query with a document by.
+        How the model compares a query with a document.
     search
-        Finds the documents nearest to queries; None where nothing is looked for.
+        Finds the documents nearest to queries; None if the diagnostic does not search.
     learn
         Given the (m,) rows to learn from, the (n, d) matrix of all rows by an encoder that has learnt from these only;
         None where nothing is learnt inside a training fold.
@@ -153,7 +153,7 @@ def as_float32(rows: Any, texts: Sequence[str]) -> Any:
 
 
 def with_narrow_indices(rows: Any) -> Any:
-    """Return CSR rows with 32-bit indices where they suffice: liblinear takes no others."""
+    """Return CSR rows with 32-bit indices, or unchanged if these are too small; liblinear accepts no others."""
     largest = max(rows.nnz, *rows.shape)
     if largest > np.iinfo(np.int32).max:
         return rows
@@ -163,14 +163,14 @@ def with_narrow_indices(rows: Any) -> Any:
 
 
 def check_finite(rows: Any, texts: Sequence[str]) -> None:
-    """Raise EncoderError if a vector has NaN or infinity: of which text."""
+    """Raise EncoderError if a vector has NaN or infinity; the message names the text."""
     place = _first(rows, lambda numbers: ~np.isfinite(numbers))
     if place is not None:
         raise EncoderError(f"it returned a vector with NaN or infinity for {_said(place, texts)}")
 
 
 def _first(rows: Any, wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int | None:
-    """Return the first row with a wrong number, None where there is none."""
+    """Return the index of the first row that holds a wrong number; None if no row does."""
     with np.errstate(over="ignore"):
         found = wrong(rows.data if issparse(rows) else rows)
     if not found.any():
@@ -183,7 +183,7 @@ def _first(rows: Any, wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int
 
 
 def _said(place: int, texts: Sequence[str]) -> str:
-    """Describe a text of a batch: its number and its beginning."""
+    """Describe a text by its number in the batch (from 1) and its first characters."""
     text = " ".join(texts[place].split()) if place < len(texts) else ""
     begins = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
     return f"text {place + 1} of the {len(texts)} in its batch, {begins!r}"

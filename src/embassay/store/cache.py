@@ -1,8 +1,9 @@
 """The vector cache: exact float32 vectors by (fingerprint, role, text), in LMDB.
 
-A vector of another model, prompt, role, text or dimension is never returned: the key is a hash of all three, the value
-carries a check over key and vector, and what does not match is treated as absent (``records``). The file is opened and
-shared by ``environment``; whole encoders make room, the least recently used first (``holdings``).
+A vector of another model, prompt, role, text or dimension is never returned. The key is a hash of fingerprint, role and
+text, the value starts with a checksum of key and vector, and a record that does not match counts as absent
+(``records``). ``environment`` opens and shares the file. When the cache is full, whole encoders are removed, the least
+recently used first (``holdings``).
 """
 
 from __future__ import annotations
@@ -29,19 +30,19 @@ from embassay.store.holdings import Info, Verified, damaged, forget, holdings, l
 __all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
 
 CHUNK = 4_096
-"""Texts that are looked for at a time, where their vectors are not kept in memory."""
+"""Texts looked up at a time by ``missing``, so that not all vectors are in memory at once."""
 AT_ONCE = 20_000
 """Vectors removed in one transaction."""
 T = TypeVar("T")
 
 
 def trouble_with(folder: Path) -> str | None:
-    """Make a cache's folder and say why it cannot be used; None when it can.
+    """Create the folder of a cache and return why it cannot be used; None when it can be used.
 
     Raises
     ------
     InputError
-        If ``EMBASSAY_CACHE_LIMIT`` is no size.
+        If ``EMBASSAY_CACHE_LIMIT`` is not a size.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -56,28 +57,28 @@ def trouble_with(folder: Path) -> str | None:
 
 
 class VectorCache:
-    """Vectors on disk; use it as a context manager. Several may be open at once, also of one folder."""
+    """Vectors on disk, to be used as a context manager. Several may be open at once, even on the same folder."""
 
     def __init__(self, folder: Path, suspicious: bool = False):
-        """Open the cache in a folder, making it if need be.
+        """Open the cache in a folder; create it if it does not exist.
 
         Parameters
         ----------
         suspicious
-            Read the whole file in a process of its own first, also where nothing suggests damage.
+            Read the whole file in a separate process first, even if nothing suggests damage.
 
         Raises
         ------
         OutputError
-            If the folder cannot be written to, lies on a network disk, or holds a cache that is damaged or of a later
-            version.
+            If the folder cannot be written to, is on a network disk, or holds a cache that is damaged or that a later
+            version wrote.
         InputError
-            If ``EMBASSAY_CACHE_LIMIT`` is no size.
+            If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
         self.trouble = ""
-        # By fingerprint what people call an encoder; the encoders whose vectors were read; and those whose last use has
-        # been written to the file.
+        # The display name of each encoder, by fingerprint.
         self._names: dict[str, str] = {}
+        # The fingerprints of the encoders whose vectors were read, and of those whose last use is already in the file.
         self._used: set[str] = set()
         self._dated: set[str] = set()
         self._limit = disks.limit(folder, on_disk(folder / PLACE / DATA))
@@ -85,13 +86,13 @@ class VectorCache:
         self._closed = False
 
     def __enter__(self) -> VectorCache:
-        """Return itself."""
+        """Return the open cache."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Note which encoders were used, and let go of the file."""
+        """Record when the encoders were last used, and release the file."""
         if self._closed:
             return
         self._closed = True
@@ -99,24 +100,25 @@ class VectorCache:
             if self._used - self._dated:
                 self._shared.run(self._date_used, write=True)
         except PROBLEMS:
-            pass  # when they were used last is then not known, and nothing else
+            # Only the times of last use are lost; they decide nothing but the order of removal.
+            pass
         finally:
             release(self._shared)
 
     def note(self, fingerprint: str, name: str) -> None:
-        """Say what people call an encoder; it is kept with its vectors, for ``embassay cache info``."""
+        """Set the display name of an encoder; ``embassay cache info`` shows it."""
         self._names[fingerprint] = name
         self._dated.discard(fingerprint)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
-        """Return the vector of each text, None where there is none or where it is damaged."""
+        """Return the (d,) vector of each text; None where there is none or where it is damaged."""
         rows = self._get(fingerprint, texts)
         if any(row is not None for row in rows):
             self._used.add(fingerprint)
         return rows
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Keep the (n, d) vectors of the texts, all or none; once that fails (``trouble``), nothing more is kept."""
+        """Store the (n, d) vectors of the n texts, all or none; after a failure (``trouble``) store nothing."""
         if self.trouble or not len(texts):
             return
         rows = np.ascontiguousarray(rows, dtype="<f4")
@@ -137,7 +139,7 @@ class VectorCache:
         return len(texts) - len(self.missing(fingerprint, texts))
 
     def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
-        """Return the texts that have no vector; looking is no use of them."""
+        """Return the texts that have no vector. The lookup does not count as a use of the encoder."""
         missing: list[Text] = []
         for start in range(0, len(texts), CHUNK):
             chunk = texts[start : start + CHUNK]
@@ -157,7 +159,7 @@ class VectorCache:
         return Info(self._shared.folder, on_disk(self._shared.data), size, self._limit, found[::-1])
 
     def verify(self) -> Verified:
-        """Read every vector and remove what is damaged, not finite, or nobody's.
+        """Read every vector; remove those that are damaged, not finite, or belong to no recorded encoder.
 
         Raises
         ------
@@ -170,9 +172,14 @@ class VectorCache:
         return Verified(vectors, sum(key[:1] == records.VECTOR for key in bad))
 
     def clear(self, encoder: str) -> int:
-        """Remove the vectors of the encoders with a fingerprint or name; return how many. The file keeps its size.
+        """Remove the vectors of all encoders with this fingerprint or name. The file keeps its size.
 
-        A name may lack its scheme: ``all-MiniLM-L6-v2`` where ``st:all-MiniLM-L6-v2`` is kept.
+        The scheme of a name may be omitted: ``all-MiniLM-L6-v2`` also stands for ``st:all-MiniLM-L6-v2``.
+
+        Returns
+        -------
+        int
+            The number of vectors removed.
 
         Raises
         ------
@@ -206,7 +213,7 @@ class VectorCache:
             note = note_of(transaction, records.prefix(fingerprint))
             if note is None:
                 return [None] * len(keys)
-            # In the order of the file, which is read faster.
+            # Reading in the order of the file is faster.
             vectors = {key: records.vector(key, transaction.get(key), note.dim) for key in sorted(keys)}
             return [vectors[key] for key in keys]
 
@@ -217,7 +224,7 @@ class VectorCache:
             return [None] * len(texts)
 
     def _put(self, fingerprint: str, items: list[tuple[bytes, bytes]], dim: int) -> bool:
-        """Keep records; nothing of them, and False, if the cache would then be over its limit."""
+        """Store records and return True; store none and return False if the cache would then exceed its limit."""
         of = records.prefix(fingerprint)
 
         def work(transaction: Any) -> bool:
@@ -242,7 +249,7 @@ class VectorCache:
             self._date(transaction, fingerprint)
 
     def _date(self, transaction: Any, fingerprint: str, dim: int = 0) -> None:
-        """Write when an encoder was used last, and what is known of it; without ``dim`` only where it is known."""
+        """Write the time of last use and the name of an encoder; with ``dim`` 0 only if it already has a record."""
         of = records.prefix(fingerprint)
         note = note_of(transaction, of)
         if note is None and not dim:
@@ -263,7 +270,7 @@ class VectorCache:
         return bool(others)
 
     def _run(self, work: Callable[[Any], T], write: bool = False) -> T:
-        """Work on the cache as a whole, where trouble is all there is to say."""
+        """Run a transaction whose failure is an error of the user's command, not only ``trouble``."""
         try:
             return self._shared.run(work, write)
         except PROBLEMS as error:
@@ -271,4 +278,5 @@ class VectorCache:
 
 
 def _part_of(of: bytes) -> Callable[[Any], int]:
+    """Return the work that removes at most ``AT_ONCE`` vectors of an encoder and returns how many it removed."""
     return lambda transaction: forget(transaction, of, AT_ONCE)

@@ -1,4 +1,4 @@
-"""Canonical bytes: the same value, the same file; and files that are never half-written."""
+"""Canonical JSON, so that equal values give equal bytes; and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIGITS = 10
 
 
 def canonical(value: Any) -> bytes:
-    """Return JSON with sorted keys and floats at 10 significant digits.
+    """Return a value as JSON in UTF-8, with sorted keys and floats rounded to 10 significant digits.
 
     Raises
     ------
@@ -36,18 +36,18 @@ def write(path: Path, content: bytes) -> None:
     Raises
     ------
     OutputError
-        If the place cannot be written to.
+        If the path cannot be written to.
     """
     write_with(path, lambda file: file.write(content))
 
 
 def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
-    """Let ``writer`` write a file whole or not at all: under another name first, which becomes its own at the end.
+    """Let ``writer`` write a file whole or not at all: it writes a temporary file, which is renamed at the end.
 
     Raises
     ------
     OutputError
-        If the place cannot be written to.
+        If the path cannot be written to.
     """
     temporary = partial_file(path)
     try:
@@ -66,7 +66,7 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return what a value is in canonical JSON: a plain dict, list, text, number, truth value or None.
+    """Convert a value to the types of canonical JSON: dict, list, str, int, float, bool or None.
 
     Raises
     ------

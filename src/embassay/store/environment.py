@@ -1,8 +1,8 @@
-"""One open LMDB file for each folder and process, shared by all that use it; opened with care.
+"""One open LMDB file per folder and process, shared by all its users and checked before it is opened.
 
-LMDB may crash on a damaged file. So that checking costs nothing in most cases, the file ``checked`` keeps size and time
-of change of a file that we left in order; any other is read in a process of its own first (``soundness``). A damaged
-file is left as it is and not used; the message names the command that removes it.
+LMDB may crash on a damaged file. The file ``checked`` stores the inode, size and time of change that the LMDB file had
+when it was last closed in order, so that an unchanged file needs no check. Any other file is first read in a separate
+process (``soundness``). A damaged file is neither used nor changed; the message names the command that removes it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from embassay.store.records import LAYOUT, LAYOUT_KEY, pack, unpack
 from embassay.store.soundness import is_sound
 
 CEILINGS = (1 << 40, 1 << 36, 1 << 33)
-"""Bytes that the file may grow to: it is sparse and takes what it holds; less where addresses are limited."""
+"""Largest sizes of the file in bytes, tried in turn, as address space may be limited. The file is sparse."""
 DAMAGE = (
     lmdb.CorruptedError,
     lmdb.CursorFullError,
@@ -40,7 +40,7 @@ _guard = threading.RLock()
 
 
 class RefusedError(OutputError):
-    """A folder cannot hold the cache; ``reason`` is said without the folder."""
+    """A folder cannot hold the cache; ``reason`` does not name the folder."""
 
     def __init__(self, folder: Path, reason: str):
         super().__init__(f"{folder}: no cache there ({reason}); choose another with --cache, or --no-cache")
@@ -59,10 +59,10 @@ PROBLEMS = (lmdb.Error, OSError, RefusedError)
 
 
 class Environment:
-    """The open file; transactions of several threads go one after the other."""
+    """The open file. Transactions of several threads run one after the other."""
 
     def __init__(self, folder: Path, suspicious: bool = False):
-        """Open the file in a folder, making it if need be; ``suspicious`` always reads all of it first.
+        """Open the file in a folder; create it if it does not exist. With ``suspicious`` it is always read whole first.
 
         Raises
         ------
@@ -85,14 +85,14 @@ class Environment:
             raise RefusedError(folder, reason(error)) from None
 
     def run(self, work: Callable[[Any], T], write: bool = False) -> T:
-        """Call ``work`` with a transaction; nothing of it is kept when it raises.
+        """Call ``work`` with a transaction, which is rolled back if ``work`` raises.
 
         Raises
         ------
         DamagedError
-            If LMDB finds damage; the next who opens the file then reads all of it first.
+            If LMDB finds damage. The file is then read whole when it is opened next.
         lmdb.Error
-            If it fails twice, where trying again may help.
+            If the transaction fails, and after an error that a second attempt may cure, if that fails too.
         """
         with self._lock:
             try:
@@ -107,7 +107,7 @@ class Environment:
             return self._once(work, write)
 
     def close(self) -> None:
-        """Close the file and note that it is in order, unless it is not or someone else has changed it since."""
+        """Close the file; record that it is in order unless it is damaged or another process has changed it."""
         self._env.close()
         stamp = self.place / STAMP
         with suppress(OSError):
@@ -124,7 +124,7 @@ class Environment:
         return result
 
     def _opened(self, suspicious: bool) -> Any:
-        """Check what there is and open it."""
+        """Check the existing file, if any, and open it."""
         before = state(self.data)
         reserve(self.place / LOCK)
         if before and (suspicious or before != self._stamped()) and not is_sound(self.place):
@@ -140,7 +140,7 @@ class Environment:
         return env
 
     def _renew(self, env: Any) -> None:
-        """Empty a cache of an earlier layout and name this one's."""
+        """Empty a cache of an earlier layout and write the number of this layout."""
         with env.begin(buffers=True) as transaction:
             value, entries = transaction.get(LAYOUT_KEY), transaction.stat()["entries"]
             found = unpack(LAYOUT_KEY, value)
@@ -166,7 +166,7 @@ class Environment:
 
 
 def acquire(folder: Path, suspicious: bool = False) -> Environment:
-    """Open the cache of a folder, or join those who have it open in this process."""
+    """Return the open cache of a folder, shared with all its users in this process; open it for the first."""
     key = (os.getpid(), folder.resolve())
     with _guard:
         if found := _shared.get(key):
@@ -177,7 +177,7 @@ def acquire(folder: Path, suspicious: bool = False) -> Environment:
 
 
 def release(environment: Environment) -> None:
-    """Let go of it; the last one closes it."""
+    """End one use of the cache; the last user closes the file."""
     with _guard:
         environment.users -= 1
         if environment.users:
@@ -189,7 +189,7 @@ def release(environment: Environment) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Say what failed, without the call or path that LMDB puts before it."""
+    """Return what failed, without the call or path with which LMDB begins its message."""
     if isinstance(error, RefusedError):
         return error.reason
     text = getattr(error, "strerror", None) or str(error)

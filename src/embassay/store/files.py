@@ -1,4 +1,4 @@
-"""The files of a vector cache: held alone, made, measured, removed."""
+"""The files of a vector cache: where they are, their sizes, exclusive access, and removal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def default_folder() -> Path:
     Raises
     ------
     OutputError
-        If that is no usable path, or no home folder is known.
+        If the path cannot be used, or no home folder is known.
     """
     if own := os.environ.get("EMBASSAY_CACHE"):
         return output_path(own)
@@ -36,7 +36,7 @@ def default_folder() -> Path:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep other processes from opening or removing the cache in a folder meanwhile, where the system can."""
+    """Hold an exclusive lock on the cache of a folder, so that no other process opens or removes it. Not on Windows."""
     if sys.platform == "win32":
         yield
         return
@@ -51,12 +51,12 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def exists(folder: Path) -> bool:
-    """Say whether a folder holds a cache."""
+    """Return whether a folder holds a cache."""
     return (folder / PLACE / DATA).exists()
 
 
 def clear(folder: Path) -> int:
-    """Remove the files of a cache, whatever they hold, and return the bytes that this frees; others stay."""
+    """Remove the files of a cache, damaged or not, and no other files; return the number of bytes freed."""
     if not folder.is_dir():
         return 0
     with alone(folder):
@@ -67,7 +67,7 @@ def clear(folder: Path) -> int:
 
 
 def remove(place: Path) -> int:
-    """Remove the LMDB file and what belongs to it; return the bytes that this frees."""
+    """Remove the LMDB file, its lock file and its stamp; return the number of bytes freed."""
     return sum(_unlink(place / name) for name in (DATA, LOCK, STAMP))
 
 
@@ -78,7 +78,7 @@ def _unlink(path: Path) -> int:
 
 
 def on_disk(path: Path) -> int:
-    """Return the bytes that a file takes; none where it is not there."""
+    """Return the bytes that a file occupies on disk; 0 if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -87,7 +87,7 @@ def on_disk(path: Path) -> int:
 
 
 def state(path: Path) -> str:
-    """Return what changes when a file does; empty where there is none."""
+    """Return inode, size and time of change of a file as text; empty if it does not exist or is empty."""
     try:
         status = path.stat()
     except OSError:
@@ -96,7 +96,7 @@ def state(path: Path) -> str:
 
 
 def reserve(path: Path) -> None:
-    """Give the lock file its room now: LMDB maps it into memory, where a full disk would end the process."""
+    """Allocate the lock file. LMDB maps it into memory, where a full disk would kill the process."""
     if not path.exists() or not path.stat().st_size:
         with path.open("wb") as file:
             file.write(bytes(LOCK_SIZE))

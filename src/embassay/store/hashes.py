@@ -1,4 +1,4 @@
-"""What is remembered from run to run: hashes of files, and what encoders found out at a price."""
+"""Values kept from run to run because they are costly: hashes of files, and probes of services."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FileHashes:
     """SHA-256 of files, remembered by path, size and time of change."""
 
     def __init__(self, folder: Path | None):
-        """Keep the memory in ``folder``; with None nothing is kept."""
+        """Store the hashes in ``folder``; with None they are not stored."""
         self._path = folder / HASHES if folder else None
         self._known: dict[str, str] = {}
         if self._path and self._path.is_file():
@@ -39,10 +39,10 @@ class FileHashes:
 
 
 class Remembered(dict[str, str]):
-    """What encoders found out at a price: the probes of services."""
+    """Results of probing services, which cost a request each."""
 
     def __init__(self, folder: Path | None):
-        """Keep it in ``folder``; with None nothing is kept."""
+        """Store them in ``folder``; with None they are not stored."""
         self._path = folder / PROBES if folder else None
         try:
             known = json.loads(self._path.read_text(encoding="utf-8")) if self._path else {}
@@ -51,7 +51,7 @@ class Remembered(dict[str, str]):
         super().__init__(known if isinstance(known, dict) else {})
 
     def __setitem__(self, key: str, value: str) -> None:
-        """Keep a value."""
+        """Set a value and write the file."""
         super().__setitem__(key, value)
         if self._path:
             write(self._path, json.dumps(self, indent=0).encode())

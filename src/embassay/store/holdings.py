@@ -27,7 +27,7 @@ from embassay.store.records import (
 
 @dataclass(frozen=True)
 class Holding:
-    """The vectors of one encoder; ``note`` is None where its record is damaged, and then they are not used."""
+    """The vectors of one encoder. ``note`` is None if its record is damaged; the vectors are then not used."""
 
     prefix: bytes
     note: EncoderNote | None
@@ -39,7 +39,8 @@ class Holding:
 class Info:
     """What a cache holds.
 
-    ``on_disk`` is what its file takes, ``live`` what of that is in use, ``limit`` what it may grow to, None for any.
+    Sizes are in bytes: ``on_disk`` is the size of the file, ``live`` the part in use, and ``limit`` the largest size
+    allowed, None for no limit.
     """
 
     folder: Path
@@ -56,14 +57,14 @@ class Info:
 
 @dataclass(frozen=True)
 class Verified:
-    """How many vectors were read, and how many were removed because they were damaged or nobody's."""
+    """The numbers of vectors read and removed. Damaged vectors and those of no recorded encoder are removed."""
 
     vectors: int
     removed: int
 
 
 def live(transaction: Any) -> int:
-    """Return the bytes in use; the file may be larger, and what is not in use is used again."""
+    """Return the bytes in use. The file may be larger: LMDB reuses freed pages and does not shrink the file."""
     stat = transaction.stat()
     return int(stat["psize"] * (stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"]))
 
@@ -76,7 +77,7 @@ def note_of(transaction: Any, of: bytes) -> EncoderNote | None:
 
 
 def holdings(transaction: Any) -> tuple[Holding, ...]:
-    """Return what there is of each encoder, the least recently used first."""
+    """Return the holding of each encoder, the least recently used first."""
     counts: Counter[bytes] = Counter()
     sizes: Counter[bytes] = Counter()
     for key, value in _items(transaction, VECTOR):
@@ -92,7 +93,7 @@ def holdings(transaction: Any) -> tuple[Holding, ...]:
 
 
 def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
-    """Remove the record and up to ``most`` vectors of an encoder; return how many vectors."""
+    """Remove the record and at most ``most`` vectors of an encoder; return the number of vectors removed."""
     transaction.delete(note_key(of))
     cursor = transaction.cursor()
     removed = 0
@@ -104,7 +105,7 @@ def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
 
 
 def damaged(transaction: Any) -> tuple[int, list[bytes]]:
-    """Read everything; return the number of vectors, and the keys of all that is damaged or nobody's."""
+    """Read all records; return the number of vectors, and the keys of the records that are damaged or orphaned."""
     notes: dict[bytes, EncoderNote | None] = {}
     bad, vectors = [], 0
     for key, value in _items(transaction, b""):
@@ -126,6 +127,7 @@ def damaged(transaction: Any) -> tuple[int, list[bytes]]:
 
 
 def _items(transaction: Any, start: bytes) -> Iterator[tuple[bytes, memoryview]]:
+    """Yield the records whose keys begin with ``start``, in the order of the file."""
     cursor = transaction.cursor()
     if not (cursor.set_range(start) if start else cursor.first()):
         return

@@ -1,9 +1,9 @@
-"""What an interrupted run has encoded, so that the same command goes on to the same bytes.
+"""What an interrupted run has encoded, so that the same command resumes and produces the same bytes.
 
-A vector may depend, in its last bits, on the texts that it was encoded with. A run that goes on after a kill must
-therefore not encode what is missing in other company. Of each encoder's texts the run folder remembers which had
-vectors when the run first started; the rest is cut into the same chunks at every start, and a chunk is either taken
-from the cache whole, as this run left it, or encoded whole again.
+The last bits of a vector may depend on the other texts in its batch. A run that resumes after a kill must therefore not
+encode the missing texts in different batches. The run folder records which texts of each encoder had vectors when the
+run first started. The other texts are split into the same chunks at every start, and a chunk is either read whole from
+the cache, as this run left it, or encoded whole again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from embassay.store.canonical import canonical, write
 class Chunks(TypedDict):
     """The content of the file.
 
-    ``texts`` is a hash of the encoder's fingerprint and texts, ``had`` the bits (hexadecimal) that say which texts had
-    a vector at first, ``chunks`` the digest of the vectors of each finished chunk, by its number.
+    ``texts`` is a hash of the encoder's fingerprint and texts. ``had`` holds one bit per text, in hexadecimal: whether
+    the text had a vector at the first start. ``chunks`` maps the number of each finished chunk to the digest of its
+    vectors.
     """
 
     texts: str
@@ -35,26 +36,26 @@ class Chunks(TypedDict):
 
 
 class Ledger:
-    """What is known of one encoder's texts from earlier starts of a run."""
+    """The record of one encoder's texts from earlier starts of a run."""
 
     def __init__(self, path: Path, fingerprint: str, texts: Sequence[Text]):
-        """Read the file of an earlier start; one that is damaged, or of other texts, counts as none.
+        """Read the file of an earlier start. A file that is damaged or belongs to other texts counts as absent.
 
         Parameters
         ----------
         path
             The JSON file.
         fingerprint
-            The encoder's.
+            The encoder's fingerprint.
         texts
-            The distinct texts that are to be encoded, in their order.
+            The distinct texts to encode, in order.
         """
         self._path = path
         self._identity = _hash([fingerprint, *map(list, texts)])
         self._known = self._read(len(texts))
 
     def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return (n,) which texts had a vector in the cache when the run first started; ``now`` if that is now."""
+        """Return an (n,) mask of the texts with a cached vector at the first start; ``now`` if this is the first."""
         if self._known is None:
             self._known = {"texts": self._identity, "had": np.packbits(now).tobytes().hex(), "chunks": {}}
             if not now.all():
@@ -63,7 +64,7 @@ class Ledger:
         return np.unpackbits(bits, count=len(now)).astype(bool)
 
     def holds(self, chunk: int, rows: Sequence[NDArray[np.float32] | None]) -> bool:
-        """Say whether these are the vectors that an earlier start has made of a chunk, all of them."""
+        """Return whether these are all the vectors of a chunk, exactly as an earlier start made them."""
         expected = self._known["chunks"].get(str(chunk)) if self._known else None
         vectors = [row for row in rows if row is not None]
         if expected is None or len(vectors) < len(rows):
@@ -71,14 +72,14 @@ class Ledger:
         return expected == digest(vectors)
 
     def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
-        """Remember the vectors of a chunk by their digest; they have to be in the cache by now."""
+        """Record the digest of the vectors of a chunk, which must already be in the cache."""
         if self._known is None:
             raise RuntimeError("had_vectors comes first")
         self._known["chunks"][str(chunk)] = digest(rows)
         write(self._path, canonical(self._known))
 
     def _read(self, count: int) -> Chunks | None:
-        """Return the content of the file; None where there is none, or where it is damaged or of other texts."""
+        """Return the content of the file; None if it does not exist, is damaged, or belongs to other texts."""
         try:
             known: Chunks = json.loads(self._path.read_bytes())
             bytes_of_bits = len(bytes.fromhex(known["had"]))
@@ -90,7 +91,7 @@ class Ledger:
 
 
 def digest(rows: Sequence[NDArray[np.float32]]) -> str:
-    """Return the hash of vectors, bit by bit."""
+    """Return the hexadecimal SHA-256 of the bytes of (d,) float32 vectors."""
     total = hashlib.sha256()
     for row in rows:
         total.update(np.ascontiguousarray(row, dtype="<f4").tobytes())

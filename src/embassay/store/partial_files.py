@@ -1,7 +1,7 @@
-"""Files that are filled under another name first, and what killed processes have left of them.
+"""Temporary names for files that are being written, and the removal of those that killed processes left behind.
 
-The other name is ``.MACHINE.PROCESS.TOKEN.part``: a file that a process on this machine left when it was killed is
-known by it, and one that another process is filling now is never touched.
+The temporary name is ``.MACHINE.PROCESS.TOKEN.part``. It identifies the process, so a file of a process that is no
+longer running on this machine is removed, and a file that another process is writing now is never touched.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from functools import cache
 from pathlib import Path
 
 OLD = 24 * 3600
-"""Seconds after which no process is filling a file any more, wherever it runs."""
+"""Age in seconds after which a partial file counts as left over, whichever machine wrote it."""
 _OURS = re.compile(r"\.(?:([0-9a-f]{8})\.)?([0-9]{1,10})\.[0-9a-f]{8}\.part")
 """Version 0.1 named no machine."""
 
 
 def partial_file(path: Path) -> Path:
-    """Return the name under which a file is filled, beside its own; left-overs in its folder are removed once."""
+    """Return a temporary path in the folder of ``path``; the first call for a folder removes its left-over files."""
     _remove_once(path.parent)
     return path.with_name(f".{_machine()}.{os.getpid()}.{secrets.token_hex(4)}.part")
 
 
 def remove_left_overs(folder: Path) -> None:
-    """Remove the files that processes were filling in a folder when they were killed; it need not exist."""
+    """Remove the files that killed processes left in a folder. The folder need not exist."""
     try:
         paths = list(folder.iterdir())
     except OSError:
@@ -45,7 +45,7 @@ def remove_left_overs(folder: Path) -> None:
 def _is_left(path: Path, machine: str | None, process: int) -> bool:
     if machine in (None, _machine()) and not _lives(process):
         return True
-    # Of another machine, or of a process whose number another one has by now: only time tells.
+    # A process on another machine cannot be looked up, and a process number may have been reused: only age decides.
     return time.time() - path.lstat().st_mtime > OLD
 
 

@@ -1,4 +1,4 @@
-"""What the vector cache writes: its keys, its values, and how they are told from damaged ones.
+"""The keys and values that the vector cache writes, and how damaged ones are recognised.
 
 ==================  ==========================================  ========================================
 record              key                                         value
@@ -8,8 +8,8 @@ encoder             ``01``, encoder                             check, JSON: fin
 vector              ``02``, encoder, text                       check, float32 numbers
 ==================  ==========================================  ========================================
 
-*encoder* is a hash of the fingerprint (12 bytes), so that the vectors of one encoder lie together; *text* is a hash of
-fingerprint, role and text (20 bytes). A check is the CRC-32 of key and content, then the content's length.
+*encoder* is a hash of the fingerprint (12 bytes), so that the vectors of one encoder are adjacent; *text* is a hash of
+fingerprint, role and text (20 bytes). *check* is the CRC-32 of key and content, followed by the length of the content.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class EncoderNote:
 
 
 def prefix(fingerprint: str) -> bytes:
-    """Return what the keys of all vectors of an encoder begin with."""
+    """Return the first bytes of the keys of all vectors of an encoder."""
     return VECTOR + _hash(fingerprint, PREFIX - 1)
 
 
@@ -55,7 +55,7 @@ def note_key(of: bytes) -> bytes:
 
 
 def keys(fingerprint: str) -> Callable[[Text], bytes]:
-    """Return the function from a text to its key; two different triples have the same key by chance only."""
+    """Return the function from a (role, text) pair to its key; keys of different inputs collide only by chance."""
     start, head = prefix(fingerprint), f"{len(fingerprint)}:{fingerprint}"
     return lambda text: start + _hash(f"{head}{len(text[0])}:{text[0]}{text[1]}", 20)
 
@@ -66,7 +66,7 @@ def pack(key: bytes, content: bytes) -> bytes:
 
 
 def unpack(key: bytes, value: memoryview | bytes | None) -> memoryview | None:
-    """Return the content without its check; None where there is no value, or where it is damaged or another's.
+    """Return the content without its check; None if there is no value, or if it is damaged or of another key.
 
     The length is compared first: a damaged record may claim to be larger than the file.
     """
@@ -96,7 +96,7 @@ def pack_note(key: bytes, note: EncoderNote) -> bytes:
 
 
 def unpack_note(key: bytes, value: memoryview | bytes | None) -> EncoderNote | None:
-    """Return what a record says; None where there is none, or where it is damaged."""
+    """Return the content of a record; None if there is no record or if it is damaged."""
     content = unpack(key, value)
     try:
         return None if content is None else EncoderNote(**json.loads(bytes(content)))

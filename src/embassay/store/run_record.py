@@ -1,7 +1,7 @@
-"""``run.json``: its content, and what of it can be trusted when it is read again.
+"""``run.json``: its content, and the checks when it is read again.
 
-People may have changed the file, or a full disk may have cut it: what does not fit is left out, and a report is drawn,
-or a run goes on, without it.
+The file may have been edited by hand or truncated by a full disk. Parts that do not fit their schema are left out; a
+report is drawn, or a run resumes, without them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Rules = dict[str, Any]
 
 
 class EncoderUse(TypedDict, total=False):
-    """What one encoder took: ``badges`` is how far its vectors can be trusted, ``route`` how they were computed."""
+    """The work of one encoder: ``badges`` holds its robustness checks, ``route`` how its vectors were computed."""
 
     texts: int
     encoded: int
@@ -35,8 +35,8 @@ class EncoderUse(TypedDict, total=False):
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
-    ``settings`` is what makes a run this run and no other, ``key`` a hash of it and of the version of embassay;
-    ``state`` is ``running``, ``finished`` or ``failed in part``.
+    ``settings`` identifies the run, and ``key`` is a hash of the settings and of the version of embassay. ``state`` is
+    ``running``, ``finished`` or ``failed in part``.
     """
 
     key: str
@@ -62,7 +62,7 @@ _WORDING: Rules = {
     "required": ["cosine", "same_nearest"],
     "additionalProperties": {"type": "number"},
 }
-"""What another wording of a prompt does."""
+"""The effect of another wording of a prompt."""
 RECORD: dict[str, Rules] = {
     "settings": {"type": "object"},
     "state": _TEXT,
@@ -86,11 +86,11 @@ ENCODER: dict[str, Rules] = {
         },
     },
 }
-"""What is read of ``run.json`` again, and of each encoder in it, as schemas."""
+"""Schemas of the parts of each encoder in ``run.json`` that are read again; those of the run are in ``RECORD``."""
 
 
 def read_record(path: Path) -> RunRecord:
-    """Read ``run.json``; return an empty record where there is none. What is damaged in it is left out."""
+    """Return the content of ``run.json`` without its damaged parts; an empty record if there is none."""
     try:
         data = json.loads(path.read_bytes(), parse_constant=lambda name: None, parse_float=_finite)
     except (OSError, ValueError, RecursionError):
@@ -106,13 +106,13 @@ def read_record(path: Path) -> RunRecord:
 
 
 def _finite(written: str) -> float | None:
-    """Return a number; None for one that is too large, which could not be written again."""
+    """Return a number; None if it is too large for a float, as infinity could not be written again."""
     number = float(written)
     return number if math.isfinite(number) else None
 
 
 def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[str, Any]:
-    """Return the values that fit their schema; those that have none are not looked at."""
+    """Return the values that fit their schema. Values without a schema are kept unchecked."""
     fitting = {}
     for name, value in values.items():
         try:

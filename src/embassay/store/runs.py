@@ -1,7 +1,7 @@
 """A run's folder: ``run.json``, ``scores/``, ``result.json``, ``report.html``.
 
-``run.json`` is written first (running) and last (finished): what it calls finished is whole. Scores are kept one file
-for each encoder, corpus and diagnostic; a run of the same settings takes them up again.
+``run.json`` is written first (running) and last (finished), so a run that it calls finished is complete. Scores are
+stored in one file per encoder, corpus and diagnostic; a run with the same settings reuses them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from embassay.store.run_record import RunRecord, changed_code, differences, may_
 from embassay.types import ItemScores, Origin, content_hash
 
 ENCODING = "encoding"
-"""The folder of what an unfinished run has encoded; removed when nothing is left to do."""
+"""The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
 OURS = {"run.json", "result.json", "report.html", "scores", ENCODING}
 
 
@@ -40,21 +40,22 @@ class RunFolder:
     """The folder of one run."""
 
     def __init__(self, path: Path):
-        """Name the folder; nothing is made or read yet."""
+        """Set the path of the folder; nothing is created or read yet."""
         self.path = path
         self.report = path / "report.html"
 
     def open(self, settings: Mapping[str, Any], overwrite: bool = False) -> tuple[str, ...]:
-        """Make the folder, or take up the run of the same settings that it holds.
+        """Create the folder, or resume the run with the same settings that it holds.
 
         Returns
         -------
-        The diagnostics whose code has changed since: their scores are not taken up again.
+        The diagnostics whose code has changed since. Their scores are not reused.
 
         Raises
         ------
         OutputError
-            If it cannot be written to, holds another run (and not ``overwrite``), or is not ours.
+            If the folder cannot be written to, holds another run and ``overwrite`` is false, or holds files that are
+            not from Embassay.
         """
         key = content_hash([settings, __version__])
         record = self.record()
@@ -78,11 +79,11 @@ class RunFolder:
         return changed
 
     def record(self) -> RunRecord:
-        """Return what ``run.json`` says; empty when there is none. What is damaged in it is left out."""
+        """Return the content of ``run.json`` without its damaged parts; an empty record if there is none."""
         return read_record(self.path / "run.json")
 
     def write_record(self, record: RunRecord) -> None:
-        """Write ``run.json``, each note on one line."""
+        """Write ``run.json`` with each note on one line."""
         if "notes" in record:
             record = {**record, "notes": [one_line(note) for note in record["notes"]]}
         write(self.path / "run.json", canonical(record))
@@ -96,14 +97,14 @@ class RunFolder:
         return Ledger(self.path / ENCODING / f"{content_hash([label, fingerprint])}.json", fingerprint, texts)
 
     def forget_encoding(self) -> None:
-        """Remove what is remembered for a restart: the run is finished."""
+        """Remove the records that a restart needs, once the run is finished."""
         for path in (self.path / ENCODING).glob("*.json"):
             path.unlink(missing_ok=True)
         with suppress(OSError):
             (self.path / ENCODING).rmdir()
 
     def save(self, scores: ItemScores) -> None:
-        """Keep the scores of one encoder, corpus and diagnostic."""
+        """Store the scores of one encoder, corpus and diagnostic."""
         arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit}
         for name, labels in scores.labels.items():
             arrays[f"labels.{name}"] = labels
@@ -122,7 +123,7 @@ class RunFolder:
         write(self._file(scores.origin), buffer.getvalue())
 
     def load(self, origin: Origin) -> ItemScores | None:
-        """Return the kept scores; None when there are none, or when they are of something else."""
+        """Return the stored scores; None if there are none or if their origin or version differs."""
         try:
             with np.load(io.BytesIO(self._file(origin).read_bytes()), allow_pickle=False) as kept:
                 arrays = dict(kept)
@@ -143,10 +144,10 @@ class RunFolder:
         return self.path / "scores" / f"{slug}.{content_hash(_identity(origin))[:8]}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
-        """Refuse a folder that holds something that no run of ours has left there.
+        """Raise OutputError if the folder holds files that no run has left there.
 
-        Without a record of ours it may be empty, or hold what an interrupted write leaves: a damaged ``run.json``
-        with nothing else but our files beside it.
+        A folder without a record may be empty, or may hold what an interrupted write leaves: a damaged ``run.json``
+        and otherwise only files with the names of a run.
         """
         try:
             names = {path.name for path in self.path.iterdir() if path.suffix != ".part"}
@@ -159,7 +160,7 @@ class RunFolder:
         raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
     def _is_damaged(self) -> bool:
-        """Say whether ``run.json`` is there and no JSON."""
+        """Return whether ``run.json`` exists and is not JSON."""
         try:
             json.loads((self.path / "run.json").read_bytes())
         except (ValueError, RecursionError):
@@ -182,5 +183,5 @@ def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 
 
 def _identity(origin: Origin) -> dict[str, Any]:
-    """Return what makes scores what they are; what an encoder is compared as does not."""
+    """Return the fields that identify scores. An encoder's part in a comparison does not affect its scores."""
     return {name: value for name, value in asdict(origin).items() if name not in ("baseline", "reference")}

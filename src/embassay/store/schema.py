@@ -1,7 +1,7 @@
-"""A small reader of JSON Schema: as much of it as ``data/result.schema.json`` uses, with the place of the first fault.
+"""A small validator for the part of JSON Schema that ``data/result.schema.json`` uses; it locates the first error.
 
-The schema ships with the package and is the only definition of what ``result.json`` may hold; tests compare this reader
-with jsonschema's. It differs in one thing: a whole number must be written as one, and fit into 64 bits.
+The schema ships with the package and is the only definition of the content of ``result.json``. Tests compare this
+validator with jsonschema. It is stricter in one point: an integer must be written as one and fit into 64 bits.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ NAMES = {
     "array": "a list",
     "object": "an object",
 }
-"""What the types of a schema are called in messages."""
+"""The names of the schema types in messages."""
 LARGEST = 2**63
-"""Whole numbers are smaller than this, as they are kept in 64 bits."""
+"""Integers must be smaller than this in magnitude, as they are stored in 64 bits."""
 SHOWN = 60
-"""Characters that a message repeats of a value."""
+"""Characters of a value that a message quotes."""
 
 
 class SchemaError(ValueError):
-    """A value is not what a schema says; ``place`` is where it stands: ``rows[3].value``."""
+    """A value does not match a schema; ``place`` is its position, such as ``rows[3].value``."""
 
     def __init__(self, place: str, problem: str):
         super().__init__(problem)
@@ -52,23 +52,23 @@ class Schema:
     Attributes
     ----------
     rules
-        The part.
+        The schema or the part of it.
     root
-        The whole, which references go by.
+        The whole schema, in which references are looked up.
     """
 
     rules: Mapping[str, Any]
     root: Mapping[str, Any]
 
     def part(self, rules: Mapping[str, Any]) -> Schema:
-        """Return a part of the same whole; a reference is followed."""
+        """Return a part of the same schema, following references."""
         while "$ref" in rules:
             name = rules["$ref"].removeprefix("#/$defs/")
             rules = self.root["$defs"][name]
         return Schema(rules, self.root)
 
     def check(self, value: Any, place: str = "") -> None:
-        """Raise SchemaError for the first thing in a value that is not as the schema says."""
+        """Raise SchemaError for the first part of a value that does not match the schema."""
         rules = self.rules
         if "const" in rules and (type(value) is not type(rules["const"]) or value != rules["const"]):
             raise SchemaError(place, f"must be {rules['const']!r}, is {shown(value)}")
@@ -124,7 +124,7 @@ class Schema:
             self._chosen(values, place).check(values, place)
 
     def _chosen(self, values: dict[str, Any], place: str) -> Schema:
-        """Return the one alternative whose ``kind`` is the object's."""
+        """Return the alternative of ``oneOf`` whose ``kind`` equals that of the object."""
         parts = [self.part(alternative) for alternative in self.rules["oneOf"]]
         kinds = {part.rules["properties"]["kind"]["const"]: part for part in parts}
         kind = values.get("kind")
@@ -134,7 +134,7 @@ class Schema:
 
 
 def shown(value: Any) -> str:
-    """Return a value for a message: a plain one cut where it is long, another by its kind."""
+    """Return a value for a message: a scalar, truncated if it is long; a list or an object by its kind only."""
     if isinstance(value, (list, dict)):
         return KINDS[type(value)]
     try:

@@ -1,11 +1,11 @@
-"""Whether an LMDB file can be read at all: LMDB trusts the pages that it reads and may crash on a damaged one.
+"""Check whether an LMDB file can be read: LMDB trusts the pages that it reads and may crash on a damaged one.
 
-So a file that may be damaged is first read in a process of its own, which may crash without harm. That process copies
-the file to nowhere, in which LMDB goes through all pages and counts them, and looks at every record.
+A file that may be damaged is therefore first read in a separate process, which may crash without harm. That process
+copies the file to the null device, for which LMDB visits and counts all pages, and reads every record.
 
-Caught: a file that is cut off, is not one of LMDB, or has lost pages to zeros or noise, unless only vectors were hit
-(each vector has a checksum, see ``records``). Not caught: some changes of a few bits in the header of a page or in the
-description of the file. LMDB then reports an error later, or in the worst case crashes while it writes.
+Detected: a file that is truncated, is not an LMDB file, or has pages overwritten with zeros or noise, unless only
+vectors are affected (each vector has a checksum, see ``records``). Not detected: some changes of a few bits in the
+header of a page or of the file. LMDB then reports an error later, or in the worst case crashes while it writes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECK_SIZE = 8
 
 
 def is_sound(place: Path) -> bool:
-    """Say whether a process can read the whole LMDB file in a folder."""
+    """Return whether a separate process can read the whole LMDB file in a folder."""
     # The process finds lmdb where this one found it.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ended = subprocess.run(  # noqa: S603 - our own interpreter and file, and a path as an argument
@@ -46,10 +46,10 @@ def read_everything(place: str) -> None:
     lmdb.Error
         If LMDB finds damage.
     ValueError
-        If a record cannot be what it should be.
+        If records are missing, out of order or of a wrong length, or the page count is impossible.
     """
     size = (Path(place) / "data.mdb").stat().st_size
-    # There is room for what others may write meanwhile.
+    # Other processes may write meanwhile, so the map is larger than the file.
     with lmdb.open(place, map_size=2 * size + (1 << 30), readonly=True) as env:
         env.reader_check()
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -61,7 +61,7 @@ def read_everything(place: str) -> None:
             stat = transaction.stat()
         if count != stat["entries"]:
             raise ValueError("records are missing")
-        # The cache believes these numbers when it looks whether it is full.
+        # The cache relies on these numbers to decide whether it is full.
         if (
             stat["psize"] * (stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"])
             > env.info()["map_size"]
@@ -70,7 +70,7 @@ def read_everything(place: str) -> None:
 
 
 def _count_records(transaction: lmdb.Transaction) -> int:
-    """Return the number of records, after a look at each."""
+    """Read every record and return their number."""
     # The first layout, which is emptied when it is opened, had no lengths.
     has_lengths = transaction.get(LAYOUT_KEY) is not None
     previous = b""
