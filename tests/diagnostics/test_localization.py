@@ -643,7 +643,7 @@ def test_the_page_has_the_heat_map_as_a_table(tmp_path):
     assert table.count('<span class="remark">errors</span>') == 3
     assert f'aria-label="{heading}"' in table
     assert "Nothing is trained again" not in page
-    assert "conditional on the machines as they were trained" in page
+    assert "conditional on the trained classifiers" in page
 
 
 def test_one_encoder_alone_has_no_matrix(tmp_path):

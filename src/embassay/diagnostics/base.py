@@ -209,7 +209,7 @@ def share_row(
     measure: str = "",
     **more: str,
 ) -> Row:
-    """Make a row of a share; its signature names the pool where its limits depend on the other encoders.
+    """Make the row of a share. If its limits depend on the other encoders, its signature contains the pool.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def share_row(
 
 
 def estimate_of(row: Row) -> Estimate:
-    """Return the estimate that a row was made of."""
+    """Return the estimate that a row was made from."""
     return Estimate(row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason)
 
 
@@ -237,10 +237,10 @@ def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:
 
 
 def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
-    """Return what each encoder is compared as.
+    """Return the role of each encoder in comparisons: candidate, reference or lexical baseline.
 
-    Candidates are the encoders that were asked for, except one that gives random vectors. bm25 and tfidf are lexical
-    baselines, whether they joined by themselves or were asked for.
+    Candidates are the requested encoders, except those with random vectors. bm25 and tfidf are lexical baselines,
+    whether they were requested or added automatically.
     """
     candidates, lexical, reference = list[str](), list[str](), None
     for s in scores:

@@ -135,18 +135,23 @@ class IsotropyView(View):
 
 
 def _rows(view: IsotropyView, draws: Draws) -> Iterator[Row]:
-    """Yield the figures of each kind of texts, untransformed and after each transform."""
+    """Yield the quantities of each kind of text, untransformed and after each transform."""
     for subset, texts in view.subsets.items():
-        was_transformed = view.values(subset).get("dense")
-        for condition in ("", *transforms.NAMES) if was_transformed else ("",):
+        conditions = [""]
+        if view.values(subset).get("dense"):
+            conditions += transforms.NAMES
+        for condition in conditions:
             values = view.values(subset, condition)
-            for quantity in (*TRANSFORMED, "rank") if condition else QUANTITIES:
+            quantities: Sequence[str] = QUANTITIES
+            if condition:
+                quantities = (*TRANSFORMED, "rank")
+            for quantity in quantities:
                 estimate = _estimate(quantity, values, texts)
                 yield row(view.scores, draws, quantity, subset, estimate, condition)
 
 
 def _estimate(quantity: str, values: Mapping[str, float], texts: int) -> Estimate:
-    """Return one of the figures of some texts; no interval."""
+    """Return the estimate of one quantity of ``texts`` texts, without an interval."""
     value = values.get(quantity)
     if value is None:
         return Estimate(None, None, None, 0, 0, texts, _reason(quantity, values))
@@ -155,7 +160,7 @@ def _estimate(quantity: str, values: Mapping[str, float], texts: int) -> Estimat
 
 
 def _reason(quantity: str, values: Mapping[str, float]) -> str:
-    """Return why a figure is undefined."""
+    """Return why a quantity is undefined."""
     rows = values.get("rows")
     if rows is None:
         return "fewer than two texts whose vectors differ"

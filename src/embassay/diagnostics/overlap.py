@@ -50,14 +50,14 @@ NO_PIECES = "needs the word pieces of bert-base-uncased: pip install 'embassay[m
 
 @dataclass(frozen=True)
 class PairOverlap:
-    """The overlap of a group of m pairs.
+    """Lexical overlap of a group of m pairs of texts.
 
     Attributes
     ----------
     values
-        (m, 5) the quantities of :func:`embassay.lexical.overlap.overlap`; ABSENT where there is no pair.
+        (m, 5) the quantities of :func:`embassay.lexical.overlap.overlap`; ABSENT where the pair does not exist.
     unit
-        (m,) units.
+        (m,) unit codes.
     """
 
     values: Floats
@@ -65,12 +65,12 @@ class PairOverlap:
 
 
 def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOverlap]) -> Iterator[Row]:
-    """Yield the five quantities of each group of pairs, by subset; they are of the corpus, so no encoder is named.
+    """Yield the five quantities of each group of pairs. They describe the corpus, so the rows name no encoder.
 
     Parameters
     ----------
     scores
-        Those of any encoder; they hold the overlap as the value ``lexical``.
+        Item scores of any encoder, with the overlap as the value ``lexical``.
     """
     of_corpus = scores.of_corpus("lexical")
     for subset, group in groups.items():
@@ -87,12 +87,12 @@ def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOver
 
 
 def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Mapping[str, str]) -> Series:
-    """Return the table of what was measured, subset by subset, with the published rows below.
+    """Return a table of the measured overlap, one row per subset, followed by the published rows.
 
     Parameters
     ----------
     labels
-        What each subset is called, in the order of the table.
+        Label of each subset, in the order of the table rows.
     """
     of_overlap = [row for row in rows if row.quantity in QUANTITIES]
     by_subset = dict[str, dict[str, Row]]()

@@ -37,7 +37,7 @@ def table(
     columns
         The format of each column by its heading.
     source
-        Where published figures in it come from; empty where there are none.
+        Source of the published figures in the table; empty if it has none.
     """
     data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": [list(row) for row in rows]}
     return Series(diagnostic, corpus, name, "table", {**data, "source": source} if source else data)

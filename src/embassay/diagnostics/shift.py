@@ -225,7 +225,7 @@ class ShiftView(View):
 
     @property
     def subsets(self) -> list[str]:
-        """The kinds of texts that there are."""
+        """The kinds of texts that the corpora contain."""
         roles = set(self.scores.labels["role"].tolist())
         return [subset for role, subset in SUBSETS.items() if role in roles]
 
@@ -238,7 +238,8 @@ class ShiftView(View):
         scores = self.scores
         is_subset = scores.labels["role"] == ROLES[subset]
         is_side = scores.labels["side"] == side
-        distance, inside = scores.values["distance"], is_subset & is_side
+        distance = scores.values["distance"]
+        inside = is_subset & is_side
         if side == "general" and np.count_nonzero(inside) > self.neighbours:
             inside = inside & ~np.isnan(distance)
         return Distances(distance[inside], unit_codes(scores.unit[inside]))
@@ -279,7 +280,7 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints)
     general
         (n, d) the vectors of all general texts.
     chosen
-        (m,) which of them are searched.
+        (m,) rows of the general texts that are searched.
     unit
         (n,) ascending unit codes.
 
@@ -287,8 +288,8 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints)
     -------
     (m,) NaN where the text, or every text of the other units, has no vector.
     """
-    # Each unit is searched as one document, which is as near as its nearest text: of the two nearest units at least
-    # one is another one.
+    # Each unit is searched as one document, and its distance is that of its nearest text. At least one of the two
+    # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
     own_unit = np.searchsorted(starts, chosen, side="right") - 1
     nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
@@ -310,21 +311,21 @@ def _distance(cosine: Floats) -> Floats:
 
 
 def _choose(number: int, most: int, *purpose: str) -> Ints:
-    """Return at most ``most`` places of ``number``, drawn without repetition."""
+    """Draw at most ``most`` of the indices 0 … ``number`` − 1 without replacement, in ascending order."""
     if number <= most:
         return np.arange(number)
     return np.sort(generator(0, "shift", *purpose).choice(number, most, replace=False))
 
 
 def mean_pair_distance(general: Any, most: int, *purpose: str) -> float:
-    """Return the mean distance of two general texts, the ruler; NaN where no pair has a distance.
+    """Return the mean distance of pairs of general texts, in [0, 2], called the ruler; NaN if no pair has a distance.
 
     Parameters
     ----------
     general
         (n, d) vectors.
     most
-        With more pairs than this, so many are drawn.
+        Maximum number of pairs; where there are more, this many are drawn at random, with replacement.
     """
     number = general.shape[0]
     if number * (number - 1) // 2 <= most:
@@ -335,7 +336,9 @@ def mean_pair_distance(general: Any, most: int, *purpose: str) -> float:
         second = (first + stream.integers(1, number, most)) % number
     distance = _distance(paired_cosine(general[first], general[second]))
     defined = distance[~np.isnan(distance)]
-    return float(defined.mean()) if len(defined) else float("nan")
+    if not len(defined):
+        return float("nan")
+    return float(defined.mean())
 
 
 def _rows(view: ShiftView, draws: Draws) -> Iterator[Row]:

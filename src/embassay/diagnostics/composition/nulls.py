@@ -1,4 +1,4 @@
-"""The null of the criteria: the same samples, each with the target of another unit."""
+"""Null samples of the criteria: each sample keeps its A and B and gets the target of a sample of another unit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from embassay.randomness import generator
 
 TRIES = 64
-"""Rounds of drawing at random; what is missing then is drawn from a list of all that fit."""
+"""Rounds of rejection sampling; samples still without a target then draw from the list of all that fit."""
 Ints = NDArray[np.int64]
 
 
@@ -22,17 +22,17 @@ def other_targets(
     Parameters
     ----------
     targets
-        (n,) texts; an equal text is never taken.
+        (n,) target texts; a sample with an equal target is never drawn.
     unit
-        (n,) a sample of the same unit is never taken.
+        (n,) unit codes; a sample of the same unit is never drawn.
     group
-        (n,) the kind of target, an operator for example.
+        (n,) the kind of target, for example the operator; only samples of the same group are drawn.
     draws
-        The numbers of the draws. Each number has its own random stream, so further draws change none.
+        Numbers of the draws. Each has its own random stream, so more draws do not change the earlier ones.
 
     Returns
     -------
-    (n, draws) indices, −1 where no sample fits.
+    (n, draws) indices of samples; −1 where no sample fits.
     """
     text = np.unique(np.asarray(targets), return_inverse=True)[1]
     members_of = {name: np.flatnonzero(group == name) for name in np.unique(group).tolist()}
@@ -47,7 +47,7 @@ def other_targets(
 
 
 def _draw(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) -> Ints:
-    """Return for each member another one of different unit and text, −1 where there is none."""
+    """Draw, for each member, a member of another unit with another text; −1 where there is none."""
     drawn = np.full(len(members), -1)
     for _ in range(TRIES):
         missing = np.flatnonzero(drawn < 0)
@@ -57,7 +57,7 @@ def _draw(members: Ints, text: Ints, unit: Ints, stream: np.random.Generator) ->
         others = members[stream.integers(0, len(members), size=len(missing))]
         fits = (unit[others] != unit[samples]) & (text[others] != text[samples])
         drawn[missing[fits]] = others[fits]
-    # Hardly any member fits: list those that do.
+    # So few members fit that rejection sampling missed them; list them and draw one.
     for place in np.flatnonzero(drawn < 0):
         sample = members[place]
         fitting = members[(unit[members] != unit[sample]) & (text[members] != text[sample])]

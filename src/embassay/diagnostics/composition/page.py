@@ -63,7 +63,7 @@ def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, N
 
 @dataclass
 class _Histogram:
-    """Panels with the same bins from low to high."""
+    """Histogram panels that share the same bins from ``low`` to ``high``."""
 
     title: str
     low: float
@@ -71,19 +71,19 @@ class _Histogram:
     panels: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, view: OperatorView, line: str, values: Floats) -> None:
-        """Add a panel of an encoder."""
+        """Add a panel with the histogram of one encoder's ``values``."""
         shares = histogram(values, self.low, self.high)[1]
         self.panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
 
     def series(self, diagnostic: str, corpus: str, name: str) -> Series:
-        """Return the figure."""
+        """Return the panels as a histogram series."""
         edges = histogram(np.zeros(0), self.low, self.high)[0]
         data = {"x": self.title, "edges": edges.tolist(), "panels": self.panels}
         return Series(diagnostic, corpus, name, "histogram", data)
 
 
 def _share_near_a(views: Sequence[OperatorView]) -> dict[str, Any]:
-    """Return the curves of the share of differences whose projection lies within each angle of A."""
+    """Return, for each encoder and its null, the share of differences with a projection within each angle of A."""
     lines = list[dict[str, Any]]()
     for view in views:
         for line, null in (("difference", False), ("null", True)):

@@ -58,8 +58,8 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) ->
 def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Series]:
     """Yield how often each rating was given in each group of items (Bansal et al. 2025, figure 3).
 
-    Every annotator's rating counts; one between two whole numbers counts for the nearer one, the higher of two as near.
-    Yields nothing where nothing is rated.
+    Every annotator's rating counts. Fractional ratings are rounded to the nearest whole number, halves upwards. Yields
+    nothing if no item has a rating.
     """
     lowest, highest = SCALE
     lines = list[list[Any]]()

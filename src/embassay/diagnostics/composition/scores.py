@@ -1,4 +1,4 @@
-"""From vectors to the item scores of composition samples: raw measures and projections, chunk by chunk."""
+"""Compute the item scores of composition samples from vectors: raw measures and projections, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.diagnostics.composition.criteria import NULL_PLANAR, NULL_RAW, PLANAR, RAW, null_name
-from embassay.geometry.closeness import MEASURES, Moments, Sums, paired
+from embassay.geometry.closeness import MEASURES, Measure, Moments, Sums, paired
 from embassay.geometry.plane import project, project_by_products
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.units import Floats
@@ -21,14 +21,15 @@ from embassay.vectors import Vectors
 CHUNK = 16_384
 """Samples whose vectors are processed together."""
 UNIT_NORM = 1e-4
-"""Norms are 1 up to this rounding."""
+"""Largest deviation from 1 of a norm that still counts as 1."""
 Ints = NDArray[np.int64]
 
 
 def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) -> dict[str, Floats]:
     """Return the raw measures by name, (n, 6) with columns ``RAW``, and ``plane``, (n, 6) with columns ``PLANAR``.
 
-    Columns with X are NaN for samples that are no differences.
+    n is the number of samples. X = e(A) − e(B) exists only for samples of the operator "difference"; columns with X are
+    NaN for all others. ``chunk`` samples are processed together, which changes no value.
     """
     values = dict[str, Floats]()
     for measure in MEASURES:
@@ -64,15 +65,17 @@ def null_measured(
 ) -> dict[str, Floats]:
     """Return the raw measures and projections with the targets of other samples, (n, draws) each, by name.
 
-    A sample's A and B are the same in all draws, so what depends on them alone is computed once; X·N, for
-    X = e(A) − e(B), and the projection of N follow from A·N and B·N.
+    N is the target of another sample. A and B are the same in all draws, so everything that depends on them alone is
+    computed once. With X = e(A) − e(B), X·N and the projection of N follow from A·N and B·N.
 
     Parameters
     ----------
     null
-        (n, draws) the sample whose target replaces the own one, −1 where there is none.
+        (n, draws) index of the sample whose target is N; −1 where there is none, and every value is NaN there.
     angle
-        (n,) θ(A, B).
+        (n,) the angle θ(A, B) in radians.
+    chunk
+        Samples processed together; changes no value.
     """
     names = [null_name(measure, pair) for measure in MEASURES for pair in NULL_RAW]
     names += [null_name("plane", column) for column in NULL_PLANAR]
@@ -86,7 +89,7 @@ def null_measured(
         differences = np.flatnonzero(_are_differences(samples[inside]))
         pairs = _VectorPairs.of(vectors, moments, row_of_a[inside], row_of_b[inside], angle[inside])
         for draw, other in enumerate(null[inside].T):
-            # Where there is no target, the first sample's is used, and what it gives is made undefined again.
+            # Index −1 would select the last sample. Use the first one as a placeholder and set its results to NaN.
             target = row_of_target[np.maximum(other, 0)]
             for name, of_draw in pairs.with_target(target, differences).items():
                 values[name][inside, draw] = np.where(other < 0, np.nan, of_draw)
@@ -95,18 +98,18 @@ def null_measured(
 
 @dataclass(frozen=True)
 class _VectorPairs:
-    """The vectors of A and B of some samples, and what depends on them alone.
+    """The vectors of A and B of m samples, and the values that depend on A and B alone.
 
     Attributes
     ----------
     moments
-        Of all vectors.
+        Moments of all vectors, row by row.
     a, b
         (m, d) vectors of A and of B.
     of_a, of_b
-        Their moments.
+        Moments of ``a`` and of ``b``.
     angle
-        (m,) θ(A, B).
+        (m,) the angle θ(A, B) in radians.
     """
 
     vectors: Vectors
@@ -133,14 +136,14 @@ class _VectorPairs:
         return Moments.of(self.x)
 
     def with_target(self, target: Ints, differences: Ints) -> dict[str, Floats]:
-        """Return the null's values by name, (m,) each.
+        """Return the raw measures and projections with N as the target, (m,) each, by name.
 
         Parameters
         ----------
         target
-            (m,) the row of N among all vectors.
+            (m,) row of N in the matrix of all vectors.
         differences
-            Which of the m samples are differences; X·N is NaN for the others.
+            Indices, among the m samples, of those of the operator "difference"; X·N is NaN for the others.
         """
         n, of_n = self.vectors.matrix[target], self.moments.take(target)
         with_a, with_b = Sums.of(self.a, n), Sums.of(self.b, n)
@@ -152,19 +155,28 @@ class _VectorPairs:
         for measure in MEASURES:
             values[null_name(measure, "XN")] = np.full(len(target), np.nan)
         if differences.size:
-            of_x, of_n_here = self.of_x.take(differences), of_n.take(differences)
-            # X·N = A·N − B·N, and ‖X − N‖² = ‖X‖² + ‖N‖² − 2X·N; the sum of absolute differences has no such short cut.
             dot = (with_a.dot - with_b.dot)[differences]
-            squared_distance = np.maximum(of_x.squares + of_n_here.squares - 2 * dot, 0.0)
-            l1 = paired(self.x[differences], n[differences], ["l1"])["l1"]
-            with_x = Sums(dot, l1, squared_distance)
-            for measure, closeness in with_x.measures(of_x, of_n_here).items():
+            with_x = self._x_with_target(n[differences], of_n.take(differences), dot, differences)
+            for measure, closeness in with_x.items():
                 values[null_name(measure, "XN")][differences] = closeness
-        norm_a, norm_b, norm_n = np.sqrt(self.of_a.squares), np.sqrt(self.of_b.squares), np.sqrt(of_n.squares)
+        norm_a = np.sqrt(self.of_a.squares)
+        norm_b = np.sqrt(self.of_b.squares)
+        norm_n = np.sqrt(of_n.squares)
         plane = project_by_products(self.angle, with_a.dot, with_b.dot, norm_a, norm_b, norm_n)
         for column in NULL_PLANAR:
             values[null_name("plane", column)] = getattr(plane, column)
         return values
+
+    def _x_with_target(self, n: Any, of_n: Moments, dot: Floats, differences: Ints) -> dict[Measure, Floats]:
+        """Return the raw measures of X and N by measure, (k,) each, for the k samples at ``differences``.
+
+        ``n`` (k, d) holds their vectors N, ``of_n`` the moments of these, and ``dot`` (k,) X·N = A·N − B·N.
+        """
+        of_x = self.of_x.take(differences)
+        # ‖X − N‖² = ‖X‖² + ‖N‖² − 2X·N, without a pass over the vectors. L1 has no such formula.
+        squared_distance = np.maximum(of_x.squares + of_n.squares - 2 * dot, 0.0)
+        l1 = paired(self.x[differences], n, ["l1"])["l1"]
+        return Sums(dot, l1, squared_distance).measures(of_x, of_n)
 
 
 def _are_differences(samples: Sequence[Sample]) -> NDArray[np.bool_]:
@@ -172,9 +184,13 @@ def _are_differences(samples: Sequence[Sample]) -> NDArray[np.bool_]:
 
 
 def all_unit(samples: Sequence[Sample], vectors: Vectors) -> bool:
-    """Return whether all vectors of A and B have length 1."""
-    texts = list(dict.fromkeys(text for s in samples for text in (s.a, s.b)))
-    matrix = vectors.take(texts)
+    """Return whether all vectors of A and B have length 1, up to ``UNIT_NORM``."""
+    # A dict keeps each text once, in order.
+    texts = dict[str, None]()
+    for sample in samples:
+        texts[sample.a] = None
+        texts[sample.b] = None
+    matrix = vectors.take(list(texts))
     squares = matrix.multiply(matrix) if issparse(matrix) else matrix**2
     squared_norms = np.asarray(squares.sum(axis=1), dtype=np.float64)
     deviations = np.abs(np.sqrt(squared_norms) - 1)

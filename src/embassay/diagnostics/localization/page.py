@@ -1,4 +1,4 @@
-"""How localization is shown."""
+"""The report page of localization."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _CENTROID = Column("nearest centroid", "centroid_accuracy")
 _PRECISION = Column("MAP@R", "map_at_r", format="number")
 _PAIRED = "Paired on the same sentences; signs of whole units flipped; p corrected by Holm within each question."
 _AGREE = (
-    "Of the sentences that both encoders place in a wrong group, how many they place in the same one: 3/7 is three of "
-    "seven, – where they misplace none together. On the diagonal: all errors of the encoder."
+    "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one: 3/7 is three "
+    "of seven; – if there is no such sentence. On the diagonal: all errors of the encoder."
 )
 LAYOUT = Layout(
     title="Semantic localization",
     question="Do sentences that mean the same lie together, apart from all others?",
     headline=EncoderTable(
-        "Sentences that are placed in their own group",
+        "Sentences assigned to their own group",
         (_ACCURACY, _CENTROID, _PRECISION),
-        note="Accuracy: the group is named by a linear support vector machine that has seen two thirds of every group, "
-        "mean over three folds; the interval is over groups and conditional on the machines as they were trained. "
-        "Without a machine: nearest centroid, the sentence itself left out; MAP@R, whether the nearest neighbours are "
-        "those of the group.",
+        note="Accuracy: a linear support vector machine, trained on two thirds of every group, predicts the group; "
+        "mean over three folds. Its interval resamples groups and is conditional on the trained classifiers. Two "
+        "measures need no classifier: nearest centroid, computed without the sentence itself, and MAP@R, whether the "
+        "nearest neighbours belong to the same group.",
     ),
     parts=(
         IntervalChart("Accuracy with its 95% interval", _ACCURACY),
         ComparisonTable(
-            "Which differences are real", _ACCURACY, note=f"{_PAIRED} Conditional on the trained machines."
+            "Which differences are real", _ACCURACY, note=f"{_PAIRED} Conditional on the trained classifiers."
         ),
         EncoderTable(
             "Accuracy in each fold",
@@ -57,8 +57,8 @@ LAYOUT = Layout(
             "sentence",
             (("others", "its own group"), ("named", "first of the group named")),
             each=("named",),
-            note="The cosine with the mean of each group's vectors, the sentence itself left out: the machine weighs "
-            "directions otherwise, so the nearer group need not be the one it names.",
+            note="The cosine with the mean of each group's vectors, without the sentence itself. The classifier "
+            "weights directions differently, so the nearer group need not be the predicted one.",
         ),
         SeriesTable("Published accuracies and yours", "published_beside"),
         SeriesTable("Published figures measured again", "published_and_measured"),

@@ -1,4 +1,4 @@
-"""From vectors to the item scores of each sentence: its group by a classifier, and which groups lie near."""
+"""Compute the item scores of sentences from vectors: classified group, nearest centroid, precision at R."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from embassay.vectors import Found, Search
 
 FOLDS = 3
 TIE = 1e-12
-"""Cosines with centroids this near are tied: the rounding of a float64 cosine."""
+"""Cosines with centroids that differ by at most this are tied: the rounding error of a float64 cosine."""
 ITERATIONS = 10_000
-"""Iterations of liblinear, at most; scikit-learn's 1,000 are too few for vectors that are not of unit length."""
+"""Maximum iterations of liblinear; scikit-learn's default of 1,000 is too few for vectors not of unit length."""
 BLOCK = 4_000_000
 """Similarities held at once."""
 Ints = NDArray[np.int64]
 
 
 def codes(groups: Sequence[str]) -> Ints:
-    """Return (n,) the number of each group, from 0, in the order in which groups are first seen."""
+    """Return the (n,) integer code of each item's group; codes count from 0 in order of first appearance."""
     code_of = {group: code for code, group in enumerate(dict.fromkeys(groups))}
     return np.array([code_of[group] for group in groups], dtype=np.int64)
 
 
 def stratified_folds(labels: Ints) -> Ints:
-    """Return (n,) the fold that tests each item, as scikit-learn's ``StratifiedKFold(3)`` without shuffling has it."""
+    """Return the (n,) test fold of each item, from scikit-learn's ``StratifiedKFold(3)`` without shuffling."""
     from sklearn.model_selection import StratifiedKFold
 
     fold = np.empty(len(labels), dtype=np.int64)
@@ -41,10 +41,10 @@ def stratified_folds(labels: Ints) -> Ints:
 
 
 def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int = ITERATIONS) -> tuple[Ints, bool]:
-    """Name the group of each test item by a linear support vector machine trained on the training items.
+    """Predict the group of each test item with a linear support vector machine trained on the training items.
 
-    White et al. (2015, section 3.3): liblinear's machine for each group against the rest, classes balanced, constants
-    as in scikit-learn; the group with the largest decision value.
+    The method of White et al. (2015, section 3.3): liblinear, one group against the rest, balanced class weights,
+    other constants as in scikit-learn. The predicted group has the largest decision value.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int
 
     Returns
     -------
-    (m,) group codes, and whether the machine has converged within ``iterations``.
+    (m,) predicted group codes, and whether the classifier converged within ``iterations``.
     """
     import warnings
 
@@ -65,7 +65,7 @@ def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int
     from sklearn.svm import LinearSVC
     from threadpoolctl import threadpool_limits
 
-    # The dual solver was scikit-learn's default in 2015; on dense vectors it is some thirty times faster.
+    # The dual solver was scikit-learn's default in 2015; on dense vectors it is about thirty times faster.
     machine = LinearSVC(class_weight="balanced", random_state=0, dual=True, max_iter=iterations)
     # One thread in every process: the rounding of a decision value depends on the number of threads.
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
@@ -78,19 +78,20 @@ def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int
 
 
 def centroids(matrix: Any, labels: Ints) -> Any:
-    """Return the (groups, d) sums of the rows of each group, which have the direction of their means."""
-    rows = np.arange(len(labels))
+    """Return the (groups, d) sum of the rows of each group; its cosines are those of the group's mean."""
+    number = len(labels)
     groups = int(labels.max(initial=-1)) + 1
-    membership = csr_array((np.ones(len(rows)), (labels, rows)), shape=(groups, len(rows)))
+    # Entry (g, i) is 1 where item i belongs to group g, so the product adds up the rows of each group.
+    membership = csr_array((np.ones(number), (labels, np.arange(number))), shape=(groups, number))
     if issparse(matrix):
         return membership @ matrix.astype(np.float64)
     return membership @ np.asarray(matrix, dtype=np.float64)
 
 
 def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
-    """Return whether the nearest centroid is that of the own group, computed without the item itself.
+    """Return whether each item is nearest to the centroid of its own group, computed without the item itself.
 
-    Centroids are means of vectors as they are; they are compared by cosine.
+    Centroids are means of unnormalised vectors; closeness is cosine.
 
     Parameters
     ----------
@@ -103,8 +104,8 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
 
     Returns
     -------
-    (n,) 1 or 0; 1/t where t centroids are equally near and the own one is among them. NaN where the item's vector, or
-    the own centroid without it, is zero.
+    (n,) 1 or 0, larger is better; 1/t where t centroids are tied as nearest and that of the item's group is one of
+    them. NaN where the item's vector, or its group's centroid without it, is zero.
     """
     sums = centroids(matrix, labels)
     share = np.empty(len(labels))
@@ -124,12 +125,12 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
 
 
 def cosine_with_own(matrix: Any, sums: Any, labels: Ints) -> Floats:
-    """Return (n,) the cosine of each row with the centroid of its group without that row; NaN where one is zero."""
+    """Return the (n,) cosine of each row with its group's centroid without that row; NaN where either is zero."""
     return paired_cosine(matrix, sums[labels] - matrix.astype(np.float64))
 
 
 def cosine_with(matrix: Any, labels: Ints, other: Ints, block: int = BLOCK) -> Floats:
-    """Return (n,) the cosine of each row with the centroid of group ``other``; NaN where one is zero.
+    """Return the (n,) cosine of each row with the centroid of group ``other``; NaN where either is zero.
 
     Where that is the row's own group, the centroid is computed without the row.
     """
@@ -147,8 +148,8 @@ def cosine_with(matrix: Any, labels: Ints, other: Ints, block: int = BLOCK) -> F
 def precision_at_r(matrix: Any, labels: Ints, search: Search, block: int = BLOCK) -> Floats:
     """Return the average precision at R of each item: do its R nearest neighbours belong to its group?
 
-    R is the number of other members of its group; neighbours are ranked by cosine, and equally near ones count by
-    their expectation (Musgrave et al. 2020, "A Metric Learning Reality Check", section 3.2).
+    R is the number of other members of its group. Neighbours are ranked by cosine; ties get the expected value over
+    their orders (Musgrave et al. 2020, "A Metric Learning Reality Check", section 3.2).
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def precision_at_r(matrix: Any, labels: Ints, search: Search, block: int = BLOCK
     search
         Counts, in float64, how many vectors are nearer to one than another is.
     block
-        Pairs of an item and a member of its group that are ranked at once, about; changes no value.
+        Approximate number of pairs (item, member of its group) ranked at once; changes no value.
 
     Returns
     -------
@@ -187,7 +188,7 @@ def precision_at_r(matrix: Any, labels: Ints, search: Search, block: int = BLOCK
 
 
 def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked: Found) -> Places:
-    """Return the ranks of the other members of each item's group, where the item itself does not count.
+    """Return the ranks of the other members of each item's group, with the item itself removed from the ranking.
 
     Parameters
     ----------
@@ -198,7 +199,8 @@ def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked
     """
     similarity = ranked.own
     to_itself = similarity[is_itself][item]
-    # The item ranks before the members that are less similar to it, and beside those with the same direction.
+    # The search also ranks the item itself: it is ahead of members less similar to it than it is to itself, and tied
+    # with members of the same direction. Neither count may include it.
     before = np.isnan(similarity) | (to_itself > similarity)
     beside = ~before & (to_itself == similarity)
     others = ~is_itself & ~np.isnan(to_itself)
@@ -214,13 +216,13 @@ def count_zero_vectors(matrix: Any) -> int:
 
 
 def _blocks(rows: int, width: int, block: int = BLOCK) -> Iterator[slice]:
-    """Yield slices of rows, so that rows × width is at most ``block``, one row at least."""
+    """Yield slices of at least one row each, such that rows × width is otherwise at most ``block``."""
     step = max(1, block // max(width, 1))
     for start in range(0, rows, step):
         yield slice(start, start + step)
 
 
 def _blocks_of_pairs(pairs: Ints, block: int) -> list[Ints]:
-    """Cut the items into blocks of about ``block`` pairs, one item at least; (n,) ``pairs`` are those of each item."""
+    """Split the items into blocks of about ``block`` pairs, at least one item each; (n,) ``pairs`` counts per item."""
     number = np.cumsum(pairs) // block
     return np.split(np.arange(len(pairs)), np.flatnonzero(np.diff(number)) + 1)

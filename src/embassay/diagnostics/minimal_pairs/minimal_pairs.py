@@ -111,11 +111,12 @@ def normalised(cosine: Floats, average: float) -> Floats:
     cosine
         (n,) of originals with an edit; NaN is undefined, ``ABSENT`` no such edit.
     average
-        cos_avg, the mean cosine of random pairs; NaN where there are none.
+        cos_avg, the mean cosine of random pairs; NaN if there are no random pairs.
 
     Returns
     -------
-    (n,) 1 for the same direction, 0 as near as random pairs, negative farther; NaN for a collapsed encoder.
+    (n,) at most 1, larger is more similar: 1 for equal directions, 0 for the mean of random pairs, negative below it.
+    NaN for a collapsed encoder and where ``average`` is NaN.
     """
     has_room = average <= 1 - COLLAPSED
     if not has_room:
@@ -241,7 +242,7 @@ class MinimalPairsView(View):
 
     @property
     def average(self) -> float:
-        """The mean cosine of random pairs; NaN where there are none."""
+        """The mean cosine of random pairs; NaN if there are no random pairs."""
         return self.scores.scalars.get("average", float("nan"))
 
     @cached_property
@@ -329,7 +330,7 @@ def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
 
 
 def _orderings(view: MinimalPairsView, edits: Sequence[str]) -> dict[str, Floats]:
-    """Return for each two edits (n,) whether the first is nearer."""
+    """Return, for each pair of edits, (n,) whether the first is nearer to the original than the second."""
     return {f"{first}>{second}": view.nearer(first, second) for first, second in combinations(edits, 2)}
 
 

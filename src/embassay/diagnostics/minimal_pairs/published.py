@@ -1,4 +1,4 @@
-"""What Chiang et al. (2023) see by training data (their figures 1 and 2): the encoders of a run in the same groups."""
+"""Similarities of a run's encoders in the training-data groups of Chiang et al. (2023, figures 1 and 2)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def by_training(
 ) -> Iterator[Series]:
     """Yield the similarity of each edit for the encoders that the paper has, grouped by what they were fine-tuned on.
 
-    Groups stand in the paper's order, each with its mean where it has several encoders. Nothing where no encoder is one
-    of the paper's; a spec with options of its own is another model.
+    Groups follow the paper's order. A group of several encoders ends with a row of means. Yields nothing if no encoder
+    is in the paper; a spec with options counts as another model.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def by_training(
     similarity
         The normalised similarity by encoder and edit; None where it is undefined.
     labels
-        What each edit is called; the table's columns.
+        Column heading of each edit.
     """
     paper = published("heros")
     lines = list[list[Any]]()
@@ -46,7 +46,7 @@ def by_training(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    """Return the mean of a group; None where one of its encoders has no value, as the mean is then of another group."""
+    """Return the mean of a group; None if an encoder has no value, because the mean would describe another group."""
     defined = [value for value in values if value is not None]
     if len(defined) < len(values):
         return None

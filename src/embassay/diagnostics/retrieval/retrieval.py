@@ -1,7 +1,7 @@
 """Which model finds the right document, how sure is that, and from what similarity on?
 
 Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom Domain". Every
-question is compared with every document by the model's own similarity; a document is as near as its nearest passage.
+question is compared with every document by the model's own similarity; that of a document is that of its best passage.
 ``Success@5`` is the share of all questions with a right document among the nearest five, ``accuracy_l100`` the paper's:
 the mean over 500 exams of 100 questions, with the interval of one such exam.
 

@@ -267,10 +267,10 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
-    """Yield correlations over the encoders, without intervals: encoders are no random sample of encoders."""
+    """Yield correlations across encoders. They have no intervals, because the encoders are not a random sample."""
     if len(views) < MIN_ITEMS:
         return
-    # The figures depend on the scores of all encoders, so these are what the rows are signed with.
+    # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
     scores = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
     signed = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
@@ -287,7 +287,7 @@ def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Dra
 
 
 def _over_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
-    """Return (k,) one of the correlated figures of each encoder; NaN where it has none."""
+    """Return the (k,) values of one correlated quantity, an entry per encoder; NaN where it is undefined."""
     quantity, subset = {
         "coe": ("coe", f"psi{views[0].psi}"),
         "roe": ("roe", f"psi{views[0].psi}"),

@@ -227,10 +227,13 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
     Parameters
     ----------
     rows
-        About how many passages are compared at once; changes no value.
+        Approximate number of passages compared at once; changes no value.
     """
-    corpus, measure = encoded.corpus, encoded.vectors.similarity
-    questions, documents, passages = len(corpus.samples), len(corpus.documents), encoded.passages.shape[0]
+    corpus = encoded.corpus
+    measure = encoded.vectors.similarity
+    questions = len(corpus.samples)
+    documents = len(corpus.documents)
+    passages = encoded.passages.shape[0]
     stream = generator(0, "random documents", corpus.fingerprint)
     drawn = stream.integers(0, documents, size=(questions, RANDOM))
     starts = np.arange(documents) if encoded.starts is None else encoded.starts
@@ -245,14 +248,14 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
         passage, place_of_document = _passages_of(starts[chosen], ends[chosen])
         question = first + place_of_document // RANDOM
         values = paired(encoded.queries[question], encoded.passages[passage], [measure])[measure]
-        # A document is as near as its nearest passage.
+        # The similarity of a document is that of its most similar passage.
         of_documents = _largest_at(place_of_document, values, len(chosen))
         similarity[block] = of_documents.reshape(-1, RANDOM)
     return similarity
 
 
 def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    """Return the passages start … end − 1 of each of several documents, and the place of each one's document."""
+    """Return the rows start … end − 1 of every document in one array, and the index of each row's document."""
     sizes = ends - starts
     place_of_document = np.repeat(np.arange(len(starts)), sizes)
     first_of_document = np.cumsum(sizes) - sizes
@@ -261,7 +264,7 @@ def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
 
 
 def _nearest_passages(corpus: Corpus[Question], nearest: Found, starts: Ints | None) -> NDArray[np.str_]:
-    """Return (n,) the document that is found first and the number of its passage; empty where there is none."""
+    """Return (n,) ``document#passage`` of each question's nearest passage; empty where there is none."""
     first_documents, first_passages = nearest.documents[:, 0], nearest.passages[:, 0]
     names = list[str]()
     for document, passage in zip(first_documents.tolist(), first_passages.tolist(), strict=True):
