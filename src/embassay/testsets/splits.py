@@ -6,22 +6,19 @@ Roychowdhury et al. (2024) split by question, 80 to 20.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import zip_longest
-from typing import TypeVar
 
 from embassay.corpora.io.jsonl import counted
+from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.leaks import overlap
+from embassay.corpora.queries.passages import SHORTEST
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
-from embassay.testsets.passages import SHORTEST
-from embassay.testsets.questions import overlap
-from embassay.testsets.right_documents import Answered, Grounds, units_that_may_answer
-
-T = TypeVar("T")
+from embassay.testsets.right_documents import Answered, units_that_may_answer
 
 
 def check_share(name: str, share: float) -> None:
@@ -53,33 +50,14 @@ def drawn_units(
     return frozenset(free[place] for place in places)
 
 
-def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
-    """Draw ``count`` items, evenly over the units, and return them in order; all if there are no more than ``count``.
-
-    Parameters
-    ----------
-    items
-        (unit, item) of each.
-    purpose
-        Names the random stream.
-    """
-    if count is None or count >= len(items):
-        return [item for _, item in items]
-    places_of_unit = defaultdict[str, list[int]](list)
-    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
-        places_of_unit[items[place][0]].append(place)
-    # One of each unit, then a second of each, and so on.
-    rounds = zip_longest(*places_of_unit.values())
-    order = [place for one_of_each in rounds for place in one_of_each if place is not None]
-    return [items[place][1] for place in sorted(order[:count])]
-
-
 # --- From questions with their answers to a test set ---
 
 TRAIN, TEST = "train", "test"
 
 
-def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unanswerable: float, test: float) -> Built:
+def built_of(
+    questions: Sequence[Answered], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
+) -> Built:
     """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
     The units of a question's passages, and of their near-duplicates, are merged. Of the units that are asked about, a
@@ -127,7 +105,7 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     )
 
 
-def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, str]:
+def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, str]:
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
     number = {key: place for place, key in enumerate(keys)}
@@ -142,7 +120,7 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
 # --- Notes ---
 
 
-def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
+def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
     short = sum(not passage.long for passage in grounds.passages)
     not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]

@@ -14,20 +14,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.passages import Passage, cut_all
+from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
 from embassay.testsets.base import Advance, Built, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
-from embassay.testsets.passages import SHORTEST, Passage, cut_all
-from embassay.testsets.right_documents import Grounds, Pair, answered
-from embassay.testsets.splits import built_of, check_share, evenly
+from embassay.testsets.right_documents import Pair, answered
+from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
 MARGIN = 1.5
 """The number of questions to request from the generator for each one needed, because some are left out."""
-BOILERPLATE = 3
-"""The maximum number of units with a passage or its near-duplicates; there are no questions about others."""
 BARE = "a document with headings only"
 read, given = sources_module.read, sources_module.given
 
@@ -78,10 +78,10 @@ def build(
         raise SpecError("a chat model must write the questions; name it, for example generator='gpt-4o-mini'")
     begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    grounds = Grounds.of(cut_all(sources, passages))
+    grounds = PassageGroups.of(cut_all(sources, passages))
     if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
         rejected[BARE] += without
-    fit = _fit(grounds, rejected)
+    fit = grounds.selected(rejected)
     wanted = _wanted(fit, seed, count, per_passage, rejected)
     asked = _requests(wanted, prompt, per_passage)
     pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
@@ -121,7 +121,7 @@ def requests(
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
     rejected = Counter[str]()
-    fit = _fit(Grounds.of(cut_all(sources, passages)), rejected)
+    fit = PassageGroups.of(cut_all(sources, passages)).selected(rejected)
     return _requests(_wanted(fit, seed, count, per_passage, rejected), prompt, per_passage)
 
 
@@ -132,22 +132,6 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
         raise SpecError(f"per_passage must be 1 or more, is {per_passage}")
     if not 0 < leak <= 1:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
-
-
-def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:
-    """Return the passages to ask about, one from each group of near-duplicates."""
-    found, seen = list[Passage](), set[int]()
-    for passage, group in zip(grounds.passages, grounds.groups, strict=True):
-        if not passage.long:
-            rejected[f"a passage of fewer than {SHORTEST} words"] += 1
-        elif group in seen:
-            rejected["a near-duplicate of another passage"] += 1
-        elif len({near.unit for near in grounds.near(passage)}) > BOILERPLATE:
-            rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
-        else:
-            seen.add(group)
-            found.append(passage)
-    return found
 
 
 def _wanted(

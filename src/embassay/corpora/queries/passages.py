@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -146,12 +144,8 @@ def _section(above: Sequence[tuple[int, str]], lines: Sequence[str]) -> Section:
     return Section(tuple(name for _, name in above), "\n".join(lines))
 
 
-# --- Near-duplicate passages: those whose sets of words have a Jaccard index of at least 0.9 ---
+# --- Words ---
 
-NEAR = 0.9
-"""The minimum Jaccard index of near-duplicates."""
-SLACK = 1e-9
-"""Tolerance for rounding errors."""
 _WORD = re.compile(r"\w+")
 
 
@@ -176,44 +170,3 @@ def stem(word: str) -> str:
 def stems(text: str) -> frozenset[str]:
     """Return the words of a text, plurals as singulars."""
     return frozenset(map(stem, tokens(text)))
-
-
-def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
-    """Return the group of each text: equal numbers for texts of one group.
-
-    Groups are the connected components of the pairs of near-duplicates. A text without a word is alone.
-
-    Parameters
-    ----------
-    near
-        The minimum Jaccard index, above 0 and at most 1.
-    """
-    from scipy.cluster.hierarchy import DisjointSet
-
-    word_sets = [frozenset(tokens(text)) for text in texts]
-    groups = DisjointSet(range(len(texts)))
-    counts = Counter(word for words in set(word_sets) for word in words)
-    rank = {word: number for number, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
-    first_of_words = dict[frozenset[str], int]()
-    index = defaultdict[str, list[int]](list)
-    for place, words in enumerate(word_sets):
-        if not words:
-            continue
-        if words in first_of_words:
-            groups.merge(first_of_words[words], place)
-            continue
-        first_of_words[words] = place
-        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
-        rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in {other for word in rarest for other in index[word]}:
-            if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
-                groups.merge(place, other)
-        for word in rarest:
-            index[word].append(place)
-    return [groups[place] for place in range(len(texts))]
-
-
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return the share of common words among all words of two sets."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)
