@@ -1,0 +1,360 @@
+"""Queries for documents that have no questions: headings, or sentences that are taken out of their passages.
+
+``headings``: the heading of a section is the query, the passages of the section are right. TREC CAR (Dietz et al. 2017)
+does this with the outlines of Wikipedia articles.
+
+``cloze``: a sentence is taken out of its passage and is the query, the rest of the passage is right. This is the
+inverse cloze task (Lee, Chang & Toutanova 2019, section 4).
+
+Both work in any language. Neither is a real question: docs/generating.md says how far they agree.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.passages import collapsed, sentences
+from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
+from embassay.corpora.queries.leaks import RUN, leak
+from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, is_heading, tokens, word_count
+from embassay.corpora.queries.sampling import evenly
+from embassay.errors import SpecError
+from embassay.randomness import generator
+
+Method = Literal["headings", "cloze"]
+SOURCES: Mapping[Method, str] = {
+    "headings": "queries made from headings of the documents",
+    "cloze": "queries made from sentences of the documents (inverse cloze)",
+}
+"""What a corpus of such queries says of its source."""
+ENOUGH_HEADINGS = 50
+"""The number of queries from headings from which on they are preferred to sentences."""
+FEWEST_WORDS_OF_HEADING = 2
+"""A heading of one word, such as *Introduction*, is asked together with the heading above it."""
+LONGEST = 40
+"""The maximum number of words of a query."""
+LETTERS = 0.7
+"""The minimum share of letters among the characters of a sentence without white space; others are tables or code."""
+MARGIN = 2
+"""The number of passages that are tried for each query that is needed, because some have no suitable sentence."""
+SEVERAL = -1
+"""Stands for several groups of passages."""
+NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
+_MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
+_ITEM = re.compile(r"(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
+
+
+@dataclass(frozen=True)
+class MadeQuery:
+    """A query that was made from a document.
+
+    Attributes
+    ----------
+    id
+        ``heading:`` or ``cloze:`` and the id of the passage that it was made from.
+    right
+        The passage that it was made from, then the others that are right.
+    """
+
+    id: str
+    text: str
+    right: tuple[Passage, ...]
+
+
+@dataclass(frozen=True)
+class MadeQueries:
+    """Queries, and the passages to search, from which they are removed.
+
+    Attributes
+    ----------
+    rejected
+        The number of headings or passages without a query, by the reason.
+    """
+
+    method: Method
+    queries: tuple[MadeQuery, ...]
+    groups: PassageGroups
+    rejected: Counter[str]
+
+    @property
+    def source(self) -> str:
+        """How they were made, for the corpus."""
+        return SOURCES[self.method]
+
+
+def made_queries(
+    sources: Sequence[SourceDocument],
+    method: Method | Literal["auto"] = "auto",
+    *,
+    passages: str = "paragraph",
+    count: int | None = None,
+    seed: int = 0,
+    language: str = "en",
+    share: float = 0.6,
+) -> MadeQueries:
+    """Make queries from documents.
+
+    Parameters
+    ----------
+    method
+        ``headings``, ``cloze``, or ``auto``: headings if they give :data:`ENOUGH_HEADINGS` queries, or more than
+        sentences do.
+    passages
+        ``document``, ``paragraph``, ``sentence`` or a number of words. Passages end at headings with ``headings``.
+    count
+        Keep at most N randomly chosen queries, evenly over the units; all by default.
+    language
+        The language whose rules decide where a sentence ends.
+    share
+        See :func:`~embassay.corpora.queries.leaks.leak`.
+
+    Raises
+    ------
+    SpecError
+        If the passages are sentences, and sentences are to be taken out of them.
+    """
+    if method == "headings":
+        return from_headings(sources, passages=passages, count=count, seed=seed, share=share)
+    if method == "cloze":
+        return from_sentences(sources, passages=passages, count=count, seed=seed, language=language, share=share)
+    of_headings = from_headings(sources, passages=passages, count=count, seed=seed, share=share)
+    enough = ENOUGH_HEADINGS if count is None else min(count, ENOUGH_HEADINGS)
+    if len(of_headings.queries) >= enough or passages.strip() == "sentence":
+        return of_headings
+    of_sentences = from_sentences(sources, passages=passages, count=count, seed=seed, language=language, share=share)
+    return of_sentences if len(of_sentences.queries) > len(of_headings.queries) else of_headings
+
+
+def plain(text: str) -> str:
+    """Return a text without Markdown's marks, and without the number or bullet that it begins with."""
+    without_links = _TAG.sub("", _LINK.sub(r"\1", text))
+    words = collapsed(_MARKS.sub("", without_links))
+    item = _ITEM.match(words)
+    return words[item.end() :] if item else words
+
+
+# --- Headings ---
+
+
+def from_headings(
+    sources: Sequence[SourceDocument],
+    *,
+    passages: str = "paragraph",
+    count: int | None = None,
+    seed: int = 0,
+    share: float = 0.6,
+) -> MadeQueries:
+    """Return the headings as queries; the passages to search are without headings.
+
+    A heading of one word, or one that several sections have, is preceded by the headings above it as far as needed. The
+    passages of a section that are long enough to ask about are right, and so are near-duplicates of them.
+    """
+    rejected = Counter[str]()
+    cut = cut_all(sources, passages, by_section=True)
+    groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
+    sections = defaultdict[tuple[str, int], list[Passage]](list)
+    for passage in groups.passages:
+        if passage.path:
+            sections[passage.document, passage.section].append(passage)
+    texts = _distinct_headings([members[0].path for members in sections.values()])
+    queries = list[MadeQuery]()
+    for text, members in zip(texts, sections.values(), strict=True):
+        own = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
+        right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
+        reason = _problem_of_heading(text, own, share)
+        if reason:
+            rejected[reason] += 1
+        else:
+            queries.append(MadeQuery(f"heading:{own[0].id}", text, tuple(right.values())))
+    kept = evenly([(query.right[0].unit, query) for query in queries], count, seed, "headings")
+    if len(kept) < len(queries):
+        rejected["a heading that was not drawn (--count)"] += len(queries) - len(kept)
+    return MadeQueries("headings", tuple(kept), groups, rejected)
+
+
+def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
+    """Return why a section has no query; empty if it has one."""
+    if not own:
+        return (
+            f"a section without a passage of {SHORTEST} words, or whose passages are in more than {BOILERPLATE} units"
+        )
+    if not text:
+        return "a heading of one word, or one that several sections have"
+    if word_count(text) > LONGEST:
+        return f"a heading of more than {LONGEST} words"
+    # In titles every word may have a capital, which says nothing about names.
+    if any(leak(text.casefold(), "", passage.text, share) for passage in own):
+        return "a heading whose words its section repeats"
+    return ""
+
+
+def _distinct_headings(paths: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the query of each section: its heading, after those above it as far as needed; empty if none is distinct.
+
+    Parameters
+    ----------
+    paths
+        The headings above each section, its own last.
+    """
+    plain_paths = [tuple(filter(None, map(plain, path))) for path in paths]
+    lengths = [1] * len(paths)
+    while True:
+        texts = [": ".join(path[-length:]) for path, length in zip(plain_paths, lengths, strict=True)]
+        keys = [" ".join(tokens(text)) for text in texts]
+        sections_of_key = Counter(keys)
+        changed = False
+        for number, (text, key) in enumerate(zip(texts, keys, strict=True)):
+            is_distinct = sections_of_key[key] == 1 and word_count(text) >= FEWEST_WORDS_OF_HEADING
+            if is_distinct:
+                continue
+            if lengths[number] < len(plain_paths[number]):
+                lengths[number] += 1
+                changed = True
+            else:
+                texts[number] = ""
+        if not changed:
+            return texts
+
+
+# --- Sentences ---
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence that may be a query.
+
+    Attributes
+    ----------
+    pattern
+        Finds it in passages, with any white space between its words.
+    runs
+        Its runs of :data:`~embassay.corpora.queries.leaks.RUN` words; the whole sentence if it is shorter.
+    """
+
+    text: str
+    pattern: re.Pattern[str]
+    runs: tuple[str, ...]
+
+
+def from_sentences(
+    sources: Sequence[SourceDocument],
+    *,
+    passages: str = "paragraph",
+    count: int | None = None,
+    seed: int = 0,
+    language: str = "en",
+    share: float = 0.6,
+) -> MadeQueries:
+    """Return sentences as queries, at most one of each passage, from which it is removed.
+
+    Near-duplicates of the passage are right too; the sentence is removed from them as well. A sentence is left out if
+    it shares a run of words with any other passage, which would be a better match than the right one.
+
+    Raises
+    ------
+    SpecError
+        If the passages are sentences.
+    """
+    if passages.strip() == "sentence":
+        raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
+    rejected = Counter[str]()
+    groups = PassageGroups.of(cut_all(sources, passages))
+    most = None if count is None else MARGIN * count
+    tried = evenly([(passage.unit, passage) for passage in groups.selected(rejected)], most, seed, "passages")
+    sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
+    group_of_run = _groups_of_runs(sentences_of.values(), groups)
+    stream = generator(seed, "queries", "cloze")
+    queries = list[MadeQuery]()
+    for passage in tried:
+        reason = NO_SENTENCE
+        for place in stream.permutation(len(sentences_of[passage.id])).tolist():
+            sentence = sentences_of[passage.id][place]
+            right = _without(sentence, [passage, *groups.near(passage)])
+            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), share)
+            if not reason:
+                queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
+                break
+        if reason:
+            rejected[reason] += 1
+    kept = evenly([(query.right[0].unit, query) for query in queries], count, seed, "sentences")
+    if len(kept) < len(queries):
+        rejected["a sentence that was not drawn (--count)"] += len(queries) - len(kept)
+    # Only the passages of the queries that are kept lose a sentence.
+    shortened = {passage.id: passage for query in kept for passage in query.right}
+    remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
+    return MadeQueries("cloze", tuple(kept), replace(groups, passages=remaining), rejected)
+
+
+def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
+    """Return the sentences of a passage that may be queries: not too short or long, made of words, not cut off."""
+    if "```" in passage.body:
+        return []
+    parts = [sentence for _, sentence in sentences(passage.body, language)]
+    if passage.shared:
+        # A window of words begins and ends anywhere in a sentence.
+        parts = parts[1:-1]
+    suitable = list[_Sentence]()
+    for part in parts:
+        if is_heading(part):
+            continue
+        text = plain(part)
+        if RUN <= word_count(text) <= LONGEST and _letters(text) >= LETTERS:
+            pattern = re.compile(r"\s+".join(map(re.escape, part.split())))
+            suitable.append(_Sentence(text, pattern, tuple(_runs(tokens(part), RUN))))
+    return suitable
+
+
+def _letters(text: str) -> float:
+    """Return the share of letters, and of marks on letters, among the characters that are not white space."""
+    characters = "".join(text.split())
+    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
+
+
+def _runs(words: Sequence[str], length: int) -> list[str]:
+    """Return the runs of words of a length; all words if they are fewer."""
+    starts = range(max(len(words) - length + 1, 1))
+    return [" ".join(words[start : start + length]) for start in starts]
+
+
+def _groups_of_runs(candidates: Iterable[Sequence[_Sentence]], groups: PassageGroups) -> Mapping[str, int]:
+    """Return the group of near-duplicates in which each run of the candidates occurs, or SEVERAL."""
+    wanted = {run for suitable in candidates for sentence in suitable for run in sentence.runs}
+    lengths = {run.count(" ") + 1 for run in wanted}
+    group_of_run = dict[str, int]()
+    for passage, group in zip(groups.passages, groups.groups, strict=True):
+        words = tokens(passage.text)
+        for length in lengths:
+            for run in _runs(words, length):
+                if run in wanted and group_of_run.setdefault(run, group) != group:
+                    group_of_run[run] = SEVERAL
+    return group_of_run
+
+
+def _without(sentence: _Sentence, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return passages, each once, without a sentence."""
+    shortened = dict[str, Passage]()
+    for passage in passages:
+        body = sentence.pattern.sub("", passage.body)
+        shortened[passage.id] = replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
+    return tuple(shortened.values())
+
+
+def _problem_of_sentence(
+    sentence: _Sentence, right: Sequence[Passage], group_of_run: Mapping[str, int], group: int, share: float
+) -> str:
+    """Return why a sentence is no query for the passages from which it was removed; empty if it is one."""
+    if not all(passage.long for passage in right):
+        return NO_SENTENCE
+    if any(group_of_run[run] != group for run in sentence.runs):
+        return "a passage whose sentences repeat words of other passages"
+    if any(leak(sentence.text, "", passage.text, share) for passage in right):
+        return "a passage whose sentences repeat its other words"
+    return ""
