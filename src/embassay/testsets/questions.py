@@ -32,9 +32,9 @@ class PassageQuestion:
     Attributes
     ----------
     answer
-        Words of the passage.
+        Words of the passage; empty for a query made from a document.
     way
-        How it was made: ``generator: NAME``.
+        How it was made: ``generator: NAME``, or the source of made queries.
     """
 
     text: str

@@ -22,7 +22,7 @@ class Answered:
     Attributes
     ----------
     right
-        The passages that answer it, in their order.
+        The passages that answer it, in their order; of a query made from a document, its own passage first.
     near
         These and their near-duplicates, which may lack the answer.
     """

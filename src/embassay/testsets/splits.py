@@ -84,12 +84,12 @@ def built_of(
         unit = units[entry.id]
         right = () if unit in removed else tuple(passage.id for passage in entry.right)
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
-        if right:
+        if right and entry.question.answer:
             answers[entry.id] = entry.question.answer
     notes = _notes_on_passages(questions, grounds)
     if removed:
         passages = counted(len(grounds.passages) - len(documents), "passage")
-        lost = counted(len(samples) - len(answers), "question")
+        lost = counted(sum(not sample.right for sample in samples), "question")
         notes.append(f"{counted(len(removed), 'unit')} removed, {passages}: {lost} that no document answers")
     notes += _note_on_few_removed(len(removed), len(set(units.values())), len(barred), unanswerable)
     if splits:
@@ -127,7 +127,10 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
         say = "says" if near == 1 else "say"
-        notes.append(f"{near:,} of them {say} nearly the same as another: both are right if both have the answer")
+        both = "both are right if both have the answer"
+        if not any(entry.question.answer for entry in questions):
+            both = "both are right"
+        notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
         notes.append(f"{counted(several, 'question')} with several right documents")

@@ -33,6 +33,11 @@ SOURCES: Mapping[Method, str] = {
     "cloze": "queries made from sentences of the documents (inverse cloze)",
 }
 """What a corpus of such queries says of its source."""
+AGREEMENT: Mapping[Method, str] = {
+    "headings": "TODO",
+    "cloze": "TODO",
+}
+"""How far results agree with those of real questions, for data cards; measured by tools/made_questions.py."""
 ENOUGH_HEADINGS = 50
 """The number of queries from headings from which on they are preferred to sentences."""
 FEWEST_WORDS_OF_HEADING = 2

@@ -1,8 +1,9 @@
-"""Questions about your documents, written by a chat model, and the passages that answer them.
+"""Questions about your documents, and the passages that answer them.
 
 For the method of Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom
-Domain", whose questions people wrote. A question must be answered by words of its passage, must not give the answer
-away, and must be clear without the passage; other questions are left out and counted.
+Domain", whose questions people wrote. A chat model's question must be answered by words of its passage, must not give
+the answer away, and must be clear without the passage; other questions are left out and counted. Without a chat model,
+queries are headings or sentences of the documents.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.made import AGREEMENT, MadeQueries, MadeQuery, made_queries
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
-from embassay.testsets.base import Advance, Built, silent
+from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
-from embassay.testsets.right_documents import Pair, answered
+from embassay.testsets.questions import PassageQuestion
+from embassay.testsets.right_documents import Answered, Pair, answered
 from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
@@ -38,6 +42,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
+    method: Literal["headings", "cloze", "generator"] = "generator",
     generator: Generator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
@@ -54,8 +59,11 @@ def build(
         Documents from :func:`read`.
     count
         Keep at most N randomly chosen questions, evenly over the units; all by default.
+    method
+        ``generator``: a chat model writes questions. ``headings``: a heading is the query for its section. ``cloze``: a
+        sentence that is taken out of its passage is the query for the rest.
     generator
-        The chat model that writes the questions; required.
+        The chat model; required for ``generator``, not used otherwise.
     prompt
         Your own prompt, with ``{passage}``.
     passages
@@ -74,15 +82,27 @@ def build(
     SpecError
         If there is no generator, or for options out of range.
     """
-    if generator is None:
-        raise SpecError("a chat model must write the questions; name it, for example generator='gpt-4o-mini'")
-    begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
+    begun, rejected = time.perf_counter(), Counter[str]()
+    if method != "generator":
+        _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
+        made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
+        questions = [_entry(query, made) for query in made.queries]
+        built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        rejected += made.rejected
+        _count_documents_without_text(sources, made.groups, rejected)
+        notes = (f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method])
+        materials = (library("sentencex", "ends of sentences"),) if made.method == "cloze" else ()
+        seconds = time.perf_counter() - begun
+        return replace(built, rejected=rejected, notes=notes, seconds=seconds, materials=materials, source=made.source)
+    if generator is None:
+        raise SpecError(
+            "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
+            "the documents with method='headings' or method='cloze'"
+        )
     grounds = PassageGroups.of(cut_all(sources, passages))
-    if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
-        rejected[BARE] += without
-    fit = grounds.selected(rejected)
-    wanted = _wanted(fit, seed, count, per_passage, rejected)
+    _count_documents_without_text(sources, grounds, rejected)
+    wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
     asked = _requests(wanted, prompt, per_passage)
     pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
     found = answered(pairs, grounds, rejected)
@@ -132,6 +152,28 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
         raise SpecError(f"per_passage must be 1 or more, is {per_passage}")
     if not 0 < leak <= 1:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
+
+
+def _check_without_generator(method: str, *, generator: Generator | None, prompt: str, per_passage: int) -> None:
+    """Raise SpecError for options that only a chat model uses."""
+    options = {"generator": generator is not None, "prompt": bool(prompt), "per_passage": per_passage != 1}
+    for name, is_set in options.items():
+        if is_set:
+            raise SpecError(f"{name} cannot be used with method {method}, which needs no chat model")
+
+
+def _count_documents_without_text(
+    sources: Sequence[SourceDocument], groups: PassageGroups, rejected: Counter[str]
+) -> None:
+    without = {source.id for source in sources} - {passage.document for passage in groups.passages}
+    if without:
+        rejected[BARE] += len(without)
+
+
+def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
+    """Return a made query in the form of a question without an answer's wording."""
+    near = {other.id: other for passage in query.right for other in (passage, *made.groups.near(passage))}
+    return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
 
 
 def _wanted(
