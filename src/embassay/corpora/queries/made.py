@@ -38,10 +38,11 @@ AGREEMENT: Mapping[Method, str] = {
     "cloze": "TODO",
 }
 """How far results agree with those of real questions, for data cards; measured by tools/made_questions.py."""
+REAL_ADD = "real questions (questions=FILE) would add what people ask and the words that they use"
 ENOUGH_HEADINGS = 50
 """The number of queries from headings from which on they are preferred to sentences."""
 FEWEST_WORDS_OF_HEADING = 2
-"""A heading of one word, such as *Introduction*, is asked together with the heading above it."""
+"""A heading of one word with none above it, such as *Introduction*, is no query."""
 LONGEST = 40
 """The maximum number of words of a query."""
 LETTERS = 0.7
@@ -94,6 +95,12 @@ class MadeQueries:
         """How they were made, for the corpus."""
         return SOURCES[self.method]
 
+    def summary(self) -> str:
+        """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
+        number = len(self.queries)
+        were = "query was" if number == 1 else "queries were"
+        return f"{number:,} {were} {self.source.removeprefix('queries ')}"
+
 
 def made_queries(
     sources: Sequence[SourceDocument],
@@ -135,7 +142,9 @@ def made_queries(
     if len(of_headings.queries) >= enough or passages.strip() == "sentence":
         return of_headings
     of_sentences = from_sentences(sources, passages=passages, count=count, seed=seed, language=language, share=share)
-    return of_sentences if len(of_sentences.queries) > len(of_headings.queries) else of_headings
+    if of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
+        return of_headings
+    return of_sentences
 
 
 def plain(text: str) -> str:
@@ -159,8 +168,8 @@ def from_headings(
 ) -> MadeQueries:
     """Return the headings as queries; the passages to search are without headings.
 
-    A heading of one word, or one that several sections have, is preceded by the headings above it as far as needed. The
-    passages of a section that are long enough to ask about are right, and so are near-duplicates of them.
+    A heading is preceded by the headings above it. The passages of its section, without those of the sections below it,
+    are right if they are long enough to ask about, and so are near-duplicates of them.
     """
     rejected = Counter[str]()
     cut = cut_all(sources, passages, by_section=True)
@@ -169,12 +178,14 @@ def from_headings(
     for passage in groups.passages:
         if passage.path:
             sections[passage.document, passage.section].append(passage)
-    texts = _distinct_headings([members[0].path for members in sections.values()])
+    texts = [_query_of(members[0].path) for members in sections.values()]
+    sections_of_text = Counter(" ".join(tokens(text)) for text in texts)
     queries = list[MadeQuery]()
     for text, members in zip(texts, sections.values(), strict=True):
         own = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
         right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
-        reason = _problem_of_heading(text, own, share)
+        is_shared = sections_of_text[" ".join(tokens(text))] > 1
+        reason = "a heading that several sections have" if is_shared else _problem_of_heading(text, own, share)
         if reason:
             rejected[reason] += 1
         else:
@@ -188,11 +199,9 @@ def from_headings(
 def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
     """Return why a section has no query; empty if it has one."""
     if not own:
-        return (
-            f"a section without a passage of {SHORTEST} words, or whose passages are in more than {BOILERPLATE} units"
-        )
-    if not text:
-        return "a heading of one word, or one that several sections have"
+        return f"a section without a passage of {SHORTEST} words that occurs in at most {BOILERPLATE} units"
+    if word_count(text) < FEWEST_WORDS_OF_HEADING:
+        return "a heading of one word"
     if word_count(text) > LONGEST:
         return f"a heading of more than {LONGEST} words"
     # In titles every word may have a capital, which says nothing about names.
@@ -201,32 +210,9 @@ def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
     return ""
 
 
-def _distinct_headings(paths: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the query of each section: its heading, after those above it as far as needed; empty if none is distinct.
-
-    Parameters
-    ----------
-    paths
-        The headings above each section, its own last.
-    """
-    plain_paths = [tuple(filter(None, map(plain, path))) for path in paths]
-    lengths = [1] * len(paths)
-    while True:
-        texts = [": ".join(path[-length:]) for path, length in zip(plain_paths, lengths, strict=True)]
-        keys = [" ".join(tokens(text)) for text in texts]
-        sections_of_key = Counter(keys)
-        changed = False
-        for number, (text, key) in enumerate(zip(texts, keys, strict=True)):
-            is_distinct = sections_of_key[key] == 1 and word_count(text) >= FEWEST_WORDS_OF_HEADING
-            if is_distinct:
-                continue
-            if lengths[number] < len(plain_paths[number]):
-                lengths[number] += 1
-                changed = True
-            else:
-                texts[number] = ""
-        if not changed:
-            return texts
+def _query_of(path: Sequence[str]) -> str:
+    """Return the headings above a section, its own last, as one query; as in TREC CAR."""
+    return ": ".join(filter(None, map(plain, path)))
 
 
 # --- Sentences ---
