@@ -1,14 +1,15 @@
-"""How far queries made from documents agree with real questions about them: XQuAD English and TeleQuAD.
+"""Measure how far queries made from documents agree with real questions about them: XQuAD English and TeleQuAD.
 
-    EMBASSAY_DATA=FOLDER python tools/made_questions.py [xquad telequad] [--limit 500] [--seed 0]
+    EMBASSAY_DATA=FOLDER python tools/made_questions.py [xquad telequad] [--limit 200] [--seed 0]
 
-Real questions, headings and sentences (inverse cloze) search the same documents, the paragraphs of the data set. Each
-candidate is an encoder with a size of passage; a document is as near as its nearest passage. Printed are the rank
-correlations of the candidates' scores between real and made questions, beside that between two halves of the real
-questions, which is what sampling allows. Needs the extra ``minilm``. 500 queries of each kind take about four minutes
-on two cores.
+Real questions, headings and sentences (inverse cloze) search the same documents, paragraphs of the data set. A
+candidate is one of eight encoders with one of three sizes of passages; a document is as near as its nearest passage.
+Printed are the rank correlations of the candidates' scores between real and made questions, next to those between two
+halves of the real questions, which is what sampling allows. Needs the extra ``minilm``. 200 paragraphs of each data set
+take about four minutes on two cores.
 
-XQuAD's paragraphs have no headings, only the title of their article, so headings cannot be measured there.
+XQuAD's paragraphs have no headings, only the title of their article, so headings cannot be measured there. TeleQuAD's
+paragraphs are sections of specifications and web pages that begin with their headings.
 """
 
 from __future__ import annotations
@@ -16,21 +17,19 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import spearmanr
 
 import embassay as ea
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.io.squad import paragraphs
-from embassay.corpora.queries.made import MadeQueries, made_queries
+from embassay.corpora.queries.made import MadeQueries, Method, made_queries
 from embassay.randomness import generator
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus, Encoder
@@ -40,7 +39,10 @@ LEXICAL = ("bow", "tfidf", "bm25", "hashing")
 DIMENSIONS = (64, 128, 256, 384)
 SIZES = ("document", "100", "sentence")
 """Sizes of passages."""
-MEASURES = ("Success@5", "nDCG@10", "RR")
+MEASURES = ("Success@5", "nDCG@10")
+WHOLE = max(DIMENSIONS)
+LIMIT = 200
+"""The default for the number of paragraphs."""
 _NUMBERED = re.compile(r"([A-Z]?\d*(?:\.\d+)*[a-zA-Z]?)\t+(\S.*)")
 _ADDRESS = re.compile(r"(?:3GPP-Specs#|https?:)\S*")
 
@@ -163,72 +165,112 @@ def scores_of(questions: Sequence[Question], texts: Mapping[str, str], encoders:
     return scores
 
 
-def agreement(real: Scores, other: Scores, measure: str) -> dict[str, float]:
-    """Return how far the candidates' scores on two kinds of queries agree.
+@dataclass(frozen=True)
+class Measured:
+    """The scores of all candidates on each kind of queries of a data set, and the numbers of queries.
 
-    Returns
-    -------
-    ``spearman`` and ``kendall`` over all candidates; ``within``, the mean Spearman correlation of the encoders over the
-    sizes of passages; ``loss``, how much lower the real score of the candidate is that the other queries rank first.
+    Kinds are ``real``, ``half 1`` and ``half 2`` of them, ``headings`` and ``cloze``; one without queries is missing.
     """
-    keys = [key for key in real if key[2] == measure]
-    of_real = np.array([real[key] for key in keys])
-    of_other = np.array([other[key] for key in keys])
-    within = list[float]()
-    for size in SIZES:
-        places = [place for place, key in enumerate(keys) if key[0] == size]
-        within.append(spearmanr(of_real[places], of_other[places]).statistic)
-    return {
-        "spearman": spearmanr(of_real, of_other).statistic,
-        "kendall": kendalltau(of_real, of_other).statistic,
-        "within": float(np.mean(within)),
-        "loss": of_real.max() - of_real[of_other.argmax()],
-    }
+
+    paragraphs: int
+    queries: Mapping[str, int]
+    scores: Mapping[str, Scores]
+
+    def correlation(self, kind: str, other: str, quantity: str) -> float:
+        """Return Spearman's correlation of all candidates' scores between two kinds of queries."""
+        keys = [key for key in self.scores[kind] if key[2] == quantity]
+        return _spearman(self.scores[kind], self.scores[other], keys)
+
+    def correlation_of_encoders(self, kind: str, other: str, quantity: str) -> float:
+        """Return the same of the encoders with one size of passages, the mean over the sizes."""
+        values = list[float]()
+        for size in SIZES:
+            keys = [key for key in self.scores[kind] if key[0] == size and key[2] == quantity]
+            values.append(_spearman(self.scores[kind], self.scores[other], keys))
+        return float(np.mean(values))
+
+    def loss(self, kind: str, quantity: str) -> float:
+        """Return how much lower the real score of the candidate that a kind ranks first is than the best one."""
+        keys = [key for key in self.scores["real"] if key[2] == quantity]
+        real = np.array([self.scores["real"][key] for key in keys])
+        first = np.argmax([self.scores[kind][key] for key in keys])
+        return float(real.max() - real[first])
 
 
-def measure(name: str, limit: int, seed: int, share: float = 0.6) -> dict[str, Any]:
+def _spearman(one: Scores, other: Scores, keys: Sequence[tuple[str, str, str]]) -> float:
+    return float(spearmanr([one[key] for key in keys], [other[key] for key in keys]).statistic)
+
+
+def measure(name: str, limit: int = LIMIT, seed: int = 0) -> Measured:
     """Return the scores of all candidates on real and on made queries of a data set."""
     path = Path(os.environ["EMBASSAY_DATA"]) / FILES[name]
     sources = chosen_paragraphs(documents_of(name, path), limit, seed)
-    encoders = candidates()
     texts = {source.id: source.text for source in sources}
+    encoders = candidates()
     first, second = halves(path, set(texts), seed)
+    queries = {"real": len(first) + len(second), "half 1": len(first), "half 2": len(second)}
     scores = {"half 1": scores_of(first, texts, encoders), "half 2": scores_of(second, texts, encoders)}
     scores["real"] = {key: (value + scores["half 2"][key]) / 2 for key, value in scores["half 1"].items()}
-    numbers = {"paragraphs": len(texts), "real": len(first) + len(second)}
-    for method in ("headings", "cloze"):
-        made = made_queries(sources, method, passages="document", seed=seed, share=share)
-        numbers[method] = len(made.queries)
+    methods: tuple[Method, ...] = ("headings", "cloze")
+    for method in methods:
+        # Whole documents, so that each is searched with each size of passages.
+        made = made_queries(sources, method, passages="document", seed=seed)
         if made.queries:
+            queries[method] = len(made.queries)
             scores[method] = scores_of(made_questions(made), made_texts(made), encoders)
-    return {"scores": scores, "numbers": numbers}
+    return Measured(len(texts), queries, scores)
+
+
+TITLES = {"xquad": "XQuAD", "telequad": "TeleQuAD"}
+HEAD = (
+    "documents",
+    "queries",
+    "all candidates: Success@5",
+    "nDCG@10",
+    "encoders: Success@5",
+    "nDCG@10",
+    "loss",
+    "Success@5 of bm25",
+    "of all-MiniLM-L6-v2",
+)
+
+
+def rows(name: str, measured: Measured) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a data set."""
+    kinds = {"half 2": "real, one half against the other", "headings": "headings", "cloze": "cloze"}
+    for kind, title in kinds.items():
+        if kind not in measured.scores:
+            continue
+        compared = "half 1" if kind == "half 2" else "real"
+        shown = "real" if kind == "half 2" else kind
+        correlations = [measured.correlation(kind, compared, quantity) for quantity in MEASURES]
+        of_encoders = [measured.correlation_of_encoders(kind, compared, quantity) for quantity in MEASURES]
+        levels = [measured.scores[shown]["100", encoder, "Success@5"] for encoder in ("bm25", f"minilm-{WHOLE}")]
+        yield (
+            f"{TITLES[name]}, {measured.paragraphs} paragraphs",
+            f"{title}: {measured.queries[shown]:,}",
+            *(f"{value:.2f}" for value in (*correlations, *of_encoders)),
+            f"{100 * measured.loss(kind, 'Success@5'):.1f}",
+            *(f"{100 * value:.1f}" for value in levels),
+        )
+
+
+def table(limit: int = LIMIT, seed: int = 0, names: Sequence[str] = tuple(FILES)) -> str:
+    """Return the measurement as a Markdown table."""
+    lines = [HEAD, ("---",) * len(HEAD)]
+    for name in names:
+        lines += rows(name, measure(name, limit, seed))
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("names", nargs="*", default=list(FILES))
-    parser.add_argument("--limit", type=int, default=240)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{' or '.join(FILES)}; both by default")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="the number of paragraphs of each")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--leak", type=float, default=0.6)
     options = parser.parse_args()
-    for name in options.names:
-        start = time.perf_counter()
-        measured = measure(name, options.limit, options.seed, options.leak)
-        scores = measured["scores"]
-        print(name, measured["numbers"], f"{time.perf_counter() - start:.0f} s")
-        pairs = {"half 2": "half 1", "headings": "real", "cloze": "real"}
-        for kind, compared in pairs.items():
-            if kind in scores:
-                for quantity in MEASURES:
-                    print(
-                        kind,
-                        quantity,
-                        {k: round(v, 3) for k, v in agreement(scores[compared], scores[kind], quantity).items()},
-                    )
-        for key in scores["real"]:
-            if key[2] == "Success@5":
-                print(*key, *(f"{kind}={of[key]:.3f}" for kind, of in scores.items()))
+    print(table(options.limit, options.seed, options.names or tuple(FILES)), end="")
 
 
 if __name__ == "__main__":

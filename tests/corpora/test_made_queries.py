@@ -32,10 +32,11 @@ Turn the lid to the left, pull it out, and rinse it under the tap.
 
 Too short.
 """
-SPIN = (
-    "Wet towels are heavy and may move the whole machine. The spin cycle slows down until the load lies evenly again."
-)
-LOCK = "The door stays locked for two minutes after the end. Nobody can reach into a drum that is still turning fast."
+SPIN_1 = "Wet towels are heavy and may move the whole machine."
+SPIN_2 = "The spin cycle slows down until the load lies evenly again."
+LOCK_1 = "The door stays locked for two minutes after the end."
+LOCK_2 = "Nobody can reach into a drum that is still turning fast."
+SPIN, LOCK = f"{SPIN_1} {SPIN_2}", f"{LOCK_1} {LOCK_2}"
 
 
 def doc(text, name="a", **more):
@@ -247,9 +248,7 @@ def manual(sections):
     parts = []
     for number in range(sections):
         one, two = names[number % 10], names[number // 10]
-        text = (
-            f"The {two} lamp glows at step {one} of this run. Wait until its {one} light is off and {two} is {number}."
-        )
+        text = f"The {two} lamp glows at step {one}. Wait until its first {one} light is off and {two} is {number}."
         parts.append(f"## About {one} {two}\n\n{text}")
     return doc("\n\n".join(parts))
 

@@ -157,6 +157,8 @@ def build_retrieval(
     if options.method in ("headings", "cloze"):
         if dry_run:
             raise SpecError(f"--dry-run estimates the cost of a generator; --method {options.method} needs none")
+        if options.generator:
+            raise SpecError(f"--generator cannot be used with --method {options.method}, which needs none")
     elif not options.generator:
         raise SpecError(
             "a chat model writes the questions: add --generator MODEL, for example --generator gpt-4o-mini, "

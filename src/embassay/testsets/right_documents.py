@@ -120,7 +120,8 @@ def units_that_may_answer(questions: Sequence[Answered], grounds: PassageGroups)
     units = dict[str, frozenset[str]]()
     for entry in questions:
         near = {passage.id for passage in entry.near}
-        answer = _telling_stems(entry.question.answer)
+        # A query that was made from a document has no answer's wording; another passage may have half of its own words.
+        answer = _telling_stems(entry.question.answer or entry.question.text)
         others = set[str]()
         for place in _places_with(_subject(entry), index, len(grounds.passages)):
             passage = grounds.passages[place]

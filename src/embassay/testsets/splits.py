@@ -121,25 +121,27 @@ def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapp
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
+    # Queries that were made from the documents have no answers.
+    have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)
     not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
         say = "says" if near == 1 else "say"
-        both = "both are right if both have the answer"
-        if not any(entry.question.answer for entry in questions):
-            both = "both are right"
+        both = "both are right if both have the answer" if have_answers else "both are right"
         notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
         notes.append(f"{counted(several, 'question')} with several right documents")
     if questions:
         shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
-        notes.append(
+        note = (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
-            "documents, on average; encoders that match words, such as bm25, benefit from that"
+            "documents, on average"
         )
+        benefit = "; encoders that match words, such as bm25, benefit from that" if have_answers else ""
+        notes.append(note + benefit)
     return notes
 
 
