@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from embassay.corpora.io.documents import SourceDocument, read_folder
-from embassay.corpora.queries.made import ENOUGH_HEADINGS, SOURCES, made_queries, plain
+from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
 from embassay.corpora.queries.passages import cut_all, tokens, word_count
 from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
@@ -324,3 +324,19 @@ def test_documents_that_give_no_query_are_refused_with_what_to_add(tmp_path):
 def test_options_that_do_not_go_together_are_refused(folder, options, says):
     with pytest.raises(SpecError, match=says):
         load(str(folder), "x", **options)
+
+
+# --- what is said of their worth ---
+
+
+def test_the_agreement_on_data_cards_is_that_of_the_documentation():
+    printed = {"headings": "", "cloze": ""}
+    page = (DOCS / "generating.md").read_text(encoding="utf-8")
+    for line in page.partition("<!-- figures: generating-made -->")[2].partition("<!-- end -->")[0].splitlines():
+        _, documents, queries, success, gain, *_ = (cell.strip() for cell in line.split("|"))
+        method = queries.partition(":")[0]
+        if method in printed:
+            data_set = documents.partition(",")[0]
+            printed[method] += f"{', ' if printed[method] else ''}{data_set} {success} and {gain}"
+    for method, correlations in printed.items():
+        assert f"): {correlations}; they tell" in AGREEMENT[method]
