@@ -332,7 +332,9 @@ def test_options_that_do_not_go_together_are_refused(folder, options, says):
 def test_the_agreement_on_data_cards_is_that_of_the_documentation():
     printed = {"headings": "", "cloze": ""}
     page = (DOCS / "generating.md").read_text(encoding="utf-8")
-    for line in page.partition("<!-- figures: generating-made -->")[2].partition("<!-- end -->")[0].splitlines():
+    for line in (
+        page.partition("<!-- figures: generating-made -->")[2].partition("<!-- end -->")[0].strip().splitlines()
+    ):
         _, documents, queries, success, gain, *_ = (cell.strip() for cell in line.split("|"))
         method = queries.partition(":")[0]
         if method in printed:
