@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from embassay.corpora.io.documents import SourceDocument, read_folder
 from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
@@ -239,6 +241,23 @@ def test_no_rule_is_for_english_only(language):
 
 def test_words_without_spaces_between_them_are_counted_by_their_letters():
     assert [word_count(text) for text in ("two words", "洗衣机", "USB 洗衣机", "")] == [2, 2, 3, 0]
+
+
+MARKDOWN = st.text(alphabet="#`*_-[]()|. ?!\n\t\u00a0éß洗。กิ" + "abcdefgh" * 3, max_size=400)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(MARKDOWN.filter(str.strip), min_size=1, max_size=4), st.sampled_from(["document", "paragraph", "9"]))
+def test_any_text_gives_queries_with_right_passages_or_none(texts, passages):
+    sources = [doc(text, str(number)) for number, text in enumerate(texts)]
+    for method in SOURCES:
+        made = made_queries(sources, method, passages=passages)
+        ids = {passage.id for passage in made.groups.passages}
+        assert len({query.id for query in made.queries}) == len(made.queries)
+        for query in made.queries:
+            assert query.text.strip()
+            assert query.right
+            assert {passage.id for passage in query.right} <= ids
 
 
 # --- a choice between the two ---

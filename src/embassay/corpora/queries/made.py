@@ -33,9 +33,7 @@ SOURCES: Mapping[Method, str] = {
     "cloze": "queries made from sentences of the documents (inverse cloze)",
 }
 """What a corpus of such queries says of its source."""
-_MEASURED = (
-    "rank correlation of 24 candidates with that on real questions, by Success@5 and by nDCG@10, in three samples"
-)
+_MEASURED = "rank correlation of 24 candidates with real questions, by Success@5 and nDCG@10, in three samples"
 _NOT_ENOUGH = (
     "they tell weak candidates from strong ones, do not choose among the best, and understate word matching (bm25); "
     "see docs/generating.md"
@@ -111,6 +109,17 @@ class MadeQueries:
         return f"{number:,} {were} {self.source.removeprefix('queries ')}"
 
 
+@dataclass(frozen=True)
+class _Options:
+    """The parameters of :func:`made_queries` but for the method."""
+
+    passages: str
+    count: int | None
+    seed: int
+    language: str
+    share: float
+
+
 def made_queries(
     sources: Sequence[SourceDocument],
     method: Method | Literal["auto"] = "auto",
@@ -142,15 +151,16 @@ def made_queries(
     SpecError
         If the passages are sentences, and sentences are to be taken out of them.
     """
+    options = _Options(passages.strip(), count, seed, language, share)
     if method == "headings":
-        return from_headings(sources, passages=passages, count=count, seed=seed, share=share)
+        return _from_headings(sources, options)
     if method == "cloze":
-        return from_sentences(sources, passages=passages, count=count, seed=seed, language=language, share=share)
-    of_headings = from_headings(sources, passages=passages, count=count, seed=seed, share=share)
+        return _from_sentences(sources, options)
+    of_headings = _from_headings(sources, options)
     enough = ENOUGH_HEADINGS if count is None else min(count, ENOUGH_HEADINGS)
-    if len(of_headings.queries) >= enough or passages.strip() == "sentence":
+    if len(of_headings.queries) >= enough or options.passages == "sentence":
         return of_headings
-    of_sentences = from_sentences(sources, passages=passages, count=count, seed=seed, language=language, share=share)
+    of_sentences = _from_sentences(sources, options)
     if of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
         return of_headings
     return of_sentences
@@ -167,42 +177,45 @@ def plain(text: str) -> str:
 # --- Headings ---
 
 
-def from_headings(
-    sources: Sequence[SourceDocument],
-    *,
-    passages: str = "paragraph",
-    count: int | None = None,
-    seed: int = 0,
-    share: float = 0.6,
-) -> MadeQueries:
+def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
     """Return the headings as queries; the passages to search are without headings.
 
     A heading is preceded by the headings above it. The passages of its section, without those of the sections below it,
     are right if they are long enough to ask about, and so are near-duplicates of them.
     """
     rejected = Counter[str]()
-    cut = cut_all(sources, passages, by_section=True)
+    cut = cut_all(sources, options.passages, by_section=True)
     groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
     sections = defaultdict[tuple[str, int], list[Passage]](list)
     for passage in groups.passages:
         if passage.path:
             sections[passage.document, passage.section].append(passage)
     texts = [_query_of(members[0].path) for members in sections.values()]
-    sections_of_text = Counter(" ".join(tokens(text)) for text in texts)
+    keys = [" ".join(tokens(text)) for text in texts]
+    sections_of_key = Counter(keys)
+
     queries = list[MadeQuery]()
-    for text, members in zip(texts, sections.values(), strict=True):
+    for text, key, members in zip(texts, keys, sections.values(), strict=True):
         own = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
-        right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
-        is_shared = sections_of_text[" ".join(tokens(text))] > 1
-        reason = "a heading that several sections have" if is_shared else _problem_of_heading(text, own, share)
+        if sections_of_key[key] > 1:
+            reason = "a heading that several sections have"
+        else:
+            reason = _problem_of_heading(text, own, options.share)
         if reason:
             rejected[reason] += 1
-        else:
-            queries.append(MadeQuery(f"heading:{own[0].id}", text, tuple(right.values())))
-    kept = evenly([(query.right[0].unit, query) for query in queries], count, seed, "headings")
+            continue
+        right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
+        queries.append(MadeQuery(f"heading:{own[0].id}", text, tuple(right.values())))
+    kept = _drawn(queries, options, "heading", rejected)
+    return MadeQueries("headings", kept, groups, rejected)
+
+
+def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
+    """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
+    kept = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
     if len(kept) < len(queries):
-        rejected["a heading that was not drawn (--count)"] += len(queries) - len(kept)
-    return MadeQueries("headings", tuple(kept), groups, rejected)
+        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(kept)
+    return tuple(kept)
 
 
 def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
@@ -244,15 +257,7 @@ class _Sentence:
     runs: tuple[str, ...]
 
 
-def from_sentences(
-    sources: Sequence[SourceDocument],
-    *,
-    passages: str = "paragraph",
-    count: int | None = None,
-    seed: int = 0,
-    language: str = "en",
-    share: float = 0.6,
-) -> MadeQueries:
+def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
     """Return sentences as queries, at most one of each passage, from which it is removed.
 
     Near-duplicates of the passage are right too; the sentence is removed from them as well. A sentence is left out if
@@ -263,34 +268,35 @@ def from_sentences(
     SpecError
         If the passages are sentences.
     """
-    if passages.strip() == "sentence":
+    if options.passages == "sentence":
         raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
     rejected = Counter[str]()
-    groups = PassageGroups.of(cut_all(sources, passages))
-    most = None if count is None else MARGIN * count
-    tried = evenly([(passage.unit, passage) for passage in groups.selected(rejected)], most, seed, "passages")
-    sentences_of = {passage.id: _suitable_sentences(passage, language) for passage in tried}
+    groups = PassageGroups.of(cut_all(sources, options.passages))
+    selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
+    most = None if options.count is None else MARGIN * options.count
+    tried = evenly(selected, most, options.seed, "passages")
+    sentences_of = {passage.id: _suitable_sentences(passage, options.language) for passage in tried}
     group_of_run = _groups_of_runs(sentences_of.values(), groups)
-    stream = generator(seed, "queries", "cloze")
+
+    stream = generator(options.seed, "queries", "cloze")
     queries = list[MadeQuery]()
     for passage in tried:
         reason = NO_SENTENCE
-        for place in stream.permutation(len(sentences_of[passage.id])).tolist():
-            sentence = sentences_of[passage.id][place]
+        candidates = sentences_of[passage.id]
+        for place in stream.permutation(len(candidates)).tolist():
+            sentence = candidates[place]
             right = _without(sentence, [passage, *groups.near(passage)])
-            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), share)
+            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), options.share)
             if not reason:
                 queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
                 break
         if reason:
             rejected[reason] += 1
-    kept = evenly([(query.right[0].unit, query) for query in queries], count, seed, "sentences")
-    if len(kept) < len(queries):
-        rejected["a sentence that was not drawn (--count)"] += len(queries) - len(kept)
+    kept = _drawn(queries, options, "sentence", rejected)
     # Only the passages of the queries that are kept lose a sentence.
     shortened = {passage.id: passage for query in kept for passage in query.right}
     remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
-    return MadeQueries("cloze", tuple(kept), replace(groups, passages=remaining), rejected)
+    return MadeQueries("cloze", kept, replace(groups, passages=remaining), rejected)
 
 
 def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
@@ -353,7 +359,7 @@ def _problem_of_sentence(
     """Return why a sentence is no query for the passages from which it was removed; empty if it is one."""
     if not all(passage.long for passage in right):
         return NO_SENTENCE
-    if any(group_of_run[run] != group for run in sentence.runs):
+    if any(group_of_run.get(run) != group for run in sentence.runs):
         return "a passage whose sentences repeat words of other passages"
     if any(leak(sentence.text, "", passage.text, share) for passage in right):
         return "a passage whose sentences repeat its other words"
