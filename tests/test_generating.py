@@ -378,3 +378,8 @@ def test_options_of_a_generator_are_refused_where_none_is_asked(more, guide, tmp
 def test_what_makes_questions_without_a_generator_is_said(guide, tmp_path, capsys):
     assert run("retrieval", "--from", guide, "-o", tmp_path / "set.jsonl") == 2
     assert "--method headings or --method cloze" in capsys.readouterr().err
+
+
+def test_an_unknown_method_is_refused_in_python_too(guide):
+    with pytest.raises(SpecError, match="method must be generator, headings or cloze, is 'clos'"):
+        ea.build("retrieval", guide, method="clos")

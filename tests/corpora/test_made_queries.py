@@ -59,6 +59,7 @@ def test_a_heading_is_the_query_for_the_passages_of_its_section():
     assert made.queries[0].id == "heading:a#2"
     assert made.source == "queries made from headings of the documents"
     assert made.rejected == {
+        "a document without headings, or with headings only": 1,
         "a heading of one word": 1,
         "a section without a passage of 8 words that occurs in at most 3 units": 1,
     }

@@ -186,6 +186,9 @@ def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> Made
     rejected = Counter[str]()
     cut = cut_all(sources, options.passages, by_section=True)
     groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
+    without = {source.id for source in sources} - {passage.document for passage in cut if passage.path}
+    if without:
+        rejected["a document without headings, or with headings only"] += len(without)
     sections = defaultdict[tuple[str, int], list[Passage]](list)
     for passage in groups.passages:
         if passage.path:

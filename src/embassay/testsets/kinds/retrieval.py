@@ -17,7 +17,7 @@ from typing import Literal
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.corpora.queries.duplicates import PassageGroups
-from embassay.corpora.queries.made import AGREEMENT, MadeQueries, MadeQuery, made_queries
+from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
 from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
@@ -87,21 +87,17 @@ def build(
     if method != "generator":
         _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
-        questions = [_entry(query, made) for query in made.queries]
-        built = built_of(questions, made.groups, seed=seed, unanswerable=unanswerable, test=test)
-        rejected += made.rejected
-        _count_documents_without_text(sources, made.groups, rejected)
-        notes = (f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method])
-        materials = (library("sentencex", "ends of sentences"),) if made.method == "cloze" else ()
-        seconds = time.perf_counter() - begun
-        return replace(built, rejected=rejected, notes=notes, seconds=seconds, materials=materials, source=made.source)
+        entries = [_entry(query, made) for query in made.queries]
+        built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        return _with_provenance(built, made, seconds=time.perf_counter() - begun)
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
             "the documents with method='headings' or method='cloze'"
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
-    _count_documents_without_text(sources, grounds, rejected)
+    if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
+        rejected[BARE] += without
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
     asked = _requests(wanted, prompt, per_passage)
     pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
@@ -155,25 +151,31 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
 
 
 def _check_without_generator(method: str, *, generator: Generator | None, prompt: str, per_passage: int) -> None:
-    """Raise SpecError for options that only a chat model uses."""
+    """Raise SpecError for an unknown method, and for options that only a chat model uses."""
+    if method not in SOURCES:
+        raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
     options = {"generator": generator is not None, "prompt": bool(prompt), "per_passage": per_passage != 1}
     for name, is_set in options.items():
         if is_set:
             raise SpecError(f"{name} cannot be used with method {method}, which needs no chat model")
 
 
-def _count_documents_without_text(
-    sources: Sequence[SourceDocument], groups: PassageGroups, rejected: Counter[str]
-) -> None:
-    without = {source.id for source in sources} - {passage.document for passage in groups.passages}
-    if without:
-        rejected[BARE] += len(without)
-
-
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
     near = {other.id: other for passage in query.right for other in (passage, *made.groups.near(passage))}
     return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
+
+
+def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
+    """Return a test set of made queries with what the data card says of them."""
+    return replace(
+        built,
+        rejected=made.rejected,
+        notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
+        seconds=seconds,
+        materials=(library("sentencex", "ends of sentences"),) if made.method == "cloze" else (),
+        source=made.source,
+    )
 
 
 def _wanted(
