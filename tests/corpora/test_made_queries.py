@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import embassay as ea
+from embassay.cli.app import exit_code_of
 from embassay.corpora.io.documents import SourceDocument, read_folder
 from embassay.corpora.queries.made import AGREEMENT, ENOUGH_HEADINGS, SOURCES, made_queries, plain
 from embassay.corpora.queries.passages import cut_all, tokens, word_count
@@ -322,6 +324,16 @@ def test_a_table_without_questions_has_made_queries_if_a_method_is_named(tmp_pat
     corpus = load_corpus(f"{table},method=headings")
     asked = {sample.question: sample.right for sample in corpus.samples}
     assert asked == {"Uneven loads": ("1",), "Locked doors": ("2",)}
+
+
+def test_results_and_a_look_say_how_the_queries_were_made(folder, capsys):
+    result = ea.assay(["bow"], [f"mine={folder}"], ["retrieval"], baselines=False, cache=None)
+    assert [corpus.source for corpus in result.corpora] == [SOURCES["cloze"]]
+    assert exit_code_of(["look", "-c", f"mine={folder}"]) == 0
+    shown = capsys.readouterr().out
+    assert "no questions given: 2 queries were made from sentences" in shown
+    assert "sample cloze:0:" in shown
+    assert any(sentence in shown for sentence in (SPIN_1, SPIN_2))
 
 
 def test_documents_that_give_no_query_are_refused_with_what_to_add(tmp_path):
