@@ -246,6 +246,13 @@ def test_words_without_spaces_between_them_are_counted_by_their_letters():
     assert [word_count(text) for text in ("two words", "洗衣机", "USB 洗衣机", "")] == [2, 2, 3, 0]
 
 
+@pytest.mark.parametrize("mark", [":", "："])
+def test_a_sentence_that_introduces_a_list_is_no_query(mark):
+    text = "Sort the load well. Then wait a minute. It is spread evenly in one of two ways"
+    assert made_queries([doc(f"{text}.")], "cloze").queries
+    assert not made_queries([doc(f"{text}{mark}")], "cloze").queries
+
+
 MARKDOWN = st.text(alphabet="#`*_-[]()|. ?!\n\t\u00a0éß洗。กิ" + "abcdefgh" * 3, max_size=400)
 
 

@@ -366,4 +366,7 @@ def _problem_of_sentence(
         return "a passage whose sentences repeat words of other passages"
     if any(leak(sentence.text, "", passage.text, share) for passage in right):
         return "a passage whose sentences repeat its other words"
+    # Such a sentence introduces a list or a quotation, which is what it is about.
+    if sentence.text.endswith((":", "：")):
+        return NO_SENTENCE
     return ""
