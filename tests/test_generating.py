@@ -9,6 +9,7 @@ import pytest
 import embassay as ea
 from embassay.api import estimate
 from embassay.cli.app import exit_code_of
+from embassay.corpora.queries.made import AGREEMENT
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.files import name_of
@@ -301,3 +302,84 @@ def test_texts_given_in_python_are_checked(text):
 
 def test_one_filter_may_be_given_by_its_spec():
     assert ea.build("composition", list(DOCUMENTS.values()), filters="bow", below=0.9).filtered_with == ("bow",)
+
+
+# --- without a generator ---
+
+
+@pytest.fixture
+def guide(tmp_path):
+    place = tmp_path / "guide"
+    place.mkdir()
+    for name, text in DOCUMENTS.items():
+        first, *rest = text.split(". ")
+        text = f"# The {name} at Venn\n\n{first}.\n\n## How the {name} is used\n\n{'. '.join(rest)}\n"
+        (place / f"{name}.md").write_text(text, encoding="utf-8")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("method", "source"),
+    [
+        ("headings", "queries made from headings of the documents"),
+        ("cloze", "queries made from sentences of the documents (inverse cloze)"),
+    ],
+)
+def test_without_a_generator_queries_are_made_from_the_documents(method, source, guide, tmp_path, capsys):
+    out = tmp_path / "set.jsonl"
+    assert run("retrieval", "--from", guide, "-o", out, "--method", method, "--unanswerable", "0") == 0
+    said = capsys.readouterr().err
+    assert f"{source}: no person asked them" in said
+    corpus = load_corpus(str(out))
+    assert corpus.source == source
+    assert corpus.samples
+    assert all(sample.id.startswith(("heading:", "cloze:")) for sample in corpus.samples)
+    card = (tmp_path / "set-card.md").read_text(encoding="utf-8")
+    assert f"- {source}: no person asked them" in card
+    assert f"- {AGREEMENT[method]}" in card
+    assert "method=" + method in card
+    built = ea.build("retrieval", guide, method=method, unanswerable=0)
+    assert built.corpus("mine").source == source
+    assert {sample.question for sample in built.samples} == {sample.question for sample in corpus.samples}
+    assert not built.answers
+    rows = ea.assay(["bow"], [corpus], ["retrieval,k=1"], baselines=False, cache=None).rows
+    assert any(row.value is not None for row in rows)
+
+
+def test_equal_builds_of_cloze_have_equal_bytes(guide, tmp_path):
+    for name in ("a", "b"):
+        assert run("retrieval", "--from", guide, "-o", tmp_path / f"{name}.jsonl", "--method", "cloze") == 0
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_headings_are_right_for_all_passages_of_their_section(guide):
+    built = ea.build("retrieval", guide, method="headings", passages="sentence", unanswerable=0)
+    right = {sample.question: len(sample.right) for sample in built.samples}
+    assert right["The orla at Venn"] == 1
+    assert right["The orla at Venn: How the orla is used"] == 3
+
+
+def test_unanswerable_queries_have_no_passage_left(guide):
+    built = ea.build("retrieval", guide, method="cloze", unanswerable=0.3)
+    (without,) = {sample.unit for sample in built.samples if not sample.right}
+    assert not any(document.id.startswith(without) for document in built.documents)
+
+
+@pytest.mark.parametrize("more", [("--generator", "m"), ("--prompt", "p.txt"), ("--per-passage", "2"), ("--dry-run",)])
+def test_options_of_a_generator_are_refused_where_none_is_asked(more, guide, tmp_path, capsys, monkeypatch):
+    needs_extras()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.txt").write_text("{passage}", encoding="utf-8")
+    assert run("retrieval", "--from", guide, "-o", tmp_path / "set.jsonl", "--method", "cloze", *more) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert "cannot be used with" in said or "--method cloze needs none" in said
+
+
+def test_what_makes_questions_without_a_generator_is_said(guide, tmp_path, capsys):
+    assert run("retrieval", "--from", guide, "-o", tmp_path / "set.jsonl") == 2
+    assert "--method headings or --method cloze" in capsys.readouterr().err
+
+
+def test_an_unknown_method_is_refused_in_python_too(guide):
+    with pytest.raises(SpecError, match="method must be generator, headings or cloze, is 'clos'"):
+        ea.build("retrieval", guide, method="clos")

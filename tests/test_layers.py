@@ -89,8 +89,8 @@ ALLOWED = {
     "data": set(),
     "_version": set(),
 }
-FILES_OF_USERS = "embassay.corpora.io"
-"""What others than ``corpora`` may import of it: the readers of users' files."""
+SHARED_OF_CORPORA = ("embassay.corpora.io", "embassay.corpora.queries")
+"""What others than ``corpora`` may import of it: the readers of users' files, and queries made from documents."""
 PLUGINS = {"encoders": "create", "corpora": "load", "diagnostics": "create", "testsets": "build"}
 """The kinds of plug-ins, and the function that makes a file one of them."""
 PURE = {"geometry", "stats", "samples", "vectors", "types", "result", "randomness"}
@@ -136,9 +136,9 @@ def test_a_module_imports_from_its_right_only(path):
 
 
 @pytest.mark.parametrize("path", [p for p in modules() if layer(p) not in {"corpora", "cli", "examples"}], ids=str)
-def test_of_corpora_others_import_the_readers_only(path):
+def test_of_corpora_others_import_the_shared_parts_only(path):
     for name in own_imports(path):
-        assert not name.startswith("embassay.corpora.") or name.startswith(FILES_OF_USERS), f"{path} imports {name}"
+        assert not name.startswith("embassay.corpora.") or name.startswith(SHARED_OF_CORPORA), f"{path} imports {name}"
 
 
 def test_every_layer_is_in_the_table():

@@ -131,3 +131,13 @@ def test_a_test_of_few_units_is_said_before_any_training():
 def test_a_corpus_without_questions_is_refused():
     with pytest.raises(SpecError, match="'opposites' has shape choice; adaptation needs questions"):
         gather([load_corpus("opposites")])
+
+
+def test_queries_that_were_made_from_the_documents_are_no_questions(tmp_path):
+    (tmp_path / "a.md").write_text("A pump lifts water from a low to a high place. Its seal keeps the oil in the case.")
+    made = load_corpus(str(tmp_path))
+    with pytest.raises(InputError, match=r"has no questions, only queries made from sentences .*; add questions=FILE"):
+        gather([made])
+    # A file that was built on purpose, for example for training on inverse cloze, is accepted as far as its size goes.
+    with pytest.raises(InputError, match="cannot be divided into training and test"):
+        gather([replace(made, loader="retrieval")])

@@ -220,10 +220,10 @@ def test_junk_for_passages_is_named(docs, at, passages):
     assert found.startswith("passages must be document, paragraph, sentence or a number of words (at least 1); it is ")
 
 
-def test_questions_are_needed(docs, at, tmp_path):
+def test_questions_are_needed_where_none_can_be_made(docs, at, tmp_path):
     at("f/a.txt", "x")
     for source in (f"{docs},loader=documents", str(tmp_path / "f"), f"{docs},text=text"):
-        with pytest.raises(SourceError, match="a retrieval corpus needs questions=FILE, a table") as found:
+        with pytest.raises(SourceError, match=r"no queries can be made .*; add questions=FILE, a table") as found:
             load_corpus(source)
         assert all(name in str(found.value) for name in ("question, query, text", "document, documents", "Parquet"))
 

@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 
 import embassay as ea
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.queries.duplicates import near_duplicates
+from embassay.corpora.queries.leaks import ANSWER, REPEATS, leak, overlap, shared_runs
+from embassay.corpora.queries.passages import Passage, cut_all, tokens
+from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.run.resolve import load_corpus
 from embassay.testsets.base import Material, silent
 from embassay.testsets.generator.base import Reply
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.kinds import retrieval
-from embassay.testsets.passages import Passage, cut_all, near_duplicates, tokens
-from embassay.testsets.questions import ANSWER, REPEATS, leak, overlap, quote_of, shared_runs
-from embassay.testsets.splits import drawn_units, evenly
+from embassay.testsets.questions import quote_of
+from embassay.testsets.splits import drawn_units
 
 PARTS = (
     ("dryer", "A lint filter is a screen that catches fibres in the air of a dryer."),

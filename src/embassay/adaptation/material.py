@@ -9,6 +9,7 @@ from itertools import permutations
 from embassay.adaptation.options import By
 from embassay.adaptation.splits import Split, WordForWord, check_apart, split
 from embassay.corpora.io.passages import sentences
+from embassay.corpora.queries.made import SOURCES
 from embassay.errors import InputError, SpecError
 from embassay.result import MIN_UNITS
 from embassay.samples.retrieval import Document, Question
@@ -123,6 +124,11 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
             raise SpecError(
                 f"corpus {corpus.name!r} has shape {corpus.shape}; adaptation needs questions and their right "
                 "documents (shape retrieval)"
+            )
+        if corpus.loader == "documents" and corpus.source in SOURCES.values():
+            raise InputError(
+                f"corpus {corpus.name!r} has no questions, only {corpus.source}; add questions=FILE, or build such "
+                "queries on purpose with 'embassay build retrieval'"
             )
     union = corpora[0] if len(corpora) == 1 else joined(corpora)
     parts = split(union, test=test, seed=seed, by=by)

@@ -1,4 +1,4 @@
-"""``embassay build composition`` and ``retrieval``: test sets from documents; questions need a generator."""
+"""``embassay build composition`` and ``retrieval``: test sets from documents."""
 
 from __future__ import annotations
 
@@ -78,8 +78,11 @@ class RetrievalOptions(DocumentOptions):
 
     Attributes
     ----------
+    method
+        How questions are made. generator: a chat model writes them (default with --generator). headings: a heading is
+        the query for its section. cloze: a sentence taken out of its passage is the query for the rest.
     generator
-        Required: MODEL[,option=value…] of the chat service that writes the questions.
+        MODEL[,option=value…] of the chat service that writes the questions.
     prompt
         File with the prompt, which contains {passage}.
     passages
@@ -96,6 +99,7 @@ class RetrievalOptions(DocumentOptions):
         Maximum number of questions; all by default.
     """
 
+    method: Literal["headings", "cloze", "generator"] | None = None
     passages: str = "paragraph"
     per_passage: int = 1
     unanswerable: float = 0.1
@@ -150,10 +154,16 @@ def build_retrieval(
     overwrite
         Replace existing files.
     """
-    if not options.generator:
+    if options.method in ("headings", "cloze"):
+        if dry_run:
+            raise SpecError(f"--dry-run estimates the cost of a generator; --method {options.method} needs none")
+        if options.generator:
+            raise SpecError(f"--generator cannot be used with --method {options.method}, which needs none")
+    elif not options.generator:
         raise SpecError(
             "a chat model writes the questions: add --generator MODEL, for example --generator gpt-4o-mini, "
-            "or, for your own service, --generator qwen3,base_url=http://localhost:8000/v1,key_env="
+            "or, for your own service, --generator qwen3,base_url=http://localhost:8000/v1,key_env=; "
+            "or make queries from the documents: --method headings or --method cloze"
         )
     return _generate("retrieval", source, out, options, dry_run, overwrite)
 

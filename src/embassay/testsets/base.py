@@ -124,6 +124,8 @@ class Built:
         Specs of the encoders that selected the samples; the test set favours them.
     prompt
         The generator's prompt, with placeholders; empty without a generator.
+    source
+        How the samples were made, for the corpus.
     """
 
     samples: tuple[Sample, ...]
@@ -139,6 +141,7 @@ class Built:
     answers: Mapping[str, str] = field(default_factory=dict)
     filtered_with: tuple[str, ...] = ()
     prompt: str = ""
+    source: str = "built from the user's own text"
 
     @property
     def shape(self) -> str:
@@ -159,7 +162,7 @@ class Built:
             self.shape,
             self.samples,
             licence=licence,
-            source="built from the user's own text",
+            source=self.source,
             notes=self.notes,
             filtered_with=self.filtered_with,
             documents=self.documents,

@@ -1,30 +1,15 @@
-"""Requirements for a question about a passage: clear without it, answered by it, and not a copy of its words."""
+"""Requirements for a question about a passage: clear without it, and answered by it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from embassay.corpora.queries.passages import Passage
 from embassay.testsets.english.language import language_of
-from embassay.testsets.passages import Passage, spaced, tokens
 
 LONGEST = 40
 """The maximum number of words of a question."""
-RUN = 6
-"""A question repeats its passage if it shares a run of this many words with it, not counting names."""
-ENOUGH = 3
-"""The least number of content words of a shorter run: a name of two words is no repetition."""
-ANSWER = "a question that contains its answer"
-REPEATS = "a question that repeats the words of its passage"
-_FUNCTION_WORDS = frozenset(
-    "a about after all also am an and any are as at be been before being between but by can could did do does done "
-    "during each for from had has have having he her him his how i if in into is it its many may me might more most "
-    "much must my no not of on one or our out over own s shall she should so some such t than that the their them then "
-    "there these they this those through to under up used us was we were what when where which while who whom whose "
-    "why will with would you your".split()
-)
 _POINTS = re.compile(
     r"(?i)\b(?:the|this|that)\s+(?:above\s+|given\s+|following\s+|provided\s+|previous\s+)?"
     r"(?:passage|excerpt|paragraph|text|snippet|author|article|section|document)s?"
@@ -47,9 +32,9 @@ class PassageQuestion:
     Attributes
     ----------
     answer
-        Words of the passage.
+        Words of the passage; empty for a query made from a document.
     way
-        How it was made: ``generator: NAME``.
+        How it was made: ``generator: NAME``, or the source of made queries.
     """
 
     text: str
@@ -89,71 +74,3 @@ def quote_of(answer: str, passage: str) -> str:
     pattern = between.join("".join(_PATTERNS.get(letter) or re.escape(letter) for letter in word) for word in words)
     match = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
     return match.group() if match else ""
-
-
-# --- Does a question give its answer away, or repeat its passage? ---
-
-
-def leak(question: str, answer: str, passage: str, share: float = 0.6) -> str:
-    """Return how a question leaks its answer or passage, as a short phrase; empty if it does not.
-
-    Parameters
-    ----------
-    answer
-        The words of the passage that answer it.
-    share
-        A question repeats its passage if this share of its content words, above 0 and at most 1, is in one run in
-        the passage. A run has at least :data:`ENOUGH` content words; names may occur in both.
-    """
-    question_words, answer_words = tokens(question), tokens(answer)
-    if answer_words and spaced(answer_words) in spaced(question_words):
-        return ANSWER
-    name_words = set(names(question))
-    content = telling(question_words, name_words)
-    for run in shared_runs(question_words, passage):
-        run_content = telling(run, name_words)
-        is_long = sum(word not in name_words for word in run) >= RUN
-        has_share = len(run_content) >= max(ENOUGH, share * len(content) - 1e-9)
-        if run_content and (is_long or has_share):
-            return REPEATS
-    return ""
-
-
-def overlap(question: str, passages: Iterable[str]) -> float:
-    """Return the share of a question's content words that occur in its passages, 0 to 1; 0 if it has none."""
-    content = telling(tokens(question))
-    if not content:
-        return 0.0
-    passage_words = {word for passage in passages for word in tokens(passage)}
-    return sum(word in passage_words for word in content) / len(content)
-
-
-def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
-    """Return the content words: those that are neither function words nor excluded."""
-    return [word for word in words if word not in _FUNCTION_WORDS and word not in excluded]
-
-
-def names(question: str) -> list[str]:
-    """Return the words, lower-cased, that have a capital after the first word of a question."""
-    return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
-
-
-def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]]:
-    """Yield, for each word of a question, the longest run of words from it on that stands in the passage too.
-
-    Runs of fewer than :data:`ENOUGH` words are left out.
-    """
-    text = _spaced_words_of(passage)
-    for start in range(len(question) - ENOUGH + 1):
-        end = start + ENOUGH
-        if spaced(question[start:end]) not in text:
-            continue
-        while end < len(question) and spaced(question[start : end + 1]) in text:
-            end += 1
-        yield question[start:end]
-
-
-@lru_cache(maxsize=32)
-def _spaced_words_of(text: str) -> str:
-    # Cached, because several questions about the same passage follow each other.
-    return spaced(tokens(text))

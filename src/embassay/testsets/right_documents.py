@@ -5,69 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from embassay.testsets.passages import Passage, near_duplicates, stem, stems, tokens
-from embassay.testsets.questions import PassageQuestion, names, quote_of, telling
+from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.leaks import names, telling
+from embassay.corpora.queries.passages import Passage, stem, stems, tokens
+from embassay.testsets.questions import PassageQuestion, quote_of
 
 AGAIN = "repeated question"
 TWICE = "a question asked about two passages"
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """The passages, and which of them are near-duplicates.
-
-    Attributes
-    ----------
-    groups
-        The group of near-duplicates of each passage; a passage that is too short to ask about is its own group.
-    """
-
-    passages: tuple[Passage, ...]
-    groups: tuple[int, ...]
-
-    @classmethod
-    def of(cls, passages: tuple[Passage, ...]) -> Grounds:
-        """Find the near-duplicates."""
-        # An empty text has no near-duplicates.
-        texts = [passage.text if passage.long else "" for passage in passages]
-        return cls(passages, tuple(near_duplicates(texts)))
-
-    def group(self, passage: Passage) -> int:
-        """Return the group of a passage."""
-        return self.groups[self._places[passage.id]]
-
-    def near(self, passage: Passage) -> list[Passage]:
-        """Return the near-duplicates of a passage, including itself, in their order."""
-        return self._members[self.group(passage)]
-
-    def overlapping(self, passage: Passage, question: PassageQuestion) -> list[Passage]:
-        """Return the neighbouring windows whose shared words with a passage answer a question."""
-        if not passage.shared:
-            return []
-        place = self._places[passage.id]
-        words = passage.body.split()
-        shared_words = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
-        neighbours = list[Passage]()
-        for other_place, common in shared_words.items():
-            if not 0 <= other_place < len(self.passages):
-                continue
-            other = self.passages[other_place]
-            if other.document == passage.document and _answers(" ".join(common), question, passage):
-                neighbours.append(other)
-        return neighbours
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {passage.id: place for place, passage in enumerate(self.passages)}
-
-    @cached_property
-    def _members(self) -> dict[int, list[Passage]]:
-        members = defaultdict[int, list[Passage]](list)
-        for passage, group in zip(self.passages, self.groups, strict=True):
-            members[group].append(passage)
-        return members
 
 
 @dataclass(frozen=True)
@@ -77,7 +22,7 @@ class Answered:
     Attributes
     ----------
     right
-        The passages that answer it, in their order.
+        The passages that answer it, in their order; of a query made from a document, its own passage first.
     near
         These and their near-duplicates, which may lack the answer.
     """
@@ -91,7 +36,7 @@ class Answered:
 Pair = tuple[Passage, PassageQuestion]
 
 
-def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) -> list[Answered]:
+def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Counter[str]) -> list[Answered]:
     """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
 
     A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
@@ -117,7 +62,7 @@ def answered(pairs: Iterable[Pair], grounds: Grounds, rejected: Counter[str]) ->
     return questions
 
 
-def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: Grounds) -> Answered:
+def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], grounds: PassageGroups) -> Answered:
     """Find the passages that answer a question.
 
     Parameters
@@ -133,9 +78,25 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
             if passage.id in source_ids or _answers(passage.text, question, sources[0]):
                 right[passage.id] = passage
     for source in sources:
-        for passage in grounds.overlapping(source, question):
+        for passage in _overlapping(source, question, grounds):
             near[passage.id] = right[passage.id] = passage
     return Answered(name, question, tuple(right.values()), tuple(near.values()))
+
+
+def _overlapping(passage: Passage, question: PassageQuestion, grounds: PassageGroups) -> list[Passage]:
+    """Return the neighbouring windows whose shared words with a passage answer a question."""
+    if not passage.shared:
+        return []
+    place = grounds.place(passage)
+    words = passage.body.split()
+    common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
+    neighbours = list[Passage]()
+    for other_place, common_words in common.items():
+        if 0 <= other_place < len(grounds.passages):
+            other = grounds.passages[other_place]
+            if other.document == passage.document and _answers(" ".join(common_words), question, passage):
+                neighbours.append(other)
+    return neighbours
 
 
 def _answers(text: str, question: PassageQuestion, source: Passage) -> bool:
@@ -151,7 +112,7 @@ ENOUGH = 0.5
 """The minimum share of the answer's words in a passage that may answer, if it has all words of the subject."""
 
 
-def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, frozenset[str]]:
+def units_that_may_answer(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, frozenset[str]]:
     """Return the units of other passages that may answer a question, by the question's id."""
     index = defaultdict[str, set[int]](set)
     for place, passage in enumerate(grounds.passages):
@@ -160,7 +121,8 @@ def units_that_may_answer(questions: Sequence[Answered], grounds: Grounds) -> Ma
     units = dict[str, frozenset[str]]()
     for entry in questions:
         near = {passage.id for passage in entry.near}
-        answer = _telling_stems(entry.question.answer)
+        # A query that was made from a document has no answer's wording; another passage may have half of its own words.
+        answer = _telling_stems(entry.question.answer or entry.question.text)
         others = set[str]()
         for place in _places_with(_subject(entry), index, len(grounds.passages)):
             passage = grounds.passages[place]

@@ -6,22 +6,19 @@ Roychowdhury et al. (2024) split by question, 80 to 20.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import zip_longest
-from typing import TypeVar
 
 from embassay.corpora.io.jsonl import counted
+from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.leaks import overlap
+from embassay.corpora.queries.passages import SHORTEST
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Document, Question
 from embassay.testsets.base import Built
-from embassay.testsets.passages import SHORTEST
-from embassay.testsets.questions import overlap
-from embassay.testsets.right_documents import Answered, Grounds, units_that_may_answer
-
-T = TypeVar("T")
+from embassay.testsets.right_documents import Answered, units_that_may_answer
 
 
 def check_share(name: str, share: float) -> None:
@@ -54,36 +51,14 @@ def drawn_units(
     return frozenset(free[place] for place in order[:number])
 
 
-def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
-    """Draw ``count`` items, evenly over the units, and return them in order; all if there are no more than ``count``.
-
-    Parameters
-    ----------
-    items
-        (unit, item) of each.
-    purpose
-        Names the random stream.
-    """
-    if count is None or count >= len(items):
-        return [item for _, item in items]
-    random_order = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
-    places_of_unit = defaultdict[str, list[int]](list)
-    for place in random_order:
-        unit, _ = items[place]
-        places_of_unit[unit].append(place)
-    # One of each unit, then a second of each, and so on.
-    drawn = list[int]()
-    for one_of_each in zip_longest(*places_of_unit.values()):
-        drawn += [place for place in one_of_each if place is not None]
-    return [items[place][1] for place in sorted(drawn[:count])]
-
-
 # --- From questions with their answers to a test set ---
 
 TRAIN, TEST = "train", "test"
 
 
-def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unanswerable: float, test: float) -> Built:
+def built_of(
+    questions: Sequence[Answered], grounds: PassageGroups, *, seed: int, unanswerable: float, test: float
+) -> Built:
     """Return the test set of some questions: its splits, its documents, and the unanswerable questions.
 
     The units of a question's passages, and of their near-duplicates, are merged. Of the units that are asked about, a
@@ -112,12 +87,12 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
         unit = units[entry.id]
         right = () if unit in removed else tuple(passage.id for passage in entry.right)
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
-        if right:
+        if right and entry.question.answer:
             answers[entry.id] = entry.question.answer
     notes = _notes_on_passages(questions, grounds)
     if removed:
         passages = counted(len(grounds.passages) - len(documents), "passage")
-        lost = counted(len(samples) - len(answers), "question")
+        lost = counted(sum(not sample.right for sample in samples), "question")
         notes.append(f"{counted(len(removed), 'unit')} removed, {passages}: {lost} that no document answers")
     notes += _note_on_few_removed(len(removed), len(set(units.values())), len(barred), unanswerable)
     if splits:
@@ -133,12 +108,8 @@ def built_of(questions: Sequence[Answered], grounds: Grounds, *, seed: int, unan
     )
 
 
-def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[str, str]:
-    """Return the merged unit of each unit key of the passages.
-
-    Keys of passages that answer the same question, or of their near-duplicates, are merged; a merged unit has the name
-    of its first key.
-    """
+def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapping[str, str]:
+    """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
     number_of = {key: number for number, key in enumerate(keys)}
     same_question = list[tuple[int, int]]()
@@ -153,24 +124,28 @@ def _merged_units(questions: Sequence[Answered], grounds: Grounds) -> Mapping[st
 # --- Notes ---
 
 
-def _notes_on_passages(questions: Sequence[Answered], grounds: Grounds) -> list[str]:
-    """Return notes on passages and near-duplicates, and on how many words questions share with them."""
+def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
+    # Queries that were made from the documents have no answers.
+    have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)
     not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
         say = "says" if near == 1 else "say"
-        notes.append(f"{near:,} of them {say} nearly the same as another: both are right if both have the answer")
+        both = "both are right if both have the answer" if have_answers else "both are right"
+        notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
         notes.append(f"{counted(several, 'question')} with several right documents")
     if questions:
         shares = [overlap(entry.question.text, [passage.text for passage in entry.right]) for entry in questions]
-        notes.append(
+        note = (
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
-            "documents, on average; encoders that match words, such as bm25, benefit from that"
+            "documents, on average"
         )
+        benefit = "; encoders that match words, such as bm25, benefit from that" if have_answers else ""
+        notes.append(note + benefit)
     return notes
 
 

@@ -2,34 +2,40 @@
 
 In a folder of .txt, .md, .rst and .html files a document's id is its path without the suffix. A table (CSV, TSV, JSON
 lines, Parquet) has an id and a text, and optionally a title. The table of questions has a question, and the ids of
-the documents that answer it.
+the documents that answer it. Without it queries are made from headings or sentences of the documents.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from embassay.corpora.groups.shared import is_msrp, is_opinosis
-from embassay.corpora.io.documents import looks_like_documents, read_folder, read_records
+from embassay.corpora.io.documents import Notes, SourceDocument, looks_like_documents, read_folder, read_records
 from embassay.corpora.io.passages import cutter
+from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
 from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all, is_beir, is_trec
 from embassay.errors import SourceError, SpecError
-from embassay.samples.retrieval import Question
+from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
+QUERIES = 1_000
+"""The default for the number of queries that are made."""
 NEEDS = (
-    "a retrieval corpus needs questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
+    "questions=FILE, a table (CSV, TSV, JSON lines, Parquet) with a column of questions "
     f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
 )
 
 
 def recognises(head: str) -> bool:
-    """Return False: a table of documents is recognised only by its ``questions=``."""
+    """Return False: a table of documents is recognised only by its ``questions=``, ``method=`` or ``count=``."""
     del head
     return False
 
@@ -55,6 +61,9 @@ def load(
     unit: Unit = "document",
     language: str = "en",
     follow_links: bool = False,
+    method: Literal["auto", "headings", "cloze"] = "auto",
+    count: int = QUERIES,
+    seed: int = 0,
 ) -> Corpus[Question]:
     """Read documents and the questions about them.
 
@@ -63,7 +72,7 @@ def load(
     source
         Path of a folder, or of a table.
     questions
-        Path of the table of questions.
+        Path of the table of questions; without it queries are made, and each passage is a document.
     licence
         The licence of the documents, as the user states it.
     question, document
@@ -78,26 +87,71 @@ def load(
         The language whose rules decide where a sentence ends.
     follow_links
         Follow symbolic links in the folder; otherwise they are left out.
+    method
+        How queries are made without a table of questions: ``headings`` is a heading for its section, ``cloze`` a
+        sentence for the passage that it was taken out of, ``auto`` the headings if there are enough.
+    count
+        The maximum number of queries that are made.
+    seed
+        Seed for the choice of queries and sentences.
 
     Raises
     ------
     SourceError
-        With file, line and field, for files that cannot be read and for unknown documents.
+        With file, line and field, for files that cannot be read and for unknown documents; if no query can be made.
     SpecError
         For invalid options.
     """
     path = Path(source)
     cut = cutter(passages, language)
+    if path.is_dir() and (id or text):
+        raise SpecError("id= and text= name columns of a table; the documents are a folder")
     if not questions:
-        raise SourceError(NEEDS, path)
+        if question or document:
+            raise SpecError("question= and document= name columns of a table of questions; add questions=FILE")
+        if count < 1 or seed < 0:
+            raise SpecError(f"count must be 1 or more and seed 0 or more; they are {count} and {seed}")
+        documents, notes = _read(path, (), id, text, follow_links)
+        made = made_queries(documents, method, passages=passages, count=count, seed=seed, language=language)
+        return _without_questions(name, path, made, licence, unit, (*notes, f"passages: {passages}"))
+    if (method, count, seed) != ("auto", QUERIES, 0):
+        raise SpecError("method=, count= and seed= make queries from the documents; leave them out with questions=")
     questions_path = source_path(questions)
-    if path.is_dir():
-        if id or text:
-            raise SpecError("id= and text= name columns of a table; the documents are a folder")
-        documents, notes = read_folder(path, [questions_path], follow_links)
-    else:
-        documents, notes = read_records(path, id, text)
+    documents, notes = _read(path, [questions_path], id, text, follow_links)
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, texts, question, document, unit)
     all_notes = [*notes, f"questions: {columns}", f"passages: {passages}"]
     return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+
+
+def _read(
+    path: Path, aside: Sequence[Path], id_column: str, text_column: str, follow_links: bool
+) -> tuple[tuple[SourceDocument, ...], Notes]:
+    """Read the documents of a folder, or of a table."""
+    if path.is_dir():
+        return read_folder(path, aside, follow_links)
+    return read_records(path, id_column, text_column)
+
+
+def _without_questions(
+    name: str, path: Path, made: MadeQueries, licence: str, unit: Unit, notes: Sequence[str]
+) -> Corpus[Question]:
+    """Return a corpus of queries that were made from the documents, each passage a document.
+
+    Raises
+    ------
+    SourceError
+        If there is no query.
+    """
+    if not made.queries:
+        reasons = "; ".join(f"{number:,} × {reason}" for reason, number in made.rejected.most_common(3))
+        raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDS}", path)
+    samples = []
+    for query in made.queries:
+        units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
+        right = tuple(passage.id for passage in query.right)
+        samples.append(Question(query.id, query.text, right, units=units if unit == "document" else ()))
+    documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
+    all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
+    corpus = corpus_of(name, "documents", documents, samples, licence=licence, notes=all_notes)
+    return replace(corpus, source=made.source)

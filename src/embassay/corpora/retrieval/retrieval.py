@@ -201,7 +201,9 @@ def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
 
 
 def _sources(lines: Sequence[_Line]) -> str:
-    """Return how the questions were made, most frequent first."""
+    """Return how the questions were made, most frequent first; with numbers, if not all were made in the same way."""
     made = Counter(line.source for line in lines if line.source)
+    if len(made) == 1 and made.total() == len(lines):
+        return next(iter(made))
     by_number = sorted(made.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{source} {number:,}" for source, number in by_number)

@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from embassay.corpora.queries.passages import spaced
 from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, Answer
 from embassay.testsets.english.language import language_of
-from embassay.testsets.passages import spaced
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"

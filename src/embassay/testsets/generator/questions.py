@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from embassay.corpora.io.passages import collapsed
+from embassay.corpora.queries.leaks import leak
+from embassay.corpora.queries.passages import Passage
 from embassay.errors import SpecError
-from embassay.testsets.passages import Passage
-from embassay.testsets.questions import PassageQuestion, leak, problem_of, quote_of
+from embassay.testsets.questions import PassageQuestion, problem_of, quote_of
 
 PROMPT = """\
 Below is a passage. Write {questions} that somebody who has never seen the passage could ask, and that it answers.
@@ -70,7 +71,7 @@ def from_reply(
     most
         The number of questions that are taken, at most.
     share
-        See :func:`~embassay.testsets.questions.leak`.
+        See :func:`~embassay.corpora.queries.leaks.leak`.
     """
     pairs = _pairs_in(text)
     if not pairs:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.samples.groups import Grouped, closure
@@ -30,7 +31,6 @@ from embassay.testsets.sources import (
     read_pairs,
     read_sentences,
 )
-from embassay.testsets.splits import evenly
 from embassay.types import Encoder
 
 LANGUAGES = "any"

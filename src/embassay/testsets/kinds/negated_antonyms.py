@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from embassay.corpora.queries.sampling import evenly
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.clauses import group_at
@@ -26,7 +27,6 @@ from embassay.testsets.english.wordnet import Lexicon, wordnet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
 from embassay.testsets.review import INPUTS
 from embassay.testsets.sources import Source, SourcePair, usable
-from embassay.testsets.splits import evenly
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
 

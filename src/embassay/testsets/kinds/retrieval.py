@@ -1,8 +1,9 @@
-"""Questions about your documents, written by a chat model, and the passages that answer them.
+"""Questions about your documents, and the passages that answer them.
 
 For the method of Roychowdhury et al. (2024), "A Compass for Navigating the World of Sentence Embeddings for the Telecom
-Domain", whose questions people wrote. A question must be answered by words of its passage, must not give the answer
-away, and must be clear without the passage; other questions are left out and counted.
+Domain", whose questions people wrote. A chat model's question must be answered by words of its passage, must not give
+the answer away, and must be clear without the passage; other questions are left out and counted. Without a chat model,
+queries are headings or sentences of the documents.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.queries.duplicates import PassageGroups
+from embassay.corpora.queries.made import AGREEMENT, SOURCES, MadeQueries, MadeQuery, made_queries
+from embassay.corpora.queries.passages import Passage, cut_all
+from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
-from embassay.testsets.base import Advance, Built, silent
+from embassay.testsets.base import Advance, Built, library, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
-from embassay.testsets.passages import SHORTEST, Passage, cut_all
-from embassay.testsets.right_documents import Grounds, Pair, answered
-from embassay.testsets.splits import built_of, check_share, evenly
+from embassay.testsets.questions import PassageQuestion
+from embassay.testsets.right_documents import Answered, Pair, answered
+from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
 MARGIN = 1.5
 """The number of questions to request from the generator for each one needed, because some are left out."""
-BOILERPLATE = 3
-"""The maximum number of units with a passage or its near-duplicates; there are no questions about others."""
 BARE = "a document with headings only"
 read, given = sources_module.read, sources_module.given
 
@@ -38,6 +42,7 @@ def build(
     seed: int = 0,
     count: int | None = None,
     advance: Advance = silent,
+    method: Literal["headings", "cloze", "generator"] = "generator",
     generator: Generator | None = None,
     prompt: str = "",
     passages: str = "paragraph",
@@ -54,8 +59,11 @@ def build(
         Documents from :func:`read`.
     count
         Keep at most N randomly chosen questions, evenly over the units; all by default.
+    method
+        ``generator``: a chat model writes questions. ``headings``: a heading is the query for its section. ``cloze``: a
+        sentence that is taken out of its passage is the query for the rest.
     generator
-        The chat model that writes the questions; required.
+        The chat model; required for ``generator``, not used otherwise.
     prompt
         Your own prompt, with ``{passage}``.
     passages
@@ -74,15 +82,23 @@ def build(
     SpecError
         If there is no generator, or for options out of range.
     """
-    if generator is None:
-        raise SpecError("a chat model must write the questions; name it, for example generator='gpt-4o-mini'")
-    begun, rejected = time.perf_counter(), Counter[str]()
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    grounds = Grounds.of(cut_all(sources, passages))
+    begun, rejected = time.perf_counter(), Counter[str]()
+    if method != "generator":
+        _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
+        made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
+        entries = [_entry(query, made) for query in made.queries]
+        built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
+        return _with_provenance(built, made, seconds=time.perf_counter() - begun)
+    if generator is None:
+        raise SpecError(
+            "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
+            "the documents with method='headings' or method='cloze'"
+        )
+    grounds = PassageGroups.of(cut_all(sources, passages))
     if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
         rejected[BARE] += without
-    fit = _fit(grounds, rejected)
-    wanted = _wanted(fit, seed, count, per_passage, rejected)
+    wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
     asked = _requests(wanted, prompt, per_passage)
     pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
     found = answered(pairs, grounds, rejected)
@@ -121,7 +137,7 @@ def requests(
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
     rejected = Counter[str]()
-    fit = _fit(Grounds.of(cut_all(sources, passages)), rejected)
+    fit = PassageGroups.of(cut_all(sources, passages)).selected(rejected)
     return _requests(_wanted(fit, seed, count, per_passage, rejected), prompt, per_passage)
 
 
@@ -134,20 +150,32 @@ def _check(per_passage: int, leak: float, **shares: float) -> None:
         raise SpecError(f"leak must be above 0 and at most 1, is {leak:g}")
 
 
-def _fit(grounds: Grounds, rejected: Counter[str]) -> list[Passage]:
-    """Return the passages to ask about, one from each group of near-duplicates."""
-    found, seen = list[Passage](), set[int]()
-    for passage, group in zip(grounds.passages, grounds.groups, strict=True):
-        if not passage.long:
-            rejected[f"a passage of fewer than {SHORTEST} words"] += 1
-        elif group in seen:
-            rejected["a near-duplicate of another passage"] += 1
-        elif len({near.unit for near in grounds.near(passage)}) > BOILERPLATE:
-            rejected[f"a passage that occurs in more than {BOILERPLATE} units"] += 1
-        else:
-            seen.add(group)
-            found.append(passage)
-    return found
+def _check_without_generator(method: str, *, generator: Generator | None, prompt: str, per_passage: int) -> None:
+    """Raise SpecError for an unknown method, and for options that only a chat model uses."""
+    if method not in SOURCES:
+        raise SpecError(f"method must be generator, {' or '.join(SOURCES)}, is {method!r}")
+    options = {"generator": generator is not None, "prompt": bool(prompt), "per_passage": per_passage != 1}
+    for name, is_set in options.items():
+        if is_set:
+            raise SpecError(f"{name} cannot be used with method {method}, which needs no chat model")
+
+
+def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
+    """Return a made query in the form of a question without an answer's wording."""
+    near = {other.id: other for passage in query.right for other in (passage, *made.groups.near(passage))}
+    return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
+
+
+def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
+    """Return a test set of made queries with what the data card says of them."""
+    return replace(
+        built,
+        rejected=made.rejected,
+        notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
+        seconds=seconds,
+        materials=(library("sentencex", "ends of sentences"),) if made.method == "cloze" else (),
+        source=made.source,
+    )
 
 
 def _wanted(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
@@ -36,6 +35,10 @@ class Passage:
         The document's title and headings, if it is the first passage under them; else empty.
     document
         The id of its document.
+    section
+        The number of its section in the document, from 0; always 0 where headings do not end passages.
+    path
+        The document's title and all headings above it, its own last.
     """
 
     id: str
@@ -44,6 +47,8 @@ class Passage:
     shared: int = 0
     headings: tuple[str, ...] = ()
     document: str = ""
+    section: int = 0
+    path: tuple[str, ...] = ()
 
     @cached_property
     def text(self) -> str:
@@ -53,16 +58,18 @@ class Passage:
     @property
     def long(self) -> bool:
         """Whether it is long enough to ask about."""
-        return len(self.body.split()) >= SHORTEST
+        return word_count(self.body) >= SHORTEST
 
 
-def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, ...]:
+def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: bool = False) -> tuple[Passage, ...]:
     """Divide documents into passages.
 
     Parameters
     ----------
     passages
         ``document``, ``paragraph``, ``sentence`` or a number of words; headings end paragraphs and sentences.
+    by_section
+        Whether headings end the other passages too; with ``document`` a section is then a passage.
 
     Raises
     ------
@@ -76,7 +83,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
     cut = cutter(passages)
     window = int(passages) if passages.strip().isdecimal() else 0
     shared = overlap_of(window)
-    ignores_headings = window > 0 or passages.strip() == "document"
+    ignores_headings = not by_section and (window > 0 or passages.strip() == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
@@ -86,30 +93,46 @@ def cut_all(sources: Sequence[SourceDocument], passages: str) -> tuple[Passage, 
             name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
             # Windows overlap, so that they are not independent of each other.
             unit = name if one_unit and not window else source.unit or source.id
-            cut_passages.append(Passage(name, piece.text, unit, shared, piece.headings, source.id))
+            cut_passages.append(
+                Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)
+            )
     return tuple(cut_passages)
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document, and the headings above it."""
+    """A part of a document.
+
+    Attributes
+    ----------
+    headings
+        Those between it and the section before.
+    path
+        All headings above it, its own last.
+    number
+        Its number in the document, from 0.
+    """
 
     headings: tuple[str, ...]
     text: str
+    path: tuple[str, ...] = ()
+    number: int = 0
 
 
 def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
     """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
+    # The title of an article stands for all its paragraphs, that of a document for itself. A text may begin with it.
+    is_own_title = bool(source.title) and not source.unit and bool(sections)
+    title = (source.title,) if is_own_title and sections[0].headings[:1] != (source.title,) else ()
     pieces = list[Section]()
     for section in sections:
         headings = section.headings
+        path = section.path if section.path[:1] == (source.title,) else title + section.path
         for body in cut(section.text):
-            pieces.append(Section(headings, body))
+            pieces.append(Section(headings, body, path, section.number))
             headings = ()
-    # The title of an article stands for all its paragraphs, that of a document for itself. A text may begin with it.
-    title = (source.title,)
-    if source.title and not source.unit and sections and sections[0].headings[:1] != title:
-        pieces[0] = Section(title + pieces[0].headings, pieces[0].text)
+    if title:
+        pieces[0] = replace(pieces[0], headings=title + pieces[0].headings)
     return pieces
 
 
@@ -119,7 +142,9 @@ def sections_of(text: str) -> list[Section]:
     A heading without text is added to the lower-level heading that follows it.
     """
     sections = list[Section]()
-    above, lines, fence = list[tuple[int, str]](), list[str](), ""
+    path, lines, fence = list[tuple[int, str]](), list[str](), ""
+    # The number of headings of the path that stand before an earlier section; they are its first ones.
+    earlier = 0
     for line in text.splitlines():
         fence_mark = _FENCE.match(line)
         if fence_mark and fence == fence_mark.group(1):
@@ -131,33 +156,46 @@ def sections_of(text: str) -> list[Section]:
             lines.append(line)
             continue
         if any(map(str.strip, lines)):
-            sections.append(_section(above, lines))
-            above = []
+            sections.append(_section(path, earlier, lines, len(sections)))
+            earlier = len(path)
         depth = len(heading.group(1))
-        above = [upper for upper in above if upper[0] < depth]
-        above.append((depth, collapsed(heading.group(2))))
+        path = [upper for upper in path if upper[0] < depth]
+        earlier = min(earlier, len(path))
+        path.append((depth, collapsed(heading.group(2))))
         lines = []
     if any(map(str.strip, lines)):
-        sections.append(_section(above, lines))
+        sections.append(_section(path, earlier, lines, len(sections)))
     return sections
 
 
-def _section(above: Sequence[tuple[int, str]], lines: Sequence[str]) -> Section:
-    return Section(tuple(name for _, name in above), "\n".join(lines))
+def is_heading(line: str) -> bool:
+    """Return whether a line is a Markdown heading."""
+    return _HEADING.match(line) is not None
 
 
-# --- Near-duplicate passages: those whose sets of words have a Jaccard index of at least 0.9 ---
+def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str], number: int) -> Section:
+    names = tuple(name for _, name in path)
+    return Section(names[earlier:], "\n".join(lines), names, number)
 
-NEAR = 0.9
-"""The minimum Jaccard index of near-duplicates."""
-SLACK = 1e-9
-"""Tolerance for rounding errors."""
+
+# --- Words ---
+
 _WORD = re.compile(r"\w+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
 
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text of any language, lower-cased."""
     return _WORD.findall(text.casefold())
+
+
+def word_count(text: str) -> int:
+    """Return the number of words; in scripts without spaces between words, two characters count as one."""
+    unspaced = sum(map(len, _UNSPACED.findall(text)))
+    return len(_UNSPACED.sub(" ", text).split()) + math.ceil(unspaced / 2)
 
 
 def spaced(words: Sequence[str]) -> str:
@@ -178,50 +216,3 @@ def stem(word: str) -> str:
 def stems(text: str) -> frozenset[str]:
     """Return the words of a text, plurals as singulars."""
     return frozenset(map(stem, tokens(text)))
-
-
-def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
-    """Return the group of each text: equal numbers for texts of one group.
-
-    Groups are the connected components of the pairs of near-duplicates. A text without a word is alone.
-
-    Parameters
-    ----------
-    near
-        The minimum Jaccard index, above 0 and at most 1.
-    """
-    from scipy.cluster.hierarchy import DisjointSet
-
-    word_sets = [frozenset(tokens(text)) for text in texts]
-    groups = DisjointSet(range(len(texts)))
-    counts = Counter(word for words in set(word_sets) for word in words)
-    from_rarest = sorted(counts, key=lambda word: (counts[word], word))
-    rank = {word: number for number, word in enumerate(from_rarest)}
-    first_with_words = dict[frozenset[str], int]()
-    places_by_rare_word = defaultdict[str, list[int]](list)
-    for place, words in enumerate(word_sets):
-        if not words:
-            continue
-        if words in first_with_words:
-            groups.merge(first_with_words[words], place)
-            continue
-        first_with_words[words] = place
-        # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006): two sets
-        # with a smaller overlap than this cannot reach the Jaccard index.
-        least_overlap = math.ceil(near * len(words) - SLACK)
-        rarest = sorted(words, key=rank.__getitem__)[: len(words) - least_overlap + 1]
-        candidates = set[int]()
-        for word in rarest:
-            candidates.update(places_by_rare_word[word])
-        for other in candidates:
-            if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
-                groups.merge(place, other)
-        for word in rarest:
-            places_by_rare_word[word].append(place)
-    return [groups[place] for place in range(len(texts))]
-
-
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    """Return the share of common words among all words of two sets."""
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)

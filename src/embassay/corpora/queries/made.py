@@ -1,0 +1,372 @@
+"""Queries for documents that have no questions: headings, or sentences that are taken out of their passages.
+
+``headings``: the heading of a section is the query, the passages of the section are right. TREC CAR (Dietz et al. 2017)
+does this with the outlines of Wikipedia articles.
+
+``cloze``: a sentence is taken out of its passage and is the query, the rest of the passage is right. This is the
+inverse cloze task (Lee, Chang & Toutanova 2019, section 4).
+
+Both work in any language. Neither is a real question: docs/generating.md says how far they agree.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from embassay.corpora.io.documents import SourceDocument
+from embassay.corpora.io.passages import collapsed, sentences
+from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
+from embassay.corpora.queries.leaks import RUN, leak
+from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, is_heading, tokens, word_count
+from embassay.corpora.queries.sampling import evenly
+from embassay.errors import SpecError
+from embassay.randomness import generator
+
+Method = Literal["headings", "cloze"]
+SOURCES: Mapping[Method, str] = {
+    "headings": "queries made from headings of the documents",
+    "cloze": "queries made from sentences of the documents (inverse cloze)",
+}
+"""What a corpus of such queries says of its source."""
+_MEASURED = "rank correlation of 24 candidates with real questions, by Success@5 and nDCG@10, in three samples"
+_NOT_ENOUGH = (
+    "they tell weak candidates from strong ones, do not choose among the best, and understate word matching (bm25); "
+    "see docs/generating.md"
+)
+AGREEMENT: Mapping[Method, str] = {
+    "headings": f"{_MEASURED}: TeleQuAD 0.89 to 0.94 and 0.83 to 0.87; {_NOT_ENOUGH}",
+    "cloze": (
+        f"{_MEASURED}: XQuAD 0.65 to 0.86 and 0.73 to 0.77, TeleQuAD 0.81 to 0.91 and 0.81 to 0.91; {_NOT_ENOUGH}"
+    ),
+}
+"""How far results agree with those of real questions, for data cards; measured by tools/made_questions.py."""
+REAL_ADD = "real questions (questions=FILE) would add what people ask and the words that they use"
+ENOUGH_HEADINGS = 50
+"""The number of queries from headings from which on they are preferred to sentences."""
+FEWEST_WORDS_OF_HEADING = 2
+"""A heading of one word with none above it, such as *Introduction*, is no query."""
+LONGEST = 40
+"""The maximum number of words of a query."""
+LETTERS = 0.7
+"""The minimum share of letters among the characters of a sentence without white space; others are tables or code."""
+MARGIN = 2
+"""The number of passages that are tried for each query that is needed, because some have no suitable sentence."""
+SEVERAL = -1
+"""Stands for several groups of passages."""
+NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
+_TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
+_MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
+_ITEM = re.compile(r"(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
+
+
+@dataclass(frozen=True)
+class MadeQuery:
+    """A query that was made from a document.
+
+    Attributes
+    ----------
+    id
+        ``heading:`` or ``cloze:`` and the id of the passage that it was made from.
+    right
+        The passage that it was made from, then the others that are right.
+    """
+
+    id: str
+    text: str
+    right: tuple[Passage, ...]
+
+
+@dataclass(frozen=True)
+class MadeQueries:
+    """Queries, and the passages to search, from which they are removed.
+
+    Attributes
+    ----------
+    rejected
+        The number of headings or passages without a query, by the reason.
+    """
+
+    method: Method
+    queries: tuple[MadeQuery, ...]
+    groups: PassageGroups
+    rejected: Counter[str]
+
+    @property
+    def source(self) -> str:
+        """How they were made, for the corpus."""
+        return SOURCES[self.method]
+
+    def summary(self) -> str:
+        """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
+        number = len(self.queries)
+        were = "query was" if number == 1 else "queries were"
+        return f"{number:,} {were} {self.source.removeprefix('queries ')}"
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The parameters of :func:`made_queries` but for the method."""
+
+    passages: str
+    count: int | None
+    seed: int
+    language: str
+    share: float
+
+
+def made_queries(
+    sources: Sequence[SourceDocument],
+    method: Method | Literal["auto"] = "auto",
+    *,
+    passages: str = "paragraph",
+    count: int | None = None,
+    seed: int = 0,
+    language: str = "en",
+    share: float = 0.6,
+) -> MadeQueries:
+    """Make queries from documents.
+
+    Parameters
+    ----------
+    method
+        ``headings``, ``cloze``, or ``auto``: headings if they give :data:`ENOUGH_HEADINGS` queries, or more than
+        sentences do.
+    passages
+        ``document``, ``paragraph``, ``sentence`` or a number of words. Passages end at headings with ``headings``.
+    count
+        Keep at most N randomly chosen queries, evenly over the units; all by default.
+    language
+        The language whose rules decide where a sentence ends.
+    share
+        See :func:`~embassay.corpora.queries.leaks.leak`.
+
+    Raises
+    ------
+    SpecError
+        If the passages are sentences, and sentences are to be taken out of them.
+    """
+    options = _Options(passages.strip(), count, seed, language, share)
+    if method == "headings":
+        return _from_headings(sources, options)
+    if method == "cloze":
+        return _from_sentences(sources, options)
+    of_headings = _from_headings(sources, options)
+    enough = ENOUGH_HEADINGS if count is None else min(count, ENOUGH_HEADINGS)
+    if len(of_headings.queries) >= enough or options.passages == "sentence":
+        return of_headings
+    of_sentences = _from_sentences(sources, options)
+    if of_headings.queries and len(of_headings.queries) >= len(of_sentences.queries):
+        return of_headings
+    return of_sentences
+
+
+def plain(text: str) -> str:
+    """Return a text without Markdown's marks, and without the number or bullet that it begins with."""
+    without_links = _TAG.sub("", _LINK.sub(r"\1", text))
+    words = collapsed(_MARKS.sub("", without_links))
+    item = _ITEM.match(words)
+    return words[item.end() :] if item else words
+
+
+# --- Headings ---
+
+
+def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
+    """Return the headings as queries; the passages to search are without headings.
+
+    A heading is preceded by the headings above it. The passages of its section, without those of the sections below it,
+    are right if they are long enough to ask about, and so are near-duplicates of them.
+    """
+    rejected = Counter[str]()
+    cut = cut_all(sources, options.passages, by_section=True)
+    groups = PassageGroups.of([replace(passage, headings=()) for passage in cut])
+    without = {source.id for source in sources} - {passage.document for passage in cut if passage.path}
+    if without:
+        rejected["a document without headings, or with headings only"] += len(without)
+    sections = defaultdict[tuple[str, int], list[Passage]](list)
+    for passage in groups.passages:
+        if passage.path:
+            sections[passage.document, passage.section].append(passage)
+    texts = [_query_of(members[0].path) for members in sections.values()]
+    keys = [" ".join(tokens(text)) for text in texts]
+    sections_of_key = Counter(keys)
+
+    queries = list[MadeQuery]()
+    for text, key, members in zip(texts, keys, sections.values(), strict=True):
+        own = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
+        if sections_of_key[key] > 1:
+            reason = "a heading that several sections have"
+        else:
+            reason = _problem_of_heading(text, own, options.share)
+        if reason:
+            rejected[reason] += 1
+            continue
+        right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
+        queries.append(MadeQuery(f"heading:{own[0].id}", text, tuple(right.values())))
+    kept = _drawn(queries, options, "heading", rejected)
+    return MadeQueries("headings", kept, groups, rejected)
+
+
+def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
+    """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
+    kept = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
+    if len(kept) < len(queries):
+        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(kept)
+    return tuple(kept)
+
+
+def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
+    """Return why a section has no query; empty if it has one."""
+    if not own:
+        return f"a section without a passage of {SHORTEST} words that occurs in at most {BOILERPLATE} units"
+    if word_count(text) < FEWEST_WORDS_OF_HEADING:
+        return "a heading of one word"
+    if word_count(text) > LONGEST:
+        return f"a heading of more than {LONGEST} words"
+    # In titles every word may have a capital, which says nothing about names.
+    if any(leak(text.casefold(), "", passage.text, share) for passage in own):
+        return "a heading whose words its section repeats"
+    return ""
+
+
+def _query_of(path: Sequence[str]) -> str:
+    """Return the headings above a section, its own last, as one query; as in TREC CAR."""
+    return ": ".join(filter(None, map(plain, path)))
+
+
+# --- Sentences ---
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence that may be a query.
+
+    Attributes
+    ----------
+    pattern
+        Finds it in passages, with any white space between its words.
+    runs
+        Its runs of :data:`~embassay.corpora.queries.leaks.RUN` words; the whole sentence if it is shorter.
+    """
+
+    text: str
+    pattern: re.Pattern[str]
+    runs: tuple[str, ...]
+
+
+def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> MadeQueries:
+    """Return sentences as queries, at most one of each passage, from which it is removed.
+
+    Near-duplicates of the passage are right too; the sentence is removed from them as well. A sentence is left out if
+    it shares a run of words with any other passage, which would be a better match than the right one.
+
+    Raises
+    ------
+    SpecError
+        If the passages are sentences.
+    """
+    if options.passages == "sentence":
+        raise SpecError("a sentence cannot be taken out of a passage of one sentence; use passages=paragraph")
+    rejected = Counter[str]()
+    groups = PassageGroups.of(cut_all(sources, options.passages))
+    selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
+    most = None if options.count is None else MARGIN * options.count
+    tried = evenly(selected, most, options.seed, "passages")
+    sentences_of = {passage.id: _suitable_sentences(passage, options.language) for passage in tried}
+    group_of_run = _groups_of_runs(sentences_of.values(), groups)
+
+    stream = generator(options.seed, "queries", "cloze")
+    queries = list[MadeQuery]()
+    for passage in tried:
+        reason = NO_SENTENCE
+        candidates = sentences_of[passage.id]
+        for place in stream.permutation(len(candidates)).tolist():
+            sentence = candidates[place]
+            right = _without(sentence, [passage, *groups.near(passage)])
+            reason = _problem_of_sentence(sentence, right, group_of_run, groups.group(passage), options.share)
+            if not reason:
+                queries.append(MadeQuery(f"cloze:{passage.id}", sentence.text, right))
+                break
+        if reason:
+            rejected[reason] += 1
+    kept = _drawn(queries, options, "sentence", rejected)
+    # Only the passages of the queries that are kept lose a sentence.
+    shortened = {passage.id: passage for query in kept for passage in query.right}
+    remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
+    return MadeQueries("cloze", kept, replace(groups, passages=remaining), rejected)
+
+
+def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
+    """Return the sentences of a passage that may be queries: not too short or long, made of words, not cut off."""
+    if "```" in passage.body:
+        return []
+    parts = [sentence for _, sentence in sentences(passage.body, language)]
+    if passage.shared:
+        # A window of words begins and ends anywhere in a sentence.
+        parts = parts[1:-1]
+    suitable = list[_Sentence]()
+    for part in parts:
+        if is_heading(part):
+            continue
+        text = plain(part)
+        if RUN <= word_count(text) <= LONGEST and _letters(text) >= LETTERS:
+            pattern = re.compile(r"\s+".join(map(re.escape, part.split())))
+            suitable.append(_Sentence(text, pattern, tuple(_runs(tokens(part), RUN))))
+    return suitable
+
+
+def _letters(text: str) -> float:
+    """Return the share of letters, and of marks on letters, among the characters that are not white space."""
+    characters = "".join(text.split())
+    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
+
+
+def _runs(words: Sequence[str], length: int) -> list[str]:
+    """Return the runs of words of a length; all words if they are fewer."""
+    starts = range(max(len(words) - length + 1, 1))
+    return [" ".join(words[start : start + length]) for start in starts]
+
+
+def _groups_of_runs(candidates: Iterable[Sequence[_Sentence]], groups: PassageGroups) -> Mapping[str, int]:
+    """Return the group of near-duplicates in which each run of the candidates occurs, or SEVERAL."""
+    wanted = {run for suitable in candidates for sentence in suitable for run in sentence.runs}
+    lengths = {run.count(" ") + 1 for run in wanted}
+    group_of_run = dict[str, int]()
+    for passage, group in zip(groups.passages, groups.groups, strict=True):
+        words = tokens(passage.text)
+        for length in lengths:
+            for run in _runs(words, length):
+                if run in wanted and group_of_run.setdefault(run, group) != group:
+                    group_of_run[run] = SEVERAL
+    return group_of_run
+
+
+def _without(sentence: _Sentence, passages: Iterable[Passage]) -> tuple[Passage, ...]:
+    """Return passages, each once, without a sentence."""
+    shortened = dict[str, Passage]()
+    for passage in passages:
+        body = sentence.pattern.sub("", passage.body)
+        shortened[passage.id] = replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
+    return tuple(shortened.values())
+
+
+def _problem_of_sentence(
+    sentence: _Sentence, right: Sequence[Passage], group_of_run: Mapping[str, int], group: int, share: float
+) -> str:
+    """Return why a sentence is no query for the passages from which it was removed; empty if it is one."""
+    if not all(passage.long for passage in right):
+        return NO_SENTENCE
+    if any(group_of_run.get(run) != group for run in sentence.runs):
+        return "a passage whose sentences repeat words of other passages"
+    if any(leak(sentence.text, "", passage.text, share) for passage in right):
+        return "a passage whose sentences repeat its other words"
+    # Such a sentence introduces a list or a quotation, which is what it is about.
+    if sentence.text.endswith((":", "：")):
+        return NO_SENTENCE
+    return ""

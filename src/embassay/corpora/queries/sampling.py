@@ -1,0 +1,33 @@
+"""Drawing queries or passages evenly over their units."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import TypeVar
+
+from embassay.randomness import generator
+
+T = TypeVar("T")
+
+
+def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose: str) -> list[T]:
+    """Draw ``count`` items, evenly over the units, and return them in order; all if there are no more than ``count``.
+
+    Parameters
+    ----------
+    items
+        (unit, item) of each.
+    purpose
+        Names the random stream.
+    """
+    if count is None or count >= len(items):
+        return [item for _, item in items]
+    places_of_unit = defaultdict[str, list[int]](list)
+    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
+        places_of_unit[items[place][0]].append(place)
+    # One of each unit, then a second of each, and so on.
+    rounds = zip_longest(*places_of_unit.values())
+    order = [place for one_of_each in rounds for place in one_of_each if place is not None]
+    return [items[place][1] for place in sorted(order[:count])]
