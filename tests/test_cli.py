@@ -682,7 +682,7 @@ def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):
     (tmp_path / "long.json").write_text("\n".join(json.dumps(row) for row in rows))
     _, out, _ = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "long.json", "-o", "RUN")
     told = " ".join(out.split())
-    assert "all-MiniLM-L6-v2 reads the first 256 tokens of a text: 3 of the 6 texts of long (50.0%) are longer" in told
+    assert "all-MiniLM-L6-v2 reads 256 tokens of a text: it truncates 3 of the 6 texts of long (50.0%)." in told
 
 
 def test_python_dash_m(tmp_path):

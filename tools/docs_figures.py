@@ -30,6 +30,7 @@ from typing import Any
 import embassay as ea
 
 ROOT = Path(__file__).parent.parent
+HANDBOOK = ROOT / "examples" / "write_handbook.py"
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 BLOCK = re.compile(r"(?<=<!-- figures: )(?P<name>[a-z-]+)(?P<mark> -->\n)(?P<text>.*?)(?=<!-- end -->)", re.DOTALL)
 CONSOLE = re.compile(r"(?<=^```console\n)\$ (?P<command>[^\n]*)\n(?P<text>.*?)(?=^```)", re.DOTALL | re.MULTILINE)
@@ -396,13 +397,13 @@ FIGURES: dict[str, Callable[[], str]] = {
 
 
 def shown_by(command: str) -> str:
-    """Return what a command of the README prints, in an empty folder with SemAntoNeg in it."""
+    """Return what a command of the README prints to standard output, in a folder with SemAntoNeg and the handbook."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "SemAntoNeg_v1.0.json").symlink_to(data("semantoneg/SemAntoNeg_v1.0.json"))
+        subprocess.run([sys.executable, str(HANDBOOK), folder], check=True)  # noqa: S603
         words = [sys.executable, "-m", *command.split()]
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
-    parts = [part.rstrip() for part in (done.stdout, done.stderr) if part.strip()]
-    return "\n".join(line.rstrip() for line in "\n\n".join(parts).splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines()) + "\n"
 
 
 # --- comparing and writing -----------------------------------------------------------------------------------

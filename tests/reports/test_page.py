@@ -257,7 +257,7 @@ def test_texts_that_were_cut_are_said():
     cut = replace(result.encoders[0], max_tokens=256, truncated=4, truncated_in={"c": 4})
     result = replace(result, encoders=(cut, *result.encoders[1:]), verdicts=())
     (line,) = whole_run(replace(result, findings=findings_of(result, {})))
-    assert line.startswith("a reads the first 256 tokens of a text: 4 of the 90 texts of c (4.4%) are longer")
+    assert line.startswith("a reads 256 tokens of a text: it truncates 4 of the 90 texts of c (4.4%).")
 
 
 def test_a_verdict_on_a_built_in_corpus_names_nobody():

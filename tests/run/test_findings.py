@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from embassay.corpora.queries.made import SOURCES
 from embassay.layout import Column
 from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict
@@ -248,6 +249,17 @@ def test_findings_are_in_order_of_severity_and_link_to_their_section():
     assert {finding.link for finding in told} == {"#d-c"}
 
 
+@pytest.mark.parametrize("method", SOURCES)
+def test_queries_that_nobody_asked_come_first(method):
+    result = result_of(found())
+    corpus = replace(result.corpora[0], source=SOURCES[method])
+    told = findings_of(replace(result, corpora=(corpus,)), {"d": ACCURACY})
+    assert (told[0].severity, told[0].title, told[0].corpus) == ("high", "Queries that nobody asked", "c")
+    assert told[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
+    assert "questions=questions.csv" in told[0].action
+    assert not any(f.title == told[0].title for f in findings_of(result, {"d": ACCURACY}))
+
+
 def test_what_limits_the_whole_run_is_a_finding():
     result = result_of(found())
     corpus = replace(result.corpora[0], effective_units=20.0)
@@ -258,9 +270,7 @@ def test_what_limits_the_whole_run_is_a_finding():
         ("medium", "Texts were truncated", "c", "a"),
         ("low", "Unknown words", "", "a"),
     ]
-    assert told[1].sentence == (
-        "a reads the first 256 tokens of a text: 9 of the 90 texts of c (10.0%) are longer and were truncated."
-    )
+    assert told[1].sentence == ("a reads 256 tokens of a text: it truncates 9 of the 90 texts of c (10.0%).")
     assert told[1].value == 0.1
     assert told[2].sentence == "a does not know 12.5% of the words."
     assert findings_of(replace(result, verdicts=()), {}) == ()

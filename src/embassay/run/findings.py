@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from embassay.corpora.queries.made import SOURCES
 from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
@@ -45,7 +46,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     -------
     By severity; within one severity decisions first, then the diagnostics in the order of the run.
     """
-    findings: list[Finding] = []
+    findings = [finding for corpus in result.corpora for finding in _made_queries(corpus)]
     for verdict in result.verdicts:
         if verdict.quantity:
             findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
@@ -63,6 +64,20 @@ def _linked(finding: Finding) -> Finding:
     if not finding.diagnostic:
         return finding
     return replace(finding, link=f"#{anchor(finding.diagnostic, finding.corpus)}")
+
+
+def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield that no person asked the queries of a corpus."""
+    if corpus.source in SOURCES.values():
+        yield Finding(
+            "high",
+            f"{corpus.name} has no questions: the results are of {corpus.items:,} {corpus.source}. They tell weak "
+            "encoders from strong ones; they do not choose among the best, and they understate word matching (bm25).",
+            "Queries that nobody asked",
+            corpus=corpus.name,
+            action=f"Add real questions: -c {corpus.name}=…,questions=questions.csv (a question and the id of its "
+            "right document in each line).",
+        )
 
 
 def _builtin() -> Finding:
@@ -96,8 +111,8 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             share = truncated / corpus.distinct_texts
             yield Finding(
                 "medium" if share >= MANY_TRUNCATED else "low",
-                f"{encoder.name} reads the first {encoder.max_tokens} tokens of a text: {truncated:,} of the "
-                f"{corpus.distinct_texts:,} texts of {corpus.name} ({share:.1%}) are longer and were truncated.",
+                f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
+                f"{corpus.distinct_texts:,} texts of {corpus.name} ({share:.1%}).",
                 "Texts were truncated",
                 corpus=corpus.name,
                 encoder=encoder.name,
@@ -225,7 +240,7 @@ class Decision:
             sentence += f" Unlikely to be the {first}, but not shown to be {lower} than any single candidate: "
             sentence += f"{names(others)}."
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
-        return self.finding("high", f"May be the {first}", sentence, encoder)
+        return self.finding("high" if self.is_good else "medium", f"May be the {first}", sentence, encoder)
 
     def not_ranked(self) -> Iterator[Finding]:
         """Yield which candidates are not ranked, and why."""
@@ -284,7 +299,8 @@ class Decision:
         v = self.verdict
         if v.baseline:
             for name, gap in self._in_order(v.against_baseline):
-                severity = "high" if name in v.best_set or len(v.candidates) == 1 else "low"
+                decides = self.is_good and (name in v.best_set or len(v.candidates) == 1)
+                severity = "high" if decides else "low"
                 yield self.comparison(severity, name, v.baseline, gap)
         # A lexical baseline may be the reference, too: then both families ask the same.
         if v.reference and v.reference != v.baseline:
