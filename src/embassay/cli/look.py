@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text as RichText
 
-from embassay.encoders.base import CountsTokens, Remote
+from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError
 from embassay.reports.terminal import stdout
 from embassay.run.advice import advice
@@ -112,6 +112,8 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
     """Return the texts that are not in the cache, or None if that is unknown without asking a service."""
+    # Vectors that are cut or quantised are computed from the full ones.
+    encoder = encoder_of_vectors(encoder)
     card = encoder.card
     if cache is None or not card.cached or card.fitted:
         return None

@@ -50,6 +50,32 @@ class Batches(Protocol):
 
 
 @runtime_checkable
+class Derived(Protocol):
+    """May have vectors that follow from those of another encoder: cut, scaled or quantised."""
+
+    @property
+    def full(self) -> Encoder | None:
+        """The encoder whose vectors these follow from; None where this encoder has to encode by itself."""
+        ...
+
+    def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return this encoder's (n, d) vectors from the (n, m) ones of :attr:`full`.
+
+        Raises
+        ------
+        EncoderError
+            If they have too few dimensions.
+        """
+        ...
+
+
+def encoder_of_vectors(encoder: Encoder) -> Encoder:
+    """Return the encoder that has to encode for the vectors of this one: its full one, or else itself."""
+    full = encoder.full if isinstance(encoder, Derived) else None
+    return encoder if full is None else full
+
+
+@runtime_checkable
 class BatchInvariant(Protocol):
     """Reports whether other texts of a batch change a text's vector."""
 

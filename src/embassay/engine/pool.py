@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from typing import Protocol
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from embassay.encoders.base import Batches, BatchInvariant
+from embassay.encoders.base import Batches, BatchInvariant, Derived, encoder_of_vectors
 from embassay.errors import EncoderError
 from embassay.samples.base import Text
 from embassay.types import Encoder
@@ -98,6 +98,9 @@ def encode(
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
 
+    An encoder whose vectors follow from those of a full one encodes nothing: the full vectors are cached, and its own
+    are computed from them.
+
     Parameters
     ----------
     texts
@@ -121,6 +124,10 @@ def encode(
     EncoderError
         If the encoder fails, or returns something that is not one finite vector for each text.
     """
+    full = encoder_of_vectors(encoder)
+    if full is not encoder:
+        vectors, effort = encode(full, texts, cache, advance, ledger)
+        return derived(encoder, vectors), effort
     if not encoder.card.cached:
         cache = None
     cached: Rows = [None] * len(texts)
@@ -137,6 +144,17 @@ def encode(
     row = {text: place for place, text in enumerate(texts)}
     effort = Effort(len(texts), remaining, work.timed, work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
+
+
+def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
+    """Return an encoder's vectors from those of its full one."""
+    if not isinstance(encoder, Derived) or encoder.full is None:
+        matrix = vectors.matrix
+    else:
+        with _failing():
+            matrix = encoder.derive(vectors.matrix)
+    # The similarity is no part of a fingerprint: encoders that compare otherwise may share their vectors.
+    return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from embassay.errors import EncoderError, InputError, MissingExtraError, SpecErr
 from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, alternatives, parse
 from embassay.types import Corpus, Encoder, Runtime, is_chance
 
 BASELINES = ("tfidf", "bm25", "random")
@@ -73,7 +73,14 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     given: list[Entry | EncoderSet] = []
     for spec in specs:
         encoder_set = named_in(spec) if isinstance(spec, (str, Spec)) else None
-        given.append(encoder_set or load_entry(spec, runtime, trusted))
+        if encoder_set:
+            given.append(encoder_set)
+        elif isinstance(spec, (str, Spec)):
+            parsed = parse(spec, "encoder") if isinstance(spec, str) else spec
+            each = alternatives(parsed, parsed.label or default_label(parsed))
+            given += [load_entry(one, runtime, trusted) for one in each]
+        else:
+            given.append(load_entry(spec, runtime, trusted))
 
     # Encoders that were given by themselves keep their labels, also where the set stands first.
     labelled = {entry.label: entry.encoder for entry in given if isinstance(entry, Entry)}

@@ -17,7 +17,7 @@ from embassay.run.findings import findings_of
 from embassay.run.pages import headlines
 from embassay.run.plan import Plan, Task
 from embassay.run.request import RunRequest
-from embassay.run.score import EncoderRun, Services
+from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
@@ -67,8 +67,9 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
     """
     request = plan.request
     runs: list[EncoderRun] = []
+    shared = SharedVectors.of(entry.encoder for entry in plan.entries)
     with open_cache(request) as cache, Workers(workers) as processes:
-        services = Services(cache, folder, request.progress, processes.submit)
+        services = Services(cache, folder, request.progress, processes.submit, shared)
         try:
             for entry in plan.entries:
                 run = EncoderRun(entry, services)

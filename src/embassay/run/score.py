@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager, suppress
@@ -14,9 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import ScoresInParallel
-from embassay.encoders.base import CountsTokens, KnowsWords, Relearns, Releases, Routed
+from embassay.encoders.base import (
+    CountsTokens,
+    Derived,
+    KnowsWords,
+    Relearns,
+    Releases,
+    Routed,
+    encoder_of_vectors,
+)
 from embassay.engine.pending import Pending, Submit
-from embassay.engine.pool import Effort, encode
+from embassay.engine.pool import Effort, derived, encode
 from embassay.engine.robustness import Robustness, check_robustness
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
@@ -37,6 +46,44 @@ UNKNOWN_WORDS = ("unknown_tokens", "tokens", "without_words")
 Key = tuple[str, str]
 
 
+@dataclass
+class SharedVectors:
+    """Full vectors that several encoders of a run are computed from, in memory where no cache keeps them.
+
+    Attributes
+    ----------
+    uses
+        By fingerprint of a full encoder, how many encoders of the run its vectors serve.
+    """
+
+    uses: Mapping[str, int] = field(default_factory=dict)
+    kept: dict[str, Vectors] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, encoders: Iterable[Encoder]) -> SharedVectors:
+        """Count the encoders of a run that share full vectors."""
+        fingerprints = []
+        for encoder in encoders:
+            if isinstance(encoder, Derived):
+                # Why a model cannot be read is said when it has to encode.
+                with suppress(EncoderError, OSError):
+                    fingerprints.append(encoder_of_vectors(encoder).fingerprint)
+        return cls(Counter(fingerprints))
+
+    def take(self, fingerprint: str, texts: Sequence[Text]) -> Vectors | None:
+        """Return the full vectors of the texts, in their order; None where one is missing."""
+        vectors = self.kept.get(fingerprint)
+        if vectors is None or any(text not in vectors.row for text in texts):
+            return None
+        rows = [vectors.row[text] for text in texts]
+        return replace(vectors, matrix=vectors.matrix[rows], row={text: place for place, text in enumerate(texts)})
+
+    def keep(self, fingerprint: str, vectors: Vectors) -> None:
+        """Keep vectors that another encoder of the run also needs."""
+        if self.uses.get(fingerprint, 0) > 1:
+            self.kept[fingerprint] = vectors
+
+
 @dataclass(frozen=True)
 class Services:
     """What scoring uses: where vectors and scores are kept, what shows progress, and worker processes."""
@@ -45,6 +92,7 @@ class Services:
     folder: RunFolder | None
     progress: Progress
     submit: Submit
+    shared: SharedVectors = field(default_factory=SharedVectors)
 
 
 @dataclass(frozen=True)
@@ -137,12 +185,20 @@ class EncoderRun:
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
         """Encode the texts of a pool, or take their vectors from the cache."""
-        cache, folder = self.services.cache, self.services.folder
-        fingerprint = pool.encoder.fingerprint
+        cache, folder, shared = self.services.cache, self.services.folder, self.services.shared
+        full = encoder_of_vectors(pool.encoder)
+        fingerprint = full.fingerprint
+        kept = shared.take(fingerprint, pool.texts)
+        if kept is not None:
+            advance(len(pool.texts))
+            return derived(pool.encoder, kept), Effort(len(pool.texts))
         if cache:
-            cache.note(fingerprint, self.entry.encoder.card.spec)
+            cache.note(fingerprint, full.card.spec)
         ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts) if folder else None
-        vectors, spent = encode(pool.encoder, pool.texts, cache, advance, ledger)
+        vectors, spent = encode(full, pool.texts, cache, advance, ledger)
+        if cache is None or cache.trouble:
+            shared.keep(fingerprint, vectors)
+        vectors = derived(pool.encoder, vectors)
         if isinstance(pool.encoder, Relearns):
             vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
         return vectors, spent

@@ -7,6 +7,8 @@ say how a value is read. So the signature is the documentation, and nothing is l
 from __future__ import annotations
 
 import inspect
+import itertools
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +42,8 @@ def parse(text: str, what: str) -> Spec:
     SpecError
         If a part is empty, an option has no ``=``, or one is given twice.
     """
-    head, *parts = text.split(",")
+    # A comma inside [ ] separates the values of one option.
+    head, *parts = re.split(r",(?![^\[\]]*\])", text)
     name, equals, rest = head.partition("=")
     if "/" in name or name.startswith(("~", ".")):
         name, equals, rest = "", "", head  # a path with an equals sign in it
@@ -62,6 +65,32 @@ def parse(text: str, what: str) -> Spec:
             raise SpecError(f"{what} {head!r}: option {name.strip()!r} is given twice")
         options[name.strip()] = value
     return Spec(head, label, options)
+
+
+def alternatives(spec: Spec, label: str) -> list[Spec]:
+    """Return one spec for each combination of the values of options that are lists, ``dim=[64,128]``.
+
+    Parameters
+    ----------
+    label
+        The label of the spec; the option and its value are added to it: ``NAME,dim=64``.
+    """
+    lists: dict[str, list[Any]] = {}
+    for name, value in spec.options.items():
+        if isinstance(value, list):
+            lists[name] = value
+        elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
+            lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
+    if not lists:
+        return [spec]
+    if empty := [name for name, values in lists.items() if not values]:
+        raise SpecError(f"encoder {spec.head!r}: the list of option {empty[0]!r} is empty")
+    specs = []
+    for values in itertools.product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        suffix = ",".join(f"{name}={value}" for name, value in chosen.items())
+        specs.append(Spec(spec.head, f"{label},{suffix}", {**spec.options, **chosen}))
+    return specs
 
 
 def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:

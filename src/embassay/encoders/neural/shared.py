@@ -31,6 +31,9 @@ FAMILIES = {
 """Patterns of model names, and the prompts that these models were trained with. Their configurations often lack the
 prompts; a warning names them, but they are never added."""
 
+DERIVED: tuple[str, ...] = ("dim", "normalize", "vectors")
+"""Options that are applied to finished vectors, in this order."""
+
 
 class ModelOptions(TypedDict, total=False):
     """Options of a model's spec by name; those that were not set are missing. Each scheme has some of them."""
@@ -133,11 +136,40 @@ class NeuralEncoder(ABC):
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        dim = self.given.get("dim")
         for places, rows in run(self._runners, texts, self._prompts[role]):
-            if dim is not None and rows.shape[1] < dim:
-                raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
-            yield places, rows
+            yield places, self.derive(rows)
+
+    @cached_property
+    def full(self) -> Self | None:
+        """The same model without the options that are applied to finished vectors; None where there are none."""
+        options = DERIVED
+        if self.dtype != "float32" and "normalize" in self.given:
+            # The model scales its vectors in half precision; scaled later they would differ in the last bits.
+            options = ("vectors",)
+        given = cast("ModelOptions", {name: value for name, value in self.given.items() if name not in options})
+        return None if len(given) == len(self.given) else replace(self, given=given)
+
+    def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return this encoder's vectors from those of :attr:`full`: cut, scaled to unit length, then quantised.
+
+        Raises
+        ------
+        EncoderError
+            If the model has fewer dimensions than ``dim``.
+        """
+        dim = self.given.get("dim")
+        if dim is not None and len(rows) and rows.shape[1] < dim:
+            raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
+        if self.full is None:
+            return rows
+        applied = self.given.keys() - self.full.given.keys()
+        if "dim" in applied:
+            rows = rows[:, :dim]
+        if "normalize" in applied:
+            import torch
+
+            rows = torch.nn.functional.normalize(torch.from_numpy(rows), p=2, dim=1).numpy()
+        return quantized(rows, self.given.get("vectors", "float32"))
 
     def reworded(self, role: Role) -> Iterator[Self]:
         """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
@@ -153,6 +185,8 @@ class NeuralEncoder(ABC):
     @property
     def route(self) -> Mapping[str, object]:
         """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        if self.full is not None:
+            return self.full.route
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
@@ -172,6 +206,8 @@ class NeuralEncoder(ABC):
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
         vars(self).pop("_runners", None)
+        if self.full is not None:
+            self.full.release()
 
     @property
     @abstractmethod
@@ -203,6 +239,8 @@ class NeuralEncoder(ABC):
     @cached_property
     def _runners(self) -> list[Runner]:
         """The loaded model on each device, all with the same route."""
+        if self.full is not None:
+            return self.full._runners
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
         runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]
@@ -264,6 +302,20 @@ def there(device: str) -> str:
     if kind == "mps" and not torch.backends.mps.is_available():
         raise EncoderError("device 'mps' is not available: torch finds no MPS device; leave --device out")
     return device
+
+
+def quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
+    """Return (n, d) vectors as float32 after quantisation to ``int8`` or ``binary``; unchanged for ``float32``.
+
+    ``int8`` rounds each vector to 255 steps of its largest coordinate; ``binary`` keeps only signs, −1 or 1.
+    """
+    if kind == "int8":
+        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        steps = np.rint(rows / largest * 127)
+        return np.asarray(steps * (largest / 127), dtype=np.float32)
+    if kind == "binary":
+        return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32)
+    return rows
 
 
 @contextmanager

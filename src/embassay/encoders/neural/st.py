@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -170,11 +170,6 @@ class SentenceTransformersEncoder(NeuralEncoder):
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        for places, rows in super().batches(texts, role):
-            yield places, _quantized(rows, self.given.get("vectors", "float32"))
-
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation, prompt and special tokens included."""
         prompt = self._prompts[role]
@@ -321,20 +316,6 @@ def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(numbers.view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-def _quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
-    """Return (n, d) vectors as float32 after quantisation to ``int8`` or ``binary``; unchanged for ``float32``.
-
-    ``int8`` rounds each vector to 255 steps of its largest coordinate; ``binary`` keeps only signs, −1 or 1.
-    """
-    if kind == "int8":
-        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        steps = np.rint(rows / largest * 127)
-        return np.asarray(steps * (largest / 127), dtype=np.float32)
-    if kind == "binary":
-        return np.asarray(np.where(rows > 0, 1, -1), dtype=np.float32)
-    return rows
 
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:

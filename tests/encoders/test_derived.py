@@ -1,0 +1,127 @@
+"""Vectors that follow from the full vectors of a model: cut, scaled or quantised, but never encoded again."""
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.encoders.neural.shared import NeuralEncoder
+from embassay.engine.pool import encode
+from embassay.errors import EncoderError, SpecError
+from embassay.run.execute import execute
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
+from embassay.run.resolve import load_encoder
+from embassay.run.specs import alternatives, parse
+from embassay.store.cache import VectorCache
+
+MODEL = "all-MiniLM-L6-v2"
+TEXTS = tuple(("text", text) for text in ("The shop is open.", "The shop is closed.", "Rain", ""))
+pytest.importorskip("torch")
+
+
+@pytest.fixture
+def encoded(monkeypatch):
+    """The texts that the models were given, each as often as it was."""
+    given = []
+    real = NeuralEncoder.batches
+
+    def batches(self, texts, role):
+        given.extend((role, text) for text in texts)
+        return real(self, texts, role)
+
+    monkeypatch.setattr(NeuralEncoder, "batches", batches)
+    return given
+
+
+def vectors_of(spec, cache):
+    vectors, effort = encode(load_encoder(spec), TEXTS, cache, lambda ready: None)
+    return vectors.matrix, effort
+
+
+def test_derived_vectors_are_computed_from_cached_ones(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        full, effort = vectors_of(MODEL, cache)
+        assert effort.encoded == len(TEXTS)
+        cut, effort = vectors_of(f"{MODEL},dim=64", cache)
+        assert effort.encoded == 0
+        np.testing.assert_array_equal(cut, full[:, :64])
+        signs, effort = vectors_of(f"{MODEL},vectors=binary,dim=64", cache)
+        assert effort.encoded == 0
+        np.testing.assert_array_equal(signs, np.where(full[:, :64] > 0, 1, -1))
+        scaled, effort = vectors_of(f"{MODEL},dim=64,normalize=true", cache)
+        assert effort.encoded == 0
+        np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
+        # Only the full vectors are kept, and under their own fingerprint.
+        (holding,) = cache.info().encoders
+        assert holding.note.fingerprint == load_encoder(MODEL).fingerprint
+        assert holding.note.dim == 384
+
+
+@pytest.mark.parametrize("options", ["dim=64", "dim=64,normalize=true", "vectors=int8", "dim=32,vectors=binary"])
+def test_a_derived_encoder_encodes_alone_what_it_derives(options, tmp_path):
+    encoder = load_encoder(f"{MODEL},{options}")
+    alone = encoder.encode([text for _, text in TEXTS])
+    with VectorCache(tmp_path) as cache:
+        vectors_of(MODEL, cache)
+        np.testing.assert_allclose(vectors_of(f"{MODEL},{options}", cache)[0], alone, atol=1e-7)
+
+
+def test_a_prompt_or_a_length_is_another_model(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        vectors_of(MODEL, cache)
+        for other in ("text_prompt=Text: ,dim=64", "max_length=3,dim=64"):
+            assert vectors_of(f"{MODEL},{other}", cache)[1].encoded == len(TEXTS)
+
+
+def test_too_many_dimensions_are_refused_also_from_the_cache(tmp_path):
+    with VectorCache(tmp_path) as cache:
+        vectors_of(MODEL, cache)
+        with pytest.raises(EncoderError, match="the model has 384 dimensions, so dim=500 is too large"):
+            vectors_of(f"{MODEL},dim=500", cache)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_list_of_dimensions_encodes_each_text_once(cached, tmp_path, encoded):
+    request = RunRequest(
+        [f"{MODEL},dim=[64,128,256,384]", MODEL],
+        ["opposites"],
+        ["negated_antonyms"],
+        baselines=False,
+        resamples=20,
+        quiet=True,
+        cache=tmp_path if cached else None,
+    )
+    outcome = execute(prepare(request), workers=1)
+    outcome.check()
+    assert len(encoded) == len(set(encoded)) == 280
+    efforts = [run.effort for run in outcome.encoders]
+    assert [effort.encoded for effort in efforts] == [efforts[0].texts, 0, 0, 0, 0]
+    assert [record.dim for record in outcome.result.encoders] == [64, 128, 256, 384, 384]
+    assert len({record.fingerprint for record in outcome.result.encoders}) == 5
+
+
+def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity():
+    request = RunRequest([f"dot={MODEL},similarity=dot", MODEL, f"short={MODEL},dim=64"], ["handbook"], ["retrieval"],
+                         baselines=False, resamples=20, quiet=True)  # fmt: skip
+    outcome = execute(prepare(request), workers=1)
+    assert [run.effort.encoded > 0 for run in outcome.encoders] == [True, False, False]
+    assert [scores.scalars["dot"] for run in outcome.encoders for scores in run.scores.values()] == [1, 0, 0]
+
+
+def test_a_list_makes_one_candidate_for_each_value():
+    specs = alternatives(parse("m=org/model,dim=[64, 128],vectors=[int8,binary],max_length=9", "encoder"), "m")
+    assert [spec.label for spec in specs] == [
+        "m,dim=64,vectors=int8",
+        "m,dim=64,vectors=binary",
+        "m,dim=128,vectors=int8",
+        "m,dim=128,vectors=binary",
+    ]
+    assert specs[3].options == {"dim": "128", "vectors": "binary", "max_length": "9"}
+    assert alternatives(parse("bow", "encoder"), "bow") == [parse("bow", "encoder")]
+    with pytest.raises(SpecError, match="the list of option 'dim' is empty"):
+        alternatives(parse("m,dim=[]", "encoder"), "m")
+
+
+def test_a_list_from_python_and_from_a_config_file():
+    result = ea.assay(["hashing,dim=[16,32]"], ["edits"], ["minimal_pairs"], baselines=False, resamples=20, cache=None)
+    assert [encoder.name for encoder in result.encoders] == ["hashing,dim=16", "hashing,dim=32"]
