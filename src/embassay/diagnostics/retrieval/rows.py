@@ -275,10 +275,12 @@ def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Dra
     scores = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
     signed = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
     on_one_scale = len({view.compares_by_dot for view in views}) == 1
+    conditions_with_rows = {r.condition for r in rows}
+    transforms = [name for name in TRANSFORMS if name in conditions_with_rows]
     for subset, (first, second) in ACROSS.items():
         if second == "tau" and not on_one_scale:
             continue  # thresholds of cosines and of dot products cannot be compared
-        conditions = ("", *TRANSFORMS) if first in ("i_a", "isoscore") else ("",)
+        conditions = ["", *transforms] if first in ("i_a", "isoscore") else [""]
         for condition in conditions:
             x = _over_encoders(first, condition, views, rows)
             y = _over_encoders(second, condition, views, rows)
