@@ -22,7 +22,7 @@ LONGEST_NAME = 32
 """Longer names of encoders are cut in the middle."""
 GAP = 2
 """Spaces between columns."""
-HEADING_LINES = 4
+HEADING_LINES = 5
 """Lines above the values: title, corpus and figure, of which one may need a second line."""
 
 

@@ -27,8 +27,11 @@ WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 def advice(corpus: Corpus[Any]) -> Iterator[str]:
     """Yield what to know about a corpus before it is encoded, a sentence each.
 
-    Short passages, questions that share right documents, and the smallest difference that its size can show.
+    Short passages, questions that share right documents, and the smallest difference that its size can show. Nothing is
+    said of built-in corpora, which decide nothing.
     """
+    if corpus.builtin:
+        return
     audit = corpus.audit()
     yield from _short_passages(corpus, audit)
     if corpus.documents and audit.effective_units < audit.items / 2:
@@ -36,7 +39,7 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): intervals rest "
             f"on {audit.effective_units:,.0f} units; {_unit_option(corpus)}"
         )
-    if corpus.shape in OF_SHARES and not corpus.builtin:
+    if corpus.shape in OF_SHARES:
         # Items of one unit may tell as much as independent ones, or together no more than a single item.
         largest = f"{100 * smallest_visible(audit.effective_units):.0f}"
         smallest = f"{100 * smallest_visible(audit.items):.0f}"
