@@ -29,7 +29,7 @@ def page_file(tmp_path_factory):
     pairs = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
     pairs.write_text("\n".join(rows), encoding="utf-8")
     corpora = [source, "built_in=opposites", "edits", "vignettes", "paraphrases", str(pairs)]
-    result = assay(["hashing", "bow"], corpora, cache=None, limit=60, resamples=100)
+    result = assay(["hashing", "bow"], corpora, profile="research", cache=None, limit=60, resamples=100)
     return report(result, tmp_path_factory.mktemp("page") / "report.html")
 
 

@@ -61,6 +61,7 @@ SEVERAL = -1
 NO_SENTENCE = f"a passage without a sentence of {RUN} to {LONGEST} words next to {SHORTEST} other words"
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 _TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
+_CODE = re.compile(r"(`+[^`]+`+)")
 _MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
 _ITEM = re.compile(r"(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
 
@@ -169,7 +170,12 @@ def made_queries(
 def plain(text: str) -> str:
     """Return a text without Markdown's marks, and without the number or bullet that it begins with."""
     without_links = _TAG.sub("", _LINK.sub(r"\1", text))
-    words = collapsed(_MARKS.sub("", without_links))
+    parts = []
+    for part in _CODE.split(without_links):
+        # Code keeps its underscores and stars: they are part of names.
+        is_code = _CODE.fullmatch(part) is not None
+        parts.append(part.strip("`") if is_code else _MARKS.sub("", part))
+    words = collapsed("".join(parts))
     item = _ITEM.match(words)
     return words[item.end() :] if item else words
 
