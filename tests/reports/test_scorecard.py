@@ -57,7 +57,7 @@ def test_marks_follow_from_where_the_interval_lies():
         "below                20.0% −",
     ]
     # Where there is no room for the interval, the mark stays.
-    assert lines_of(result_of(rows), 20)[-2:] == ["around   52.0% ?", "below    20.0% −"]
+    assert lines_of(result_of(rows), 20)[-2:] == ["around    52.0% ?", "below     20.0% −"]
     assert legend(scorecard(result_of(rows), {"d": layout()})).endswith("; no mark: under 10 units")
     assert "no mark" not in legend(scorecard(result_of(rows[:2]), {"d": layout()}))
 

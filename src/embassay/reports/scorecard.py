@@ -16,6 +16,8 @@ MOST_ENCODERS = 10
 """Candidates of a scorecard at most; the others are counted in a line below it."""
 MOST_LINES = 20
 """Lines of a scorecard at most."""
+NARROWEST = 9
+"""A column is no narrower, so that two short words of a heading stand in one line."""
 LONGEST_WORD = 14
 """A longer word in a heading is broken."""
 LONGEST_NAME = 32
@@ -115,7 +117,7 @@ class Scorecard:
 def _width(question: Question, cells: Iterable[str]) -> int:
     """Return the width of a column: its widest cell, or the longest word above it."""
     words = [word for part in question.heading for word in part.split()]
-    return max(*map(len, cells), min(max(map(len, words), default=0), LONGEST_WORD), 1)
+    return max(*map(len, cells), min(max(map(len, words), default=0), LONGEST_WORD), NARROWEST)
 
 
 def _blocks(widths: Sequence[int], room: int) -> list[range]:
