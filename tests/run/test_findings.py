@@ -341,10 +341,22 @@ def test_a_large_minimum_says_how_many_items_more_it_takes(detectable, units, ac
 
 
 def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
-    assert "Fastest of them: b (2,000 texts/s here)." in lines(found(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
+    told = lines(found(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
+    assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in told
+    told = lines(found(), speed={"a": 800.0, "b": 2000.0})
+    assert "Fastest of them: b (2,000 texts/s here), 2.5 times as fast as a." in told
     for speed in ({"a": 10.0, "c": 9000.0}, {}):
         assert not any("Fastest" in line for line in lines(found(), speed=speed))
     assert not any("Fastest" in line for line in lines(found(best_set=("a",)), speed={"a": 10.0}))
+
+
+def test_the_smallest_vectors_are_told_of_the_best_set_where_they_differ():
+    given = found()
+    result = result_of(given)
+    narrow = [replace(e, dim=96 if e.name == "b" else 384) for e in result.encoders]
+    told = list(verdict(replace(result, encoders=tuple(narrow)), given, {}))
+    assert "Smallest vectors of them: b (96 dimensions), 25% of the memory of a." in told
+    assert not any("Smallest" in line for line in lines(given))
 
 
 def test_prices_are_told_of_the_best_set():

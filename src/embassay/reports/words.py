@@ -66,11 +66,21 @@ def cost(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator
         return
     if len(best_set) > 1 and all(name in speed for name in best_set):
         fastest = max(best_set, key=lambda name: speed[name])
-        yield f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here)."
+        slowest = min(best_set, key=lambda name: speed[name])
+        ratio = speed[fastest] / speed[slowest]
+        yield (
+            f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here), "
+            f"{ratio:,.{1 if ratio < 10 else 0}f} times as fast as {slowest}."
+        )
     dimensions = {encoder.name: encoder.dim for encoder in result.encoders if encoder.name in best_set and encoder.dim}
     if len(best_set) > 1 and len(dimensions) == len(best_set) and len(set(dimensions.values())) > 1:
         smallest = min(best_set, key=lambda name: dimensions[name])
-        yield f"Smallest vectors of them: {smallest} ({dimensions[smallest]:,} dimensions)."
+        largest = max(best_set, key=lambda name: dimensions[name])
+        share = dimensions[smallest] / dimensions[largest]
+        yield (
+            f"Smallest vectors of them: {smallest} ({dimensions[smallest]:,} dimensions), "
+            f"{share:.0%} of the memory of {largest}."
+        )
     priced = [(encoder.price, encoder.name) for encoder in result.encoders if encoder.name in best_set]
     prices = sorted((price, best_set.index(name), name) for price, name in priced if price is not None)
     if prices:
