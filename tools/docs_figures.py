@@ -260,7 +260,7 @@ def retrieval_xquad() -> str:
     lines = []
     for documents in ("sentences", "paragraphs"):
         corpus = ea.load(xquad(documents))
-        rows = assay([MINILM, "bm25"], corpus, "retrieval", resamples=100)
+        rows = assay([MINILM, "bm25"], corpus, "retrieval,transforms=all", resamples=100)
         for name in (MINILM, "bm25"):
             found = [one(rows, name, f"Success@{k}", "all").value for k in (1, 5)]
             lines.append([f"{len(corpus.documents):,} {documents}", name, *map(share, found)])
