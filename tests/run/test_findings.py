@@ -260,6 +260,13 @@ def test_queries_that_nobody_asked_come_first(method):
     assert not any(f.title == told[0].title for f in findings_of(result, {"d": ACCURACY}))
 
 
+def test_findings_of_one_title_begin_with_the_best_encoder():
+    own = tuple(Finding("low", f"{name}.", "Threshold", diagnostic="d", corpus="c", encoder=name) for name in "cba")
+    result = replace(result_of(found()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c")))
+    told = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.quantity == ""]
+    assert told == ["a.", "b.", "c.", "All."]
+
+
 def test_what_limits_the_whole_run_is_a_finding():
     result = result_of(found())
     corpus = replace(result.corpora[0], effective_units=20.0)

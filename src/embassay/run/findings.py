@@ -50,13 +50,31 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     for verdict in result.verdicts:
         if verdict.quantity:
             findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
-    findings += result.findings
+    findings += _best_first(result)
     if any(corpus.builtin for corpus in result.corpora):
         findings.append(_builtin())
     findings += [finding for corpus in result.corpora for finding in _few_units(corpus)]
     findings += [finding for encoder in result.encoders for finding in _coverage(encoder, result)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
+
+
+def _best_first(result: Result) -> list[Finding]:
+    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first."""
+    section_order: dict[tuple[str, str], int] = {}
+    encoder_order: dict[tuple[str, str, str], int] = {}
+    for section_place, verdict in enumerate(result.verdicts):
+        section_order[verdict.diagnostic, verdict.corpus] = section_place
+        for place, encoder in enumerate(verdict.candidates):
+            encoder_order[verdict.diagnostic, verdict.corpus, encoder] = place
+
+    def order(finding: Finding) -> tuple[int, int]:
+        section = section_order.get((finding.diagnostic, finding.corpus), len(section_order))
+        # A finding about all encoders comes after those about single ones.
+        encoder = encoder_order.get((finding.diagnostic, finding.corpus, finding.encoder), len(encoder_order))
+        return section, encoder
+
+    return sorted(result.findings, key=order)
 
 
 def _linked(finding: Finding) -> Finding:
