@@ -303,9 +303,9 @@ def test_room_is_used_again(tmp_path):
 
 def test_a_limit_that_is_none(tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "plenty")
-    with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: 'plenty' is no size; write for example 5GiB"):
+    with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: 'plenty' is not a size; write for example 5GiB"):
         VectorCache(tmp_path)
-    with pytest.raises(InputError, match="no size"):
+    with pytest.raises(InputError, match="not a size"):
         trouble_with(tmp_path)
 
 
