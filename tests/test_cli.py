@@ -563,7 +563,8 @@ def test_a_limit_that_is_no_size_is_one_message(embassay, filled, monkeypatch):
         code, out, err = embassay(*arguments)
         assert (code, out) == (2, "")
         assert err == (
-            "embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is no size; write for example 5GiB or 500MB, or 0 for no limit\n"
+            "embassay: EMBASSAY_CACHE_LIMIT: 'plenty' is not a size; "
+            "write for example 5GiB or 500MB, or 0 for no limit\n"
         )
 
 

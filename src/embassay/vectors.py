@@ -21,7 +21,7 @@ VectorMatrix: TypeAlias = "NDArray[np.float32] | csr_array"
 
 @dataclass(frozen=True)
 class Found:
-    """The documents nearest to each of Q queries, and where given documents stand; all similarities in float64.
+    """The documents nearest to each of Q queries, and the ranks of given documents; all similarities in float64.
 
     Attributes
     ----------
@@ -35,10 +35,10 @@ class Found:
         (R,) the similarity of each of R given (query, document) pairs; NaN where it is undefined.
     greater, tied
         (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
-        itself included. A document without a similarity stands after all others, tied with its like; −1 where the
-        query has no similarity to anything, or where the document was not found by an approximate search.
+        itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
+        the query has no similarity to any document, or where an approximate search did not find the document.
     route
-        How it was worked out, for people.
+        How the search was computed, in words.
     """
 
     documents: NDArray[np.int64]
@@ -69,11 +69,11 @@ class Search(Protocol):
         Parameters
         ----------
         starts
-            (N,) the first passage of each document, ascending from 0; every passage is a document where None.
+            (N,) the first passage of each document, ascending from 0; with None every passage is a document.
         pairs
-            (R, 2) query and document whose place in the order is asked for.
+            (R, 2) the queries and documents whose ranks are needed.
         route
-            How: exact in the fastest way that there is, or ``faiss`` for an approximate search.
+            ``auto`` for an exact search in the fastest way available, or ``faiss`` for an approximate search.
         """
         ...
 
@@ -85,8 +85,8 @@ class Vectors:
     Attributes
     ----------
     matrix
-        (n, d) float32, dense or CSR, finite, a row for each distinct (role, text) of the corpus; rows may be zero, and
-        need not have length 1. Other corpora's texts may be in it too.
+        (n, d) float32, dense or CSR, finite, with a row for each distinct (role, text) of the corpus. Rows may be zero
+        and need not have length 1. The texts of other corpora may have rows too.
     row
         The row of each (role, text).
     similarity
@@ -94,8 +94,8 @@ class Vectors:
     search
         Finds the documents nearest to queries; None if the diagnostic does not search.
     learn
-        Given the (m,) rows to learn from, the (n, d) matrix of all rows by an encoder that has learnt from these only;
-        None where nothing is learnt inside a training fold.
+        Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
+        trained on these only. None if the encoder does not train inside a fold.
     """
 
     matrix: Any
@@ -113,25 +113,33 @@ QUOTED = 40
 """Characters of a text that a message shows."""
 
 
-def as_array(found: Any) -> Any:
-    """Return what an encoder gave as an array, sparse if it is; raise EncoderError for rows that make none."""
-    if issparse(found):
-        return found
+def as_array(output: Any) -> Any:
+    """Return the output of an encoder as an array; a sparse matrix is returned unchanged.
+
+    Raises
+    ------
+    EncoderError
+        If the rows have different lengths or cannot be read as numbers.
+    """
+    if issparse(output):
+        return output
     try:
-        return np.asarray(found)
+        return np.asarray(output)
     except ValueError:
-        lengths = sorted({len(row) for row in found if hasattr(row, "__len__")})
+        lengths = sorted({len(row) for row in output if hasattr(row, "__len__")})
         if len(lengths) > 1:
             raise EncoderError(f"it returned vectors of different lengths, {lengths[0]} to {lengths[-1]}") from None
         raise EncoderError(
-            f"it returned {type(found).__name__} that cannot be read as an (n, d) array of numbers"
+            f"it returned {type(output).__name__} that cannot be read as an (n, d) array of numbers"
         ) from None
 
 
-def described(found: Any, matrix: Any) -> str:
-    """Return what an encoder gave in words, by its array: its type, dtype and shape."""
-    form = f" of dtype {matrix.dtype} and shape {matrix.shape}" if matrix.ndim else ""
-    return f"{type(found).__name__}{form}"
+def described(output: Any, matrix: Any) -> str:
+    """Describe the output of an encoder by its type and, unless ``matrix`` is a scalar, by dtype and shape."""
+    kind = type(output).__name__
+    if not matrix.ndim:
+        return kind
+    return f"{kind} of dtype {matrix.dtype} and shape {matrix.shape}"
 
 
 def as_float32(rows: Any, texts: Sequence[str]) -> Any:
@@ -143,13 +151,14 @@ def as_float32(rows: Any, texts: Sequence[str]) -> Any:
         If a finite number is too large for float32.
     """
     with np.errstate(over="ignore"):
-        found = rows.astype(np.float32, copy=False)
-    if rows.dtype.kind == "f" and rows.dtype.itemsize > found.dtype.itemsize:
-        place = _first(rows, lambda numbers: np.isfinite(numbers) & np.isinf(numbers.astype(np.float32)))
-        if place is not None:
+        converted = rows.astype(np.float32, copy=False)
+    # Only a wider float can be too large.
+    if rows.dtype.kind == "f" and rows.dtype.itemsize > converted.dtype.itemsize:
+        index = _first_row_with(_overflows, rows)
+        if index is not None:
             largest = f"(numbers of up to {np.finfo(np.float32).max:.1e})"
-            raise EncoderError(f"it returned a number too large for float32 {largest} for {_said(place, texts)}")
-    return found
+            raise EncoderError(f"it returned a number too large for float32 {largest} for {_described(index, texts)}")
+    return converted
 
 
 def with_narrow_indices(rows: Any) -> Any:
@@ -164,26 +173,46 @@ def with_narrow_indices(rows: Any) -> Any:
 
 def check_finite(rows: Any, texts: Sequence[str]) -> None:
     """Raise EncoderError if a vector has NaN or infinity; the message names the text."""
-    place = _first(rows, lambda numbers: ~np.isfinite(numbers))
-    if place is not None:
-        raise EncoderError(f"it returned a vector with NaN or infinity for {_said(place, texts)}")
+    index = _first_row_with(_not_finite, rows)
+    if index is not None:
+        raise EncoderError(f"it returned a vector with NaN or infinity for {_described(index, texts)}")
 
 
-def _first(rows: Any, wrong: Callable[[NDArray[Any]], NDArray[np.bool_]]) -> int | None:
-    """Return the index of the first row that holds a wrong number; None if no row does."""
+def _overflows(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return which numbers are finite, but infinite in float32."""
     with np.errstate(over="ignore"):
-        found = wrong(rows.data if issparse(rows) else rows)
-    if not found.any():
-        return None
+        overflows: NDArray[np.bool_] = np.isfinite(numbers) & np.isinf(numbers.astype(np.float32))
+    return overflows
+
+
+def _not_finite(numbers: NDArray[np.floating]) -> NDArray[np.bool_]:
+    not_finite: NDArray[np.bool_] = ~np.isfinite(numbers)
+    return not_finite
+
+
+def _first_row_with(fault: Callable[[NDArray[np.floating]], NDArray[np.bool_]], rows: Any) -> int | None:
+    """Return the index of the first row with a number for which ``fault`` is true; None if no row has one."""
     if issparse(rows):
-        rows = csr_array(rows)
-        with np.errstate(over="ignore"):
-            return int(np.searchsorted(rows.indptr, wrong(rows.data).argmax(), side="right")) - 1
-    return int(np.argwhere(found)[0][0]) if found.ndim else 0
+        if not fault(rows.data).any():
+            return None
+        # Only CSR stores the numbers row by row.
+        by_row = csr_array(rows)
+        first = fault(by_row.data).argmax()
+        return int(np.searchsorted(by_row.indptr, first, side="right")) - 1
+    is_faulty = fault(rows)
+    if not is_faulty.any():
+        return None
+    if not is_faulty.ndim:
+        return 0
+    return int(np.argwhere(is_faulty)[0][0])
 
 
-def _said(place: int, texts: Sequence[str]) -> str:
+def _described(index: int, texts: Sequence[str]) -> str:
     """Describe a text by its number in the batch (from 1) and its first characters."""
-    text = " ".join(texts[place].split()) if place < len(texts) else ""
-    begins = text if len(text) <= QUOTED else f"{text[:QUOTED]}…"
-    return f"text {place + 1} of the {len(texts)} in its batch, {begins!r}"
+    text = ""
+    # An encoder may return more rows than it received texts.
+    if index < len(texts):
+        text = " ".join(texts[index].split())
+    if len(text) > QUOTED:
+        text = f"{text[:QUOTED]}…"
+    return f"text {index + 1} of the {len(texts)} in its batch, {text!r}"

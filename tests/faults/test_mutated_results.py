@@ -271,7 +271,7 @@ def damaged(content, path, value):
         (("rows", 3, "new"), 1, "rows[3].new", "is not known in this version"),
         (("encoders", 1, "name"), "hashing", "encoders[1].name", "'hashing' appears twice"),
         (("encoders", 0, "similarity"), "l2", "encoders[0].similarity", "must be one of cosine, dot, is 'l2'"),
-        (("comparisons", 0, "p"), 0, "comparisons[0].p", "must be 0 at least, and not that itself, is 0"),
+        (("comparisons", 0, "p"), 0, "comparisons[0].p", "must be more than 0, is 0"),
         (("comparisons", 0, "a"), "gone", "comparisons[0].a", "'gone' is not among those of the result"),
         (("verdicts", 0, "diagnostic"), "other", "verdicts[0]", "there is no row of its diagnostic and corpus"),
         (("verdicts", 0, "notes"), [1], "verdicts[0].notes", "is not known in this version"),

@@ -1,6 +1,7 @@
 """The vector cache gives back exactly what it was given, to its owner only."""
 
 import os
+import sys
 import time
 
 import lmdb
@@ -98,10 +99,20 @@ def test_file_hashes_are_remembered_until_the_file_changes(tmp_path, monkeypatch
     assert FileHashes(tmp_path)(path) != expected
 
 
-def test_a_damaged_memory_of_hashes_is_made_anew(tmp_path):
-    (tmp_path / "hashes.json").write_text("{")
+@pytest.mark.parametrize("content", ["{", "[]", "[" * 100_000])
+def test_a_damaged_memory_of_hashes_is_made_anew(content, tmp_path):
+    (tmp_path / "hashes.json").write_text(content)
     (tmp_path / "f").write_bytes(b"abc")
     assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it needs a file whose reading fails")
+def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
+    # Also for root, reading the first byte of this file is an input/output error.
+    (tmp_path / "hashes.json").symlink_to("/proc/self/mem")
+    (tmp_path / "f").write_bytes(b"abc")
+    assert FileHashes(tmp_path)(tmp_path / "f").startswith("ba7816bf")
+    assert "ba7816bf" in (tmp_path / "hashes.json").read_text()
 
 
 def test_the_file_is_an_lmdb_environment(tmp_path):
@@ -292,9 +303,9 @@ def test_room_is_used_again(tmp_path):
 
 def test_a_limit_that_is_none(tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "plenty")
-    with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: 'plenty' is no size; write for example 5GiB"):
+    with pytest.raises(InputError, match=r"EMBASSAY_CACHE_LIMIT: 'plenty' is not a size; write for example 5GiB"):
         VectorCache(tmp_path)
-    with pytest.raises(InputError, match="no size"):
+    with pytest.raises(InputError, match="not a size"):
         trouble_with(tmp_path)
 
 

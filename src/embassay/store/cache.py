@@ -25,7 +25,7 @@ from embassay.store import disks, records
 from embassay.store.environment import PROBLEMS, RefusedError, acquire, reason, release
 from embassay.store.files import DATA, PLACE, default_folder, on_disk
 from embassay.store.hashes import FileHashes, Remembered
-from embassay.store.holdings import Info, Verified, damaged, forget, holdings, live, note_of
+from embassay.store.holdings import Holding, Info, Verified, damaged, forget, holdings, live, note_of
 
 __all__ = ["FileHashes", "Remembered", "VectorCache", "default_folder", "trouble_with"]
 
@@ -144,7 +144,9 @@ class VectorCache:
         for start in range(0, len(texts), CHUNK):
             chunk = texts[start : start + CHUNK]
             rows = self._get(fingerprint, chunk)
-            missing += [text for text, row in zip(chunk, rows, strict=True) if row is None]
+            for text, row in zip(chunk, rows, strict=True):
+                if row is None:
+                    missing.append(text)
         return tuple(missing)
 
     def info(self) -> Info:
@@ -155,8 +157,14 @@ class VectorCache:
         OutputError
             If it cannot be read.
         """
-        size, found = self._run(lambda transaction: (live(transaction), holdings(transaction)))
-        return Info(self._shared.folder, on_disk(self._shared.data), size, self._limit, found[::-1])
+        size, oldest_first = self._run(lambda transaction: (live(transaction), holdings(transaction)))
+        return Info(
+            folder=self._shared.folder,
+            on_disk=on_disk(self._shared.data),
+            live=size,
+            limit=self._limit,
+            encoders=oldest_first[::-1],
+        )
 
     def verify(self) -> Verified:
         """Read every vector; remove those that are damaged, not finite, or belong to no recorded encoder.
@@ -184,26 +192,26 @@ class VectorCache:
         Raises
         ------
         UnknownNameError
-            If there is none.
+            If the cache holds no such encoder.
         OutputError
             If it cannot be written to.
         """
-        exact, without_scheme, known = [], [], set()
+        exact, without_scheme, names = [], [], set()
         for holding in self.info().encoders:
             if holding.note is None:
                 continue
             name, fingerprint = holding.note.name, holding.note.fingerprint
-            known.add(name or fingerprint)
+            names.add(name or fingerprint)
             if encoder in (fingerprint, name):
                 exact.append(holding)
             elif name and encoder == name.partition(":")[2]:
                 without_scheme.append(holding)
+        # An exact match wins over names that match only without their scheme.
         chosen = exact or without_scheme
         if not chosen:
-            raise UnknownNameError("encoder in the cache", encoder, known)
+            raise UnknownNameError("encoder in the cache", encoder, names)
         for holding in chosen:
-            while self._run(_part_of(holding.prefix), write=True) == AT_ONCE:
-                pass
+            _remove_all(holding, self._run)
         return sum(holding.vectors for holding in chosen)
 
     def _get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
@@ -213,8 +221,10 @@ class VectorCache:
             note = note_of(transaction, records.prefix(fingerprint))
             if note is None:
                 return [None] * len(keys)
+            vectors = {}
             # Reading in the order of the file is faster.
-            vectors = {key: records.vector(key, transaction.get(key), note.dim) for key in sorted(keys)}
+            for key in sorted(keys):
+                vectors[key] = records.vector(key, transaction.get(key), note.dim)
             return [vectors[key] for key in keys]
 
         try:
@@ -225,19 +235,22 @@ class VectorCache:
 
     def _put(self, fingerprint: str, items: list[tuple[bytes, bytes]], dim: int) -> bool:
         """Store records and return True; store none and return False if the cache would then exceed its limit."""
-        of = records.prefix(fingerprint)
+        prefix = records.prefix(fingerprint)
 
         def work(transaction: Any) -> bool:
-            old = note_of(transaction, of)
-            if old and old.dim != dim:
-                forget(transaction, of)
-            if not old or old.dim != dim or fingerprint not in self._dated:
+            note = note_of(transaction, prefix)
+            has_other_dim = note is not None and note.dim != dim
+            if has_other_dim:
+                # The vectors of one encoder all have the same dimension; the older ones can no longer be read.
+                forget(transaction, prefix)
+            if note is None or has_other_dim or fingerprint not in self._dated:
                 self._date(transaction, fingerprint, dim)
             transaction.cursor().putmulti(items)
-            fits = not self._limit or live(transaction) <= self._limit
-            if not fits:
+            # Only LMDB knows how many pages the records take, so the size is compared after writing.
+            if self._limit and live(transaction) > self._limit:
                 transaction.abort()
-            return fits
+                return False
+            return True
 
         fits = self._shared.run(work, write=True)
         if fits:
@@ -250,24 +263,25 @@ class VectorCache:
 
     def _date(self, transaction: Any, fingerprint: str, dim: int = 0) -> None:
         """Write the time of last use and the name of an encoder; with ``dim`` 0 only if it already has a record."""
-        of = records.prefix(fingerprint)
-        note = note_of(transaction, of)
-        if note is None and not dim:
-            return
-        note = note or records.EncoderNote(fingerprint)
+        prefix = records.prefix(fingerprint)
+        note = note_of(transaction, prefix)
+        if note is None:
+            if not dim:
+                return
+            note = records.EncoderNote(fingerprint)
         name = self._names.get(fingerprint, note.name)
-        note = replace(note, name=name, dim=dim or note.dim, used=time.time())
-        key = records.note_key(of)
-        transaction.put(key, records.pack_note(key, note))
+        updated = replace(note, name=name, dim=dim or note.dim, used=time.time())
+        key = records.note_key(prefix)
+        transaction.put(key, records.pack_note(key, updated))
 
     def _evict(self, fingerprint: str) -> bool:
         """Remove the least recently used other encoder; False when there is none."""
-        own = records.prefix(fingerprint)
-        others = [h for h in self._shared.run(holdings) if h.prefix != own]
-        for holding in others[:1]:
-            while self._shared.run(_part_of(holding.prefix), write=True) == AT_ONCE:
-                pass
-        return bool(others)
+        prefix = records.prefix(fingerprint)
+        for holding in self._shared.run(holdings):
+            if holding.prefix != prefix:
+                _remove_all(holding, self._shared.run)
+                return True
+        return False
 
     def _run(self, work: Callable[[Any], T], write: bool = False) -> T:
         """Run a transaction whose failure is an error of the user's command, not only ``trouble``."""
@@ -277,6 +291,14 @@ class VectorCache:
             raise RefusedError(self._shared.folder, reason(error)) from None
 
 
-def _part_of(of: bytes) -> Callable[[Any], int]:
-    """Return the work that removes at most ``AT_ONCE`` vectors of an encoder and returns how many it removed."""
-    return lambda transaction: forget(transaction, of, AT_ONCE)
+def _remove_all(holding: Holding, run: Callable[..., int]) -> None:
+    """Remove all vectors of an encoder; ``run`` runs a transaction.
+
+    Several transactions remove ``AT_ONCE`` vectors each, because LMDB keeps all changes of one transaction in memory.
+    """
+
+    def remove_part(transaction: Any) -> int:
+        return forget(transaction, holding.prefix, AT_ONCE)
+
+    while run(remove_part, write=True) == AT_ONCE:
+        pass

@@ -82,13 +82,16 @@ def plain(value: Any) -> Any:
             raise ValueError(f"Out of range float values are not JSON compliant: {value}")
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, str):
+        if value.isascii():
+            return value
         # Half of a surrogate pair cannot be encoded.
-        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        return value.encode("utf-8", "replace").decode("utf-8")
     if value is None or isinstance(value, int):
         return value
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
+        # The keys are sorted as texts, so that an int key and its text are the same.
         contents = {str(key): content for key, content in value.items()}
         return {key: plain(contents[key]) for key in sorted(contents)}
     if isinstance(value, (list, tuple)):

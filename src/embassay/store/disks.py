@@ -18,6 +18,7 @@ REMOTE = {
 }
 """File systems on which memory maps and locks of several machines do not agree; LMDB is not safe there."""
 
+_ESCAPE = re.compile(r"\\([0-7]{3})")
 VARIABLE = "EMBASSAY_CACHE_LIMIT"
 USUAL = 20 << 30
 UNITS = {
@@ -33,16 +34,28 @@ def remote(folder: Path) -> str | None:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return None
-    real, best, kind = folder.resolve(), -1, ""
+    real = folder.resolve()
+    longest = -1
+    kind = ""
     for line in lines:
-        _, point, name, *_ = [re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), w) for w in f"{line} ? ?".split(" ")]
-        if len(point) >= best and real.is_relative_to(point):
-            best, kind = len(point), name
+        words = line.split(" ")
+        if len(words) < 3:
+            continue
+        mount_point = _ESCAPE.sub(_unescaped, words[1])
+        # The folder lies on the innermost mount; of two at the same place the later one hides the earlier.
+        if len(mount_point) >= longest and real.is_relative_to(mount_point):
+            longest = len(mount_point)
+            kind = _ESCAPE.sub(_unescaped, words[2])
     return kind if kind in REMOTE else None
 
 
-def limit(folder: Path, own: int) -> int | None:
-    """Return how many bytes the cache may take, of which it has ``own``; None for no limit.
+def _unescaped(escape: re.Match[str]) -> str:
+    """Return the character of an octal escape: /proc/mounts writes a space as ``\\040``."""
+    return chr(int(escape[1], 8))
+
+
+def limit(folder: Path, current: int) -> int | None:
+    """Return how many bytes the cache may take, of which it has ``current``; None for no limit.
 
     Without ``EMBASSAY_CACHE_LIMIT`` it is 20 GiB, or half of what the disk has free (with what the cache has) where
     that is less.
@@ -50,29 +63,33 @@ def limit(folder: Path, own: int) -> int | None:
     Raises
     ------
     InputError
-        If ``EMBASSAY_CACHE_LIMIT`` is no size.
+        If ``EMBASSAY_CACHE_LIMIT`` is not a size.
     """
-    if said := os.environ.get(VARIABLE, "").strip():
-        return size(said) or None
+    setting = os.environ.get(VARIABLE, "").strip()
+    if setting:
+        return size(setting) or None
+    existing = folder.resolve()
     try:
-        there = next(path for path in (folder.resolve(), *folder.resolve().parents) if path.exists())
-        return min(USUAL, (shutil.disk_usage(there).free + own) // 2)
+        while not existing.exists() and existing != existing.parent:
+            existing = existing.parent
+        available = shutil.disk_usage(existing).free + current
     except OSError:
         return USUAL
+    return min(USUAL, available // 2)
 
 
-def size(said: str) -> int:
+def size(text: str) -> int:
     """Return the bytes of a size such as ``5GiB``, ``500 MB`` or ``0``.
 
     Raises
     ------
     InputError
-        If it is none.
+        If the text is not a size.
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", said.strip().lower())
-    if not found or found[2] not in UNITS:
-        raise InputError(f"{VARIABLE}: {said!r} is no size; write for example 5GiB or 500MB, or 0 for no limit")
-    return int(float(found[1]) * UNITS[found[2]])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
+    if not match or match[2] not in UNITS:
+        raise InputError(f"{VARIABLE}: {text!r} is not a size; write for example 5GiB or 500MB, or 0 for no limit")
+    return int(float(match[1]) * UNITS[match[2]])
 
 
 def shown(count: float) -> str:

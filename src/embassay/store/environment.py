@@ -142,11 +142,15 @@ class Environment:
     def _renew(self, env: Any) -> None:
         """Empty a cache of an earlier layout and write the number of this layout."""
         with env.begin(buffers=True) as transaction:
-            value, entries = transaction.get(LAYOUT_KEY), transaction.stat()["entries"]
-            found = unpack(LAYOUT_KEY, value)
-            layout = int(bytes(found)) if found else 0
-        if value is not None and not layout:
-            raise DamagedError(self.folder)
+            entries = transaction.stat()["entries"]
+            value = transaction.get(LAYOUT_KEY)
+            # The first layout had no number.
+            layout = 0
+            if value is not None:
+                number = unpack(LAYOUT_KEY, value)
+                layout = int(bytes(number)) if number else 0
+                if not layout:
+                    raise DamagedError(self.folder)
         if layout > LAYOUT:
             raise RefusedError(self.folder, f"it was written by a later version: layout {layout}, not {LAYOUT}")
         if layout == LAYOUT:
@@ -169,11 +173,13 @@ def acquire(folder: Path, suspicious: bool = False) -> Environment:
     """Return the open cache of a folder, shared with all its users in this process; open it for the first."""
     key = (os.getpid(), folder.resolve())
     with _guard:
-        if found := _shared.get(key):
-            found.users += 1
-            return found
-        _shared[key] = Environment(folder, suspicious)
-        return _shared[key]
+        environment = _shared.get(key)
+        if environment is None:
+            environment = Environment(folder, suspicious)
+            _shared[key] = environment
+        else:
+            environment.users += 1
+        return environment
 
 
 def release(environment: Environment) -> None:
@@ -195,9 +201,12 @@ def reason(error: Exception) -> str:
     text = getattr(error, "strerror", None) or str(error)
     if isinstance(error, lmdb.MapFullError):
         return "its file cannot become larger here"
-    if "Input/output error" in text:  # what LMDB says when it can write a part only
+    # LMDB reports this when it could write only a part.
+    if "Input/output error" in text:
         return "the disk is full, or fails (Input/output error)"
-    return text.rpartition(": ")[2] if isinstance(error, lmdb.Error) else text
+    if isinstance(error, lmdb.Error):
+        return text.rpartition(": ")[2]
+    return text
 
 
 def _open(place: Path) -> Any:

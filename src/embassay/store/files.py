@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from embassay.store.paths import output_path
 PLACE, DATA, LOCK, STAMP = "vectors", "data.mdb", "lock.mdb", "checked"
 HASHES, PROBES = "hashes.json", "probes.json"
 LOCK_SIZE = 1 << 14
+BLOCK = 512
+"""Bytes of a block in the status of a file, whatever the disk uses."""
 
 
 def default_folder() -> Path:
@@ -24,10 +27,12 @@ def default_folder() -> Path:
     OutputError
         If the path cannot be used, or no home folder is known.
     """
-    if own := os.environ.get("EMBASSAY_CACHE"):
-        return output_path(own)
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return output_path(base) / "embassay"
+    folder = os.environ.get("EMBASSAY_CACHE")
+    if folder:
+        return output_path(folder)
+    parent = os.environ.get("XDG_CACHE_HOME")
+    if parent:
+        return output_path(parent) / "embassay"
     try:
         return Path.home() / ".cache" / "embassay"
     except RuntimeError:
@@ -83,7 +88,10 @@ def on_disk(path: Path) -> int:
         status = path.stat()
     except OSError:
         return 0
-    return int(getattr(status, "st_blocks", -(-status.st_size // 512)) * 512)
+    # A sparse file occupies less than its size. Windows does not tell the number of blocks.
+    rounded_up = math.ceil(status.st_size / BLOCK)
+    blocks = int(getattr(status, "st_blocks", rounded_up))
+    return blocks * BLOCK
 
 
 def state(path: Path) -> str:
@@ -92,13 +100,16 @@ def state(path: Path) -> str:
         status = path.stat()
     except OSError:
         return ""
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}" if status.st_size else ""
+    if not status.st_size:
+        return ""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
 def reserve(path: Path) -> None:
     """Allocate the lock file. LMDB maps it into memory, where a full disk would kill the process."""
-    if not path.exists() or not path.stat().st_size:
-        with path.open("wb") as file:
-            file.write(bytes(LOCK_SIZE))
-            file.flush()
-            os.fsync(file.fileno())
+    if path.exists() and path.stat().st_size:
+        return
+    with path.open("wb") as file:
+        file.write(bytes(LOCK_SIZE))
+        file.flush()
+        os.fsync(file.fileno())

@@ -73,7 +73,9 @@ def note_of(transaction: Any, of: bytes) -> EncoderNote | None:
     """Return the record of the encoder whose vectors have this prefix."""
     key = note_key(of)
     note = unpack_note(key, transaction.get(key))
-    return note if note and prefix(note.fingerprint) == of else None
+    if note is None or prefix(note.fingerprint) != of:
+        return None
+    return note
 
 
 def holdings(transaction: Any) -> tuple[Holding, ...]:
@@ -84,12 +86,15 @@ def holdings(transaction: Any) -> tuple[Holding, ...]:
         of = key[:PREFIX]
         counts[of] += 1
         sizes[of] += len(key) + len(value)
-    found = [Holding(of, note_of(transaction, of), counts[of], sizes[of]) for of in counts]
+    unsorted = [Holding(of, note_of(transaction, of), counts[of], sizes[of]) for of in counts]
 
     def last_used(holding: Holding) -> tuple[float, bytes]:
-        return (holding.note.used if holding.note else 0.0), holding.prefix
+        if holding.note is None:
+            # Its vectors cannot be used, so they are the first to go.
+            return 0.0, holding.prefix
+        return holding.note.used, holding.prefix
 
-    return tuple(sorted(found, key=last_used))
+    return tuple(sorted(unsorted, key=last_used))
 
 
 def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
@@ -97,9 +102,10 @@ def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
     transaction.delete(note_key(of))
     cursor = transaction.cursor()
     removed = 0
-    there = cursor.set_range(of)
-    while there and removed < most and bytes(cursor.key()[: len(of)]) == of:
-        there = cursor.delete()
+    at_record = cursor.set_range(of)
+    while at_record and removed < most and bytes(cursor.key()[: len(of)]) == of:
+        # After a deletion the cursor is at the next record.
+        at_record = cursor.delete()
         removed += 1
     return removed
 
@@ -107,16 +113,15 @@ def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
 def damaged(transaction: Any) -> tuple[int, list[bytes]]:
     """Read all records; return the number of vectors, and the keys of the records that are damaged or orphaned."""
     notes: dict[bytes, EncoderNote | None] = {}
-    bad, vectors = [], 0
+    bad = []
+    vectors = 0
     for key, value in _items(transaction, b""):
         if key[:1] == VECTOR:
             vectors += 1
             of = key[:PREFIX]
             if of not in notes:
                 notes[of] = note_of(transaction, of)
-            note = notes[of]
-            row = vector(key, value, note.dim) if note else None
-            sound = row is not None and bool(np.isfinite(row).all())
+            sound = _is_sound_vector(key, value, notes[of])
         elif key[:1] == ENCODER:
             sound = unpack(key, value) is not None and note_of(transaction, VECTOR + key[1:]) is not None
         else:
@@ -126,10 +131,20 @@ def damaged(transaction: Any) -> tuple[int, list[bytes]]:
     return vectors, bad
 
 
+def _is_sound_vector(key: bytes, value: memoryview, note: EncoderNote | None) -> bool:
+    """Return whether a vector is undamaged, finite, and of the dimension of its encoder."""
+    if note is None:
+        return False
+    row = vector(key, value, note.dim)
+    return row is not None and bool(np.isfinite(row).all())
+
+
 def _items(transaction: Any, start: bytes) -> Iterator[tuple[bytes, memoryview]]:
     """Yield the records whose keys begin with ``start``, in the order of the file."""
     cursor = transaction.cursor()
-    if not (cursor.set_range(start) if start else cursor.first()):
+    # LMDB refuses a search for the empty key.
+    at_record = cursor.set_range(start) if start else cursor.first()
+    if not at_record:
         return
     for key, value in cursor.iternext(keys=True, values=True):
         if bytes(key[: len(start)]) != start:

@@ -52,20 +52,25 @@ class Ledger:
         """
         self._path = path
         self._identity = _hash([fingerprint, *map(list, texts)])
-        self._known = self._read(len(texts))
+        self._content = self._read(len(texts))
 
     def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return an (n,) mask of the texts with a cached vector at the first start; ``now`` if this is the first."""
-        if self._known is None:
-            self._known = {"texts": self._identity, "had": np.packbits(now).tobytes().hex(), "chunks": {}}
+        if self._content is None:
+            bits_now = np.packbits(now).tobytes()
+            self._content = {"texts": self._identity, "had": bits_now.hex(), "chunks": {}}
+            # Without a missing text nothing will be encoded, and a restart has nothing to repeat.
             if not now.all():
-                write(self._path, canonical(self._known))
-        bits = np.frombuffer(bytes.fromhex(self._known["had"]), dtype=np.uint8)
-        return np.unpackbits(bits, count=len(now)).astype(bool)
+                write(self._path, canonical(self._content))
+        bits = bytes.fromhex(self._content["had"])
+        packed = np.frombuffer(bits, dtype=np.uint8)
+        return np.unpackbits(packed, count=len(now)).astype(bool)
 
     def holds(self, chunk: int, rows: Sequence[NDArray[np.float32] | None]) -> bool:
         """Return whether these are all the vectors of a chunk, exactly as an earlier start made them."""
-        expected = self._known["chunks"].get(str(chunk)) if self._known else None
+        if self._content is None:
+            return False
+        expected = self._content["chunks"].get(str(chunk))
         vectors = [row for row in rows if row is not None]
         if expected is None or len(vectors) < len(rows):
             return False
@@ -73,21 +78,25 @@ class Ledger:
 
     def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
         """Record the digest of the vectors of a chunk, which must already be in the cache."""
-        if self._known is None:
-            raise RuntimeError("had_vectors comes first")
-        self._known["chunks"][str(chunk)] = digest(rows)
-        write(self._path, canonical(self._known))
+        if self._content is None:
+            raise RuntimeError("call had_vectors first")
+        self._content["chunks"][str(chunk)] = digest(rows)
+        write(self._path, canonical(self._content))
 
     def _read(self, count: int) -> Chunks | None:
         """Return the content of the file; None if it does not exist, is damaged, or belongs to other texts."""
         try:
-            known: Chunks = json.loads(self._path.read_bytes())
-            bytes_of_bits = len(bytes.fromhex(known["had"]))
-            digests = list(known["chunks"].values())
+            content: Chunks = json.loads(self._path.read_bytes())
+            bits = bytes.fromhex(content["had"])
+            digests = list(content["chunks"].values())
+            identity = content["texts"]
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        is_whole = bytes_of_bits == math.ceil(count / 8) and all(isinstance(digest, str) for digest in digests)
-        return known if is_whole and known.get("texts") == self._identity else None
+        if identity != self._identity or len(bits) != math.ceil(count / 8):
+            return None
+        if not all(isinstance(digest, str) for digest in digests):
+            return None
+        return content
 
 
 def digest(rows: Sequence[NDArray[np.float32]]) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 OLD = 24 * 3600
 """Age in seconds after which a partial file counts as left over, whichever machine wrote it."""
 _OURS = re.compile(r"\.(?:([0-9a-f]{8})\.)?([0-9]{1,10})\.[0-9a-f]{8}\.part")
-"""Version 0.1 named no machine."""
+"""Machine, process and token; files of version 0.1 have no machine."""
 
 
 def partial_file(path: Path) -> Path:
@@ -35,14 +35,16 @@ def remove_left_overs(folder: Path) -> None:
     except OSError:
         return
     for path in paths:
-        if parts := _OURS.fullmatch(path.name):
-            # Another process may remove it at the same time, or it may not be ours to remove.
-            with suppress(OSError):
-                if _is_left(path, parts[1], int(parts[2])):
-                    path.unlink()
+        parts = _OURS.fullmatch(path.name)
+        if not parts:
+            continue
+        # Another process may remove the file at the same time, or we may not be allowed to.
+        with suppress(OSError):
+            if _is_left_over(path, machine=parts[1], process=int(parts[2])):
+                path.unlink()
 
 
-def _is_left(path: Path, machine: str | None, process: int) -> bool:
+def _is_left_over(path: Path, machine: str | None, process: int) -> bool:
     if machine in (None, _machine()) and not _lives(process):
         return True
     # A process on another machine cannot be looked up, and a process number may have been reused: only age decides.
@@ -51,7 +53,8 @@ def _is_left(path: Path, machine: str | None, process: int) -> bool:
 
 def _lives(process: int) -> bool:
     if os.name != "posix":
-        return True  # elsewhere os.kill ends a process, whatever the signal
+        # On Windows os.kill ends the process, whatever the signal.
+        return True
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):

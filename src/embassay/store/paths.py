@@ -20,16 +20,16 @@ SPECIAL = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-"""What is neither a file nor a folder. Opening one may block forever, or never come to an end."""
+"""Neither files nor folders. Opening one may block forever, and reading one may never end."""
 
 
 def source_path(path: Path | str) -> Path:
-    """Return the path of something to read, with ``~`` expanded. There need be nothing at that place.
+    """Return the path of something to read, with ``~`` expanded. Nothing needs to exist there.
 
     Raises
     ------
     SourceError
-        If the path cannot name a file on this system: it is too long, holds NUL, or names the home of no known user.
+        If the path cannot name a file on this system: it is too long, holds NUL, or names the home of an unknown user.
     """
     return _usable(path, SourceError)
 
@@ -46,17 +46,20 @@ def output_path(path: Path | str) -> Path:
 
 
 def special_kind(mode: int) -> str:
-    """Return what a file of this mode is called when it is neither a regular file nor a folder, else an empty text."""
-    return next((name for is_kind, name in SPECIAL if is_kind(mode)), "")
+    """Return the kind of a file that is neither a regular file nor a folder; an empty text for these."""
+    for is_kind, name in SPECIAL:
+        if is_kind(mode):
+            return name
+    return ""
 
 
 def check_readable(path: Path) -> None:
-    """Check that something is at a path, and that opening it does not block.
+    """Check that a path exists and that opening it does not block.
 
     Raises
     ------
     SourceError
-        For nothing at all, for a place that must not be looked at, and for a named pipe, a socket or a device.
+        If there is nothing at the path, if its folder must not be read, or for a named pipe, a socket or a device.
     """
     try:
         mode = path.stat().st_mode
@@ -72,7 +75,7 @@ def open_file(path: Path) -> BufferedReader:
     Raises
     ------
     SourceError
-        If it is not there, is no regular file, or must not be read.
+        If it does not exist, is not a regular file, or must not be read.
     """
     check_readable(path)
     try:
@@ -85,10 +88,12 @@ def unreadable(error: OSError | ValueError, path: Path) -> SourceError:
     """Return the error of a file that the system cannot open or read."""
     if isinstance(error, FileNotFoundError):
         return SourceError("no such file", path)
-    return SourceError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path)
+    reason = getattr(error, "strerror", None) or error
+    return SourceError(f"cannot be read: {reason}", path)
 
 
 def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError]) -> Path:
+    """Return a path with ``~`` expanded; raise the error that ``error_of`` makes if the system cannot use it."""
     shown = repr(str(path)[:SHOWN])
     if "\0" in str(path):
         raise error_of("a path cannot hold the character NUL", shown)
@@ -101,6 +106,7 @@ def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError])
     except RuntimeError:
         user = str(path).split("/", 1)[0]
         raise error_of(f"no user {user[1:]!r} is known; write ./{user} for a file of that name", path) from None
+    # Only the system knows how long a path may be.
     try:
         expanded.stat()
     except OSError as error:

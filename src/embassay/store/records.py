@@ -31,6 +31,7 @@ LAYOUT = 2
 LAYOUT_KEY = b"\x00format"
 ENCODER, VECTOR = b"\x01", b"\x02"
 PREFIX = 1 + 12
+TEXT_HASH = 20
 CHECK = struct.Struct("<II")
 
 
@@ -56,8 +57,15 @@ def note_key(of: bytes) -> bytes:
 
 def keys(fingerprint: str) -> Callable[[Text], bytes]:
     """Return the function from a (role, text) pair to its key; keys of different inputs collide only by chance."""
-    start, head = prefix(fingerprint), f"{len(fingerprint)}:{fingerprint}"
-    return lambda text: start + _hash(f"{head}{len(text[0])}:{text[0]}{text[1]}", 20)
+    start = prefix(fingerprint)
+    # The lengths keep two inputs apart whose joined texts are equal.
+    head = f"{len(fingerprint)}:{fingerprint}"
+
+    def key_of(text: Text) -> bytes:
+        role, content = text
+        return start + _hash(f"{head}{len(role)}:{role}{content}", TEXT_HASH)
+
+    return key_of
 
 
 def pack(key: bytes, content: bytes) -> bytes:
@@ -84,10 +92,13 @@ def vector(key: bytes, value: memoryview | bytes | None, dim: int) -> NDArray[np
     """Return a copy of the vector; None where there is none, or where it is damaged or of another dimension."""
     if value is None or not dim or len(value) != CHECK.size + 4 * dim:
         return None
-    whole = bytes(value)
-    if whole[: CHECK.size] != CHECK.pack(crc32(memoryview(whole)[CHECK.size :], crc32(key)), 4 * dim):
+    # The memory of ``value`` belongs to the transaction.
+    copied = bytes(value)
+    content = memoryview(copied)[CHECK.size :]
+    expected = CHECK.pack(crc32(content, crc32(key)), len(content))
+    if copied[: CHECK.size] != expected:
         return None
-    return np.frombuffer(whole, dtype="<f4", offset=CHECK.size)
+    return np.frombuffer(content, dtype="<f4")
 
 
 def pack_note(key: bytes, note: EncoderNote) -> bytes:
@@ -98,8 +109,10 @@ def pack_note(key: bytes, note: EncoderNote) -> bytes:
 def unpack_note(key: bytes, value: memoryview | bytes | None) -> EncoderNote | None:
     """Return the content of a record; None if there is no record or if it is damaged."""
     content = unpack(key, value)
+    if content is None:
+        return None
     try:
-        return None if content is None else EncoderNote(**json.loads(bytes(content)))
+        return EncoderNote(**json.loads(bytes(content)))
     except (ValueError, TypeError):
         return None
 

@@ -1,7 +1,8 @@
 """``result.json``: a result to canonical bytes and back.
 
-Who reads a file has not written it. It is checked against ``data/result.schema.json``, then that what it refers to is
-there, so that a report of it can be drawn; what is wrong is one message with its place.
+A file may come from another machine or have been edited. It is checked against ``data/result.schema.json``; then every
+encoder and corpus that a record names must be listed, so that a report can be drawn. An error is one message with its
+place in the file.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def to_bytes(result: Result) -> bytes:
 
 
 def rounded(result: Result) -> Result:
-    """Return the result as it reads back: 10 significant digits, plain lists.
+    """Return the result as it is when read from its file: with 10 significant digits and plain lists.
 
     Raises
     ------
@@ -68,12 +69,16 @@ def rounded(result: Result) -> Result:
 
 
 def _content(result: Result) -> Content:
-    """Return the content of ``result.json``; the data of a series stands beside its name and kind."""
-    content: Content = {field.name: getattr(result, field.name) for field in fields(result)}
+    """Return the content of ``result.json``; the data of a series is in the same object as its name and kind."""
+    content: Content = {}
+    for field in fields(result):
+        content[field.name] = getattr(result, field.name)
     content["series"] = []
     for series in result.series:
-        head = {name: getattr(series, name) for name in SERIES_HEAD}
-        content["series"].append({**series.data, **head})
+        record = dict(series.data)
+        for name in SERIES_HEAD:
+            record[name] = getattr(series, name)
+        content["series"].append(record)
     return content
 
 
@@ -83,7 +88,7 @@ def from_bytes(content: bytes, path: Path) -> Result:
     Raises
     ------
     SourceError
-        If it is no such file, of another schema, or damaged; with the place of the first fault.
+        If it is not such a file, has another schema, or is damaged; with the place of the first error.
     """
     try:
         data = json.loads(content, parse_constant=_refuse_constant)
@@ -91,9 +96,10 @@ def from_bytes(content: bytes, path: Path) -> Result:
         raise SourceError(f"not an Embassay result: not valid JSON: {error}", path) from None
     if not isinstance(data, dict) or "schema" not in data:
         raise SourceError("not an Embassay result: the field 'schema' is missing", path)
-    if data["schema"] not in SCHEMAS or isinstance(data["schema"], bool):
-        known = f"{SCHEMAS[0]} to {SCHEMAS[-1]}"
-        raise SourceError(f"schema {str(data['schema'])[:20]}; this version reads {known}", path)
+    schema = data["schema"]
+    # True equals 1.
+    if schema not in SCHEMAS or isinstance(schema, bool):
+        raise SourceError(f"schema {str(schema)[:20]}; this version reads {SCHEMAS[0]} to {SCHEMAS[-1]}", path)
     try:
         complete = _with_defaults(_upgraded(data))
         _schema().check(complete)
@@ -125,21 +131,23 @@ def _schema() -> Schema:
 def _upgraded(data: Content) -> Content:
     """Return the content in the newest schema.
 
-    Files of schema 1 have no failures. What they call not separable from the best rests on tests that are no longer
-    made, so it is left out; their intervals of ``accuracy_l100``, ``coe`` and ``roe`` are of exams. Up to schema 2
-    findings were sentences in the notes of a verdict.
+    Files of schema 1 have no failures. Their list of encoders not separable from the best is left out, because it is
+    based on tests that are no longer made. Their intervals of ``accuracy_l100``, ``coe`` and ``roe`` are over exams. Up
+    to schema 2, findings were sentences in the notes of a verdict.
     """
     if data["schema"] == SCHEMAS[-1]:
         return data
     upgraded = {"failures": [], "findings": [], **data, "schema": SCHEMAS[-1]}
-    # Nothing is checked yet: what is no list of objects is left for the schema to refuse.
+    # Nothing has been checked yet. Values of the wrong type are kept, so that the schema rejects them.
     if data["schema"] == 1:
         if "verdicts" in data:
             upgraded["verdicts"] = _each(data["verdicts"], _without_superseded)
         if "rows" in data:
-            upgraded["rows"] = _each(data["rows"], lambda row: {"interval": _interval_of(row), **row})
+            upgraded["rows"] = _each(data["rows"], _with_interval)
     if isinstance(upgraded.get("verdicts"), list):
-        upgraded["findings"] = [finding for verdict in upgraded["verdicts"] for finding in _findings_in(verdict)]
+        upgraded["findings"] = []
+        for verdict in upgraded["verdicts"]:
+            upgraded["findings"] += _findings_in(verdict)
         upgraded["verdicts"] = _each(upgraded["verdicts"], _without_notes)
     return upgraded
 
@@ -148,8 +156,17 @@ def _findings_in(verdict: object) -> list[Content]:
     """Return the notes of a verdict of schema 2 or 1 as findings."""
     if not isinstance(verdict, dict) or not isinstance(verdict.get("notes"), list):
         return []
-    about = {name: verdict.get(name) for name in ("diagnostic", "corpus")}
-    return [{"severity": "low", "sentence": note, "title": note, **about} for note in verdict["notes"]]
+    findings = []
+    for note in verdict["notes"]:
+        finding = {
+            "severity": "low",
+            "sentence": note,
+            "title": note,
+            "diagnostic": verdict.get("diagnostic"),
+            "corpus": verdict.get("corpus"),
+        }
+        findings.append(finding)
+    return findings
 
 
 def _without_notes(verdict: Content) -> Content:
@@ -157,33 +174,38 @@ def _without_notes(verdict: Content) -> Content:
 
 
 def _each(records: Any, change: Callable[[Content], Content]) -> Any:
-    """Return a list with each object changed; what is no list, or no object in it, as it is."""
+    """Return a list with ``change`` applied to each object in it; any other value is returned unchanged."""
     if not isinstance(records, list):
         return records
     return [change(record) if isinstance(record, dict) else record for record in records]
 
 
 def _without_superseded(verdict: Content) -> Content:
-    """Return a verdict of schema 1 without what its figures no longer support."""
+    """Return a verdict of schema 1 without the fields that were based on tests no longer made."""
     superseded = {"not_separable", "above", "best", "value", "low", "high"}
     kept = {name: value for name, value in verdict.items() if name not in superseded}
     kept["reason"] = "an earlier version wrote this result; run it again" if verdict.get("quantity") else None
     return kept
 
 
-def _interval_of(row: Content) -> str:
-    """Say what kind of interval a row of schema 1 has."""
+def _with_interval(row: Content) -> Content:
+    """Return a row of schema 1 with the kind of its interval."""
     if row.get("low") is None:
-        return "none"
-    return "exams" if row.get("quantity") in OF_EXAMS else "confidence"
+        kind = "none"
+    elif row.get("quantity") in OF_EXAMS:
+        kind = "exams"
+    else:
+        kind = "confidence"
+    return {"interval": kind, **row}
 
 
 def _with_defaults(data: Content) -> Content:
-    """Return the content with the fields that an earlier version did not write: their values are the defaults."""
+    """Return the content with the fields that an earlier version did not write, set to their default values."""
     complete = dict(data)
     for part, kind in PARTS.items():
         if part in data:
-            complete[part] = _each(data[part], partial(_completed, _defaults(kind)))
+            defaults = _defaults(kind)
+            complete[part] = _each(data[part], partial(_completed, defaults))
     return complete
 
 
@@ -195,45 +217,61 @@ def _defaults(kind: type[Any]) -> Content:
     """Return the default values of a record's fields, as JSON has them."""
     defaults: Content = {}
     for field in fields(kind):
-        if field.default is not MISSING:
-            defaults[field.name] = list(field.default) if isinstance(field.default, tuple) else field.default
+        if isinstance(field.default, tuple):
+            defaults[field.name] = list(field.default)
+        elif field.default is not MISSING:
+            defaults[field.name] = field.default
         elif field.default_factory is not MISSING:
             defaults[field.name] = field.default_factory()
     return defaults
 
 
 def _built(data: Content) -> Result:
-    """Return the result that a sound content stands for."""
+    """Return the result of a content that passed all checks."""
     parts: dict[str, Any] = {}
     for name, kind in PARTS.items():
-        parts[name] = tuple(_record(kind, record, f"{name}[{place}]") for place, record in enumerate(data[name]))
-    series = []
-    for record in data["series"]:
-        numbers = {name: value for name, value in record.items() if name not in SERIES_HEAD}
-        series.append(Series(record["diagnostic"], record["corpus"], record["name"], record["kind"], numbers))
-    return Result(data["seed"], data["resamples"], series=tuple(series), **parts)
+        records = []
+        for number, record in enumerate(data[name]):
+            records.append(_record(kind, record, f"{name}[{number}]"))
+        parts[name] = tuple(records)
+    series = tuple(_series(record) for record in data["series"])
+    return Result(data["seed"], data["resamples"], series=series, **parts)
+
+
+def _series(record: Content) -> Series:
+    """Return a series: its data are all fields but those of ``SERIES_HEAD``."""
+    data = {name: value for name, value in record.items() if name not in SERIES_HEAD}
+    return Series(record["diagnostic"], record["corpus"], record["name"], record["kind"], data)
 
 
 def _record(kind: type[Any], record: Content, place: str) -> Any:
     """Return a record of a result; its lists become tuples."""
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+    values = {}
+    for name, value in record.items():
+        values[name] = tuple(value) if isinstance(value, list) else value
     try:
         return kind(**values)
-    except ValueError as error:  # figures that contradict each other, an interval the wrong way round
+    except ValueError as error:
+        # Two numbers contradict each other, for example the ends of an interval.
         raise SchemaError(place, str(error)) from None
 
 
 def _check_references(data: Content) -> None:
-    """Raise SchemaError where a record names what is not there, or lists that belong together differ in length."""
-    encoders, corpora = _names(data, "encoders"), _names(data, "corpora")
+    """Raise SchemaError if a record names an encoder or corpus that is not listed, or if lists differ in length."""
+    encoders = _names(data, "encoders")
+    corpora = _names(data, "corpora")
     for part in ("rows", "comparisons", "series", "examples", "verdicts"):
         for number, record in enumerate(data[part]):
             place = f"{part}[{number}]"
             _check_known(record, "corpus", corpora, place)
+            # Rows of a corpus have no encoder.
             if part == "examples" or (part == "rows" and record["encoder"]):
                 _check_known(record, "encoder", encoders, place)
+            if part == "series":
+                # The data of a series may use the same field names for something else.
+                continue
             for field in ("a", "b", "best", "reference", "baseline"):
-                if record.get(field) is not None and part != "series":
+                if record.get(field) is not None:
                     _check_known(record, field, encoders, place)
     _check_verdicts(data)
     for number, finding in enumerate(data["findings"]):
@@ -246,14 +284,17 @@ def _check_verdicts(data: Content) -> None:
     """Raise SchemaError for a verdict without rows, or with half a minimum detectable difference."""
     with_rows = {(row["diagnostic"], row["corpus"]) for row in data["rows"]}
     for number, verdict in enumerate(data["verdicts"]):
+        place = f"verdicts[{number}]"
         if (verdict["diagnostic"], verdict["corpus"]) not in with_rows:
-            raise SchemaError(f"verdicts[{number}]", "there is no row of its diagnostic and corpus")
-        if (verdict["smallest_difference"] is None) is not (verdict["smallest_units"] is None):
-            raise SchemaError(f"verdicts[{number}].smallest_units", "must stand beside smallest_difference, or neither")
+            raise SchemaError(place, "there is no row of its diagnostic and corpus")
+        has_difference = verdict["smallest_difference"] is not None
+        has_units = verdict["smallest_units"] is not None
+        if has_difference != has_units:
+            raise SchemaError(f"{place}.smallest_units", "must stand beside smallest_difference, or neither")
 
 
 def _check_finding(finding: Content, corpora: frozenset[str], encoders: frozenset[str], place: str) -> None:
-    """Raise SchemaError for a finding about a corpus or an encoder that is not there; both may be empty."""
+    """Raise SchemaError for a finding about a corpus or an encoder that is not listed; both may be empty."""
     if finding["corpus"]:
         _check_known(finding, "corpus", corpora, place)
     if finding["encoder"]:
@@ -261,7 +302,7 @@ def _check_finding(finding: Content, corpora: frozenset[str], encoders: frozense
 
 
 def _names(data: Content, part: str) -> frozenset[str]:
-    """Return the names of the encoders or corpora; each stands once."""
+    """Return the names of the encoders or corpora; raise SchemaError if a name appears twice."""
     names: set[str] = set()
     for number, record in enumerate(data[part]):
         if record["name"] in names:
@@ -276,11 +317,13 @@ def _check_known(record: Content, field: str, known: frozenset[str], place: str)
 
 
 def _check_lengths(series: Content, place: str) -> None:
-    """Refuse lists that belong together and differ in length."""
+    """Raise SchemaError if lists of a series that belong together differ in length."""
     match series["kind"]:
         case "curve":
             for number, line in enumerate(series["lines"]):
-                _check_length(line["y"], len(line.get("at", series["at"])), f"{place}.lines[{number}].y")
+                # A line may have its own positions on the x axis.
+                positions = line.get("at", series["at"])
+                _check_length(line["y"], len(positions), f"{place}.lines[{number}].y")
         case "histogram":
             # Each bar lies between two edges.
             bars = max(len(series["edges"]) - 1, 0)
@@ -304,7 +347,7 @@ def _check_length(values: list[Any], length: int, place: str) -> None:
 
 
 def _check_row(row: list[Any], formats: list[str], place: str) -> None:
-    """Refuse a row of another length, and a text where a number is to be written."""
+    """Raise SchemaError for a row of the wrong length, or for a text in a column of numbers."""
     _check_length(row, len(formats), place)
     for column, (cell, style) in enumerate(zip(row, formats, strict=True)):
         if style in NUMERIC and isinstance(cell, str) and cell:

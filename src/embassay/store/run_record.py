@@ -99,8 +99,11 @@ def read_record(path: Path) -> RunRecord:
         return {}
     record = _fitting(data, RECORD)
     if "encoders" in record:
-        encoders = {label: use for label, use in record["encoders"].items() if isinstance(use, dict)}
-        record["encoders"] = {label: _fitting(use, ENCODER) for label, use in encoders.items()}
+        encoders = {}
+        for label, use in record["encoders"].items():
+            if isinstance(use, dict):
+                encoders[label] = _fitting(use, ENCODER)
+        record["encoders"] = encoders
     sound: RunRecord = record  # type: ignore[assignment]
     return sound
 
@@ -125,10 +128,10 @@ def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[st
 
 
 def may_go_on(record: RunRecord, settings: Mapping[str, Any]) -> bool:
-    """Say whether a run of other settings may go on all the same.
+    """Return whether a run may be resumed although its settings differ from those of the record.
 
-    It may where only the code of diagnostics differs, whose scores are kept by their version, or the content of
-    encoders that had failed.
+    It may if only the code of diagnostics differs, as each score is stored with the version of that code, or if only
+    the content of encoders that had failed differs.
     """
     if record.get("embassay") != __version__:
         return False
@@ -137,62 +140,80 @@ def may_go_on(record: RunRecord, settings: Mapping[str, Any]) -> bool:
     try:
         return _comparable(record["settings"], failed) == _comparable(_as_written(settings), failed)
     except (AttributeError, KeyError, TypeError, ValueError):
-        return False  # a damaged record
+        # The record is damaged.
+        return False
 
 
 def _comparable(settings: Mapping[str, Any], failed: set[str | None]) -> dict[str, Any]:
     """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
     encoders = []
     for label, spec, *content in settings.get("encoders", ()):
-        encoders.append([label, spec] if label in failed else [label, spec, *content])
-    return {**settings, "encoders": encoders, "diagnostics": [task for task, _ in _versions(settings)]}
+        if label in failed:
+            encoders.append([label, spec])
+        else:
+            encoders.append([label, spec, *content])
+    tasks = [task for task, _ in _versions(settings)]
+    return {**settings, "encoders": encoders, "diagnostics": tasks}
 
 
 def changed_code(record: RunRecord, settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
-    before, now = _versions(record["settings"]), _versions(_as_written(settings))
+    before = _versions(record["settings"])
+    now = _versions(_as_written(settings))
     changed = []
     for (task, old_version), (_, new_version) in zip(before, now, strict=True):
-        if old_version != new_version and task[0] not in changed:
-            changed.append(task[0])
+        diagnostic = task[0]
+        if old_version != new_version and diagnostic not in changed:
+            changed.append(diagnostic)
     return tuple(changed)
 
 
 def _versions(settings: Mapping[str, Any]) -> list[tuple[list[Any], str]]:
     """Return each task of a run (diagnostic, options, corpus) with the version of the diagnostic's code."""
-    return [([name, *rest], version) for name, version, *rest in settings.get("diagnostics", ())]
+    tasks = []
+    for name, version, *rest in settings.get("diagnostics", ()):
+        tasks.append(([name, *rest], version))
+    return tasks
 
 
 def differences(record: RunRecord, settings: Mapping[str, Any]) -> str:
-    """Name the settings that differ from a record's, and the encoders that joined or left."""
+    """Name the settings that differ from those of a record, and the encoders that were added or removed."""
     before = record.get("settings") or {}
     names = []
     for name, value in _as_written(settings).items():
-        if before.get(name) != value:
-            names.append(f"encoders{_moved(before.get(name), value)}" if name == "encoders" else name)
+        if before.get(name) == value:
+            continue
+        if name == "encoders":
+            name += _changes_of_encoders(before.get(name), value)
+        names.append(name)
     return ", ".join(names) or "another version of embassay"
 
 
-def _moved(before: Any, now: Sequence[Sequence[Any]]) -> str:
-    """Say which encoders are there that were not, and which were there that are not."""
-    old, new = _labels(before), _labels(now)
-    joined = [label for label in new if label not in old]
-    gone = [label for label in old if label not in new]
+def _changes_of_encoders(before: Any, now: Sequence[Sequence[Any]]) -> str:
+    """Describe which encoders were added and removed; an empty text if none was."""
+    old = _labels(before)
+    new = _labels(now)
+    added = [label for label in new if label not in old]
+    removed = [label for label in old if label not in new]
     parts = []
-    if joined:
-        parts.append(f"new: {', '.join(joined)}")
-    if gone:
-        parts.append(f"removed: {', '.join(gone)}")
-    return f" – {'; '.join(parts)}" if parts else ""
+    if added:
+        parts.append(f"new: {', '.join(added)}")
+    if removed:
+        parts.append(f"removed: {', '.join(removed)}")
+    if not parts:
+        return ""
+    return f" – {'; '.join(parts)}"
 
 
 def _labels(encoders: Any) -> list[str]:
     """Return the labels in a record's list of encoders, which may be damaged."""
-    entries = encoders if isinstance(encoders, list) else []
-    return [entry[0] for entry in entries if isinstance(entry, list) and entry and isinstance(entry[0], str)]
+    if not isinstance(encoders, list):
+        return []
+    entries = [entry for entry in encoders if isinstance(entry, list) and entry]
+    return [entry[0] for entry in entries if isinstance(entry[0], str)]
 
 
 def _as_written(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings as they are read back from JSON, for comparison with a record's."""
+    """Return settings as they are when read from JSON, to compare them with a record."""
     written: dict[str, Any] = json.loads(canonical(settings))
     return written

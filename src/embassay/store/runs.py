@@ -73,9 +73,11 @@ class RunFolder:
                     "choose another folder with -o, or --overwrite"
                 )
             changed = changed_code(record, settings)
-        self.write_record(
-            {**record, "key": key, "settings": dict(settings), "state": "running", "embassay": __version__}
-        )
+        record["key"] = key
+        record["settings"] = dict(settings)
+        record["state"] = "running"
+        record["embassay"] = __version__
+        self.write_record(record)
         return changed
 
     def record(self) -> RunRecord:
@@ -125,23 +127,37 @@ class RunFolder:
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none or if their origin or version differs."""
         try:
-            with np.load(io.BytesIO(self._file(origin).read_bytes()), allow_pickle=False) as kept:
-                arrays = dict(kept)
+            content = io.BytesIO(self._file(origin).read_bytes())
+            with np.load(content, allow_pickle=False) as stored:
+                arrays = dict(stored)
                 head = dict(json.loads(str(arrays.pop("head"))))
         except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
             return None
-        measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
-        if head != {"embassay": __version__, **_identity(origin)} or not {"item", "unit"} <= arrays.keys():
+        measure = head.pop("measure", "")
+        scalars = head.pop("scalars", {})
+        # What remains of the head must match, so that scores of another origin or version are computed again.
+        if head != {"embassay": __version__, **_identity(origin)}:
             return None
-        item, unit = arrays.pop("item"), arrays.pop("unit")
+        if "item" not in arrays or "unit" not in arrays:
+            return None
         return ItemScores(
-            origin, measure, item, unit, _group(arrays, "labels."), _group(arrays, "values."), scalars=scalars
+            origin=origin,
+            measure=measure,
+            item=arrays["item"],
+            unit=arrays["unit"],
+            labels=_group(arrays, "labels."),
+            values=_group(arrays, "values."),
+            scalars=scalars,
         )
 
     def _file(self, origin: Origin) -> Path:
-        words = (origin.diagnostic, origin.corpus, origin.encoder)
-        slug = ".".join(re.sub(r"[^A-Za-z0-9_-]+", "_", word)[:40] for word in words)
-        return self.path / "scores" / f"{slug}.{content_hash(_identity(origin))[:8]}.npz"
+        words = []
+        for name in (origin.diagnostic, origin.corpus, origin.encoder):
+            safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
+            words.append(safe_name[:40])
+        # The names are for people; the hash tells origins apart whose shortened names are equal.
+        suffix = content_hash(_identity(origin))[:8]
+        return self.path / "scores" / f"{'.'.join(words)}.{suffix}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
         """Raise OutputError if the folder holds files that no run has left there.
@@ -179,9 +195,15 @@ class RunFolder:
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
     """Return the arrays whose names begin with a prefix, by what follows it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    group = {}
+    for name, array in arrays.items():
+        if name.startswith(prefix):
+            group[name.removeprefix(prefix)] = array
+    return group
 
 
 def _identity(origin: Origin) -> dict[str, Any]:
     """Return the fields that identify scores. An encoder's part in a comparison does not affect its scores."""
-    return {name: value for name, value in asdict(origin).items() if name not in ("baseline", "reference")}
+    identity = asdict(origin)
+    del identity["baseline"], identity["reference"]
+    return identity

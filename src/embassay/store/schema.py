@@ -70,10 +70,11 @@ class Schema:
     def check(self, value: Any, place: str = "") -> None:
         """Raise SchemaError for the first part of a value that does not match the schema."""
         rules = self.rules
-        if "const" in rules and (type(value) is not type(rules["const"]) or value != rules["const"]):
-            raise SchemaError(place, f"must be {rules['const']!r}, is {shown(value)}")
+        if "const" in rules:
+            _check_constant(value, rules["const"], place)
         if "enum" in rules and value not in rules["enum"]:
-            raise SchemaError(place, f"must be one of {', '.join(map(str, rules['enum']))}, is {shown(value)}")
+            choices = ", ".join(map(str, rules["enum"]))
+            raise SchemaError(place, f"must be one of {choices}, is {shown(value)}")
         if "type" in rules:
             _check_type(value, rules["type"], place)
         if isinstance(value, str):
@@ -93,13 +94,12 @@ class Schema:
 
     def _check_number(self, value: float, place: str) -> None:
         rules = self.rules
-        for name, wrong, words in (
-            ("minimum", value < rules.get("minimum", -math.inf), "or more"),
-            ("exclusiveMinimum", value <= rules.get("exclusiveMinimum", -math.inf), "at least, and not that itself"),
-            ("maximum", value > rules.get("maximum", math.inf), "or less"),
-        ):
-            if name in rules and wrong:
-                raise SchemaError(place, f"must be {rules[name]} {words}, is {shown(value)}")
+        if "minimum" in rules and value < rules["minimum"]:
+            raise SchemaError(place, f"must be {rules['minimum']} or more, is {shown(value)}")
+        if "exclusiveMinimum" in rules and value <= rules["exclusiveMinimum"]:
+            raise SchemaError(place, f"must be more than {rules['exclusiveMinimum']}, is {shown(value)}")
+        if "maximum" in rules and value > rules["maximum"]:
+            raise SchemaError(place, f"must be {rules['maximum']} or less, is {shown(value)}")
 
     def _check_list(self, values: list[Any], place: str) -> None:
         if "items" in self.rules:
@@ -109,13 +109,15 @@ class Schema:
 
     def _check_object(self, values: dict[str, Any], place: str) -> None:
         rules = self.rules
-        known, others = rules.get("properties", {}), rules.get("additionalProperties", True)
+        properties = rules.get("properties", {})
+        # True if other properties are allowed, False if they are not, or the schema that they must match.
+        others = rules.get("additionalProperties", True)
         for name in rules.get("required", ()):
             if name not in values:
                 raise SchemaError(place, f"has no {name!r}")
         for name, value in values.items():
-            if name in known:
-                self.part(known[name]).check(value, f"{place}.{name}")
+            if name in properties:
+                self.part(properties[name]).check(value, f"{place}.{name}")
             elif others is False:
                 raise SchemaError(f"{place}.{name}", "is not known in this version")
             elif others is not True:
@@ -125,8 +127,11 @@ class Schema:
 
     def _chosen(self, values: dict[str, Any], place: str) -> Schema:
         """Return the alternative of ``oneOf`` whose ``kind`` equals that of the object."""
-        parts = [self.part(alternative) for alternative in self.rules["oneOf"]]
-        kinds = {part.rules["properties"]["kind"]["const"]: part for part in parts}
+        kinds: dict[str, Schema] = {}
+        for alternative in self.rules["oneOf"]:
+            part = self.part(alternative)
+            name = part.rules["properties"]["kind"]["const"]
+            kinds[name] = part
         kind = values.get("kind")
         if not isinstance(kind, str) or kind not in kinds:
             raise SchemaError(f"{place}.kind", f"must be one of {', '.join(kinds)}, is {shown(kind)}")
@@ -144,8 +149,15 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
-def _check_type(value: Any, wanted: str | list[str], place: str) -> None:
-    types = [wanted] if isinstance(wanted, str) else wanted
+def _check_constant(value: Any, constant: Any, place: str) -> None:
+    # The types are compared too, because 1, 1.0 and True are equal.
+    if type(value) is not type(constant) or value != constant:
+        raise SchemaError(place, f"must be {constant!r}, is {shown(value)}")
+
+
+def _check_type(value: Any, types: str | list[str], place: str) -> None:
+    if isinstance(types, str):
+        types = [types]
     if not any(_is(value, name) for name in types):
         expected = " or ".join(NAMES[name] for name in types)
         raise SchemaError(place, f"must be {expected}, is {KINDS[type(value)]}")

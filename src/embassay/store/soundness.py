@@ -62,10 +62,8 @@ def read_everything(place: str) -> None:
         if count != stat["entries"]:
             raise ValueError("records are missing")
         # The cache relies on these numbers to decide whether it is full.
-        if (
-            stat["psize"] * (stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"])
-            > env.info()["map_size"]
-        ):
+        pages = stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"]
+        if pages * stat["psize"] > env.info()["map_size"]:
             raise ValueError("more pages are counted than there can be")
 
 
@@ -81,7 +79,8 @@ def _count_records(transaction: lmdb.Transaction) -> int:
         # A record that LMDB holds to be longer than it says would make LMDB write outside of its page.
         if has_lengths and int.from_bytes(value[LENGTH], "little") != len(value) - CHECK_SIZE:
             raise ValueError("a record has a wrong length")
-        bytes(value[-1:])  # beyond the end of a file that is cut off, this ends the process
+        # If the file is truncated before this byte, reading it ends the process.
+        bytes(value[-1:])
         previous = bytes(key)
         count += 1
     return count
