@@ -404,6 +404,8 @@ class CorpusRecord:
         How many units of equal size would spread the items as evenly: (Σ n_u)²/Σ n_u².
     documents, passages
         What can be found, where the items are questions; else 0.
+    loader
+        What read it; empty for a corpus that was made in Python.
     """
 
     name: str
@@ -419,6 +421,7 @@ class CorpusRecord:
     builtin: bool
     documents: int = 0
     passages: int = 0
+    loader: str = ""
 
 
 @dataclass(frozen=True)

@@ -260,6 +260,17 @@ def test_queries_that_nobody_asked_come_first(method):
     assert not any(f.title == told[0].title for f in findings_of(result, {"d": ACCURACY}))
 
 
+def test_documents_can_be_cut_shorter_and_questions_be_units():
+    result = result_of(found())
+    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents")
+    first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9})
+    told = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
+    assert [finding.action for finding in told] == [
+        "If the questions were written independently of each other, add unit=question to -c.",
+        "Cut documents into shorter passages: add passages=100 to -c.",
+    ]
+
+
 def test_findings_of_one_title_begin_with_the_best_encoder():
     own = tuple(Finding("low", f"{name}.", "Threshold", diagnostic="d", corpus="c", encoder=name) for name in "cba")
     result = replace(result_of(found()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c")))
@@ -279,6 +290,7 @@ def test_what_limits_the_whole_run_is_a_finding():
     ]
     assert told[1].sentence == ("a reads 256 tokens of a text: it truncates 9 of the 90 texts of c (10.0%).")
     assert told[1].value == 0.1
+    assert [finding.action for finding in told] == ["", "", ""]
     assert told[2].sentence == "a does not know 12.5% of the words."
     assert findings_of(replace(result, verdicts=()), {}) == ()
 

@@ -16,7 +16,7 @@ MANY_SHORT = 0.2
 """From this share of short passages on, there is a warning."""
 DISAGREEMENT = 0.2
 """The share of items on which two encoders are assumed to disagree."""
-WITH_UNIT = ("documents",)
+WITH_UNIT_OPTION = ("documents",)
 """Loaders whose questions depend on each other unless ``unit=question`` is set."""
 OF_SHARES = ("choice", "groups", "retrieval")
 """Shapes whose headline is the share of items that are right."""
@@ -52,7 +52,7 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
 
 def _unit_option(corpus: Corpus[Any]) -> str:
     """Say what to do about questions that depend on each other."""
-    if corpus.loader in WITH_UNIT:
+    if corpus.loader in WITH_UNIT_OPTION:
         return "set unit=question if they were written independently"
     return "questions about other documents would add more"
 

@@ -244,4 +244,5 @@ def corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
         builtin=corpus.builtin,
         documents=audit.documents,
         passages=audit.passages,
+        loader=corpus.loader,
     )

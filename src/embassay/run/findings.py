@@ -16,6 +16,7 @@ from embassay.corpora.queries.made import SOURCES
 from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
+from embassay.run.advice import WITH_UNIT_OPTION
 
 ALPHA = 0.05
 MAX_UNDEFINED = 0.05
@@ -28,6 +29,9 @@ TARGETS = (0.15, 0.10, 0.05, 0.02)
 """Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
+WORDS_PER_TOKEN = 0.4
+"""Words for each token that a passage may have, so that text with code in it fits too."""
+UNIT_OF_QUESTIONS = "If the questions were written independently of each other, add unit=question to -c."
 Gap = Mapping[str, float | None]
 """A difference from an opponent: ``difference``, ``low``, ``high`` and ``p``."""
 
@@ -118,6 +122,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
         f"intervals rest on {corpus.effective_units:,.0f} independent units.",
         "Few independent items",
         corpus=corpus.name,
+        action=UNIT_OF_QUESTIONS if corpus.loader in WITH_UNIT_OPTION else "",
     )
 
 
@@ -135,7 +140,7 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
                 corpus=corpus.name,
                 encoder=encoder.name,
                 consequence="What stands after that place cannot be found.",
-                action="Split long documents: add passages=150 to -c." if corpus.documents else "",
+                action=_shorter_passages(encoder) if corpus.documents else "",
                 value=share,
             )
     together = " of all corpora together" if len(result.corpora) > 1 else ""
@@ -148,6 +153,12 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             encoder=encoder.name,
             value=encoder.unknown_words,
         )
+
+
+def _shorter_passages(encoder: EncoderRecord) -> str:
+    """Say how to cut documents so that an encoder reads them whole; a word has about two tokens and a half in code."""
+    words = max(10, 10 * round((encoder.max_tokens or 0) * WORDS_PER_TOKEN / 10))
+    return f"Cut documents into shorter passages: add passages={words} to -c."
 
 
 @dataclass(frozen=True)
