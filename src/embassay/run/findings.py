@@ -132,15 +132,16 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         truncated = encoder.truncated_in.get(corpus.name, 0)
         if truncated:
             share = truncated / corpus.distinct_texts
+            is_many = share >= MANY_TRUNCATED
             yield Finding(
-                "medium" if share >= MANY_TRUNCATED else "low",
+                "medium" if is_many else "low",
                 f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
                 f"{corpus.distinct_texts:,} texts of {corpus.name} ({share:.1%}).",
                 "Texts were truncated",
                 corpus=corpus.name,
                 encoder=encoder.name,
                 consequence="What stands after that place cannot be found.",
-                action=_shorter_passages(encoder) if corpus.documents else "",
+                action=_shorter_passages(encoder) if is_many and corpus.documents else "",
                 value=share,
             )
     together = " of all corpora together" if len(result.corpora) > 1 else ""
