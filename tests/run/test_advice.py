@@ -28,7 +28,7 @@ def test_many_short_passages_are_warned_of():
     corpus = retrieval(["Install", "Usage", LONG, LONG, LONG])
     assert told(corpus)[0] == (
         "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
-        "set passages=150 to join them with the text around them"
+        "set passages=100 to join them with the text around them"
     )
 
 
@@ -48,8 +48,8 @@ def test_questions_that_share_documents_are_said_to_depend():
     corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
     (line,) = [line for line in told(corpus) if "depend" in line]
     assert line == (
-        "20 questions depend on each other (they share right documents or a topic): intervals rest on 2 units; "
-        "set unit=question if they were written independently"
+        "20 questions depend on each other (they share right documents or a topic): they form 2 units (effective "
+        "number 2); set unit=question if they were written independently"
     )
     assert not any("depend" in line for line in told(retrieval([LONG])))
 

@@ -123,6 +123,13 @@ def test_a_value_whose_interval_holds_chance_is_not_below_it():
     assert "below" not in lines(found(chance=0.85, best_set=("a",)))[0]
 
 
+def test_a_long_list_of_worse_candidates_is_cut():
+    many = tuple(f"e{n}" for n in range(12))
+    given = found(candidates=many, best_set=("e0",), rank_low=dict.fromkeys(many, 2))
+    (told,) = [f.sentence for f in decided(given, rows=dict.fromkeys(many, (0.8, 0))) if "Significantly" in f.sentence]
+    assert told.endswith("another candidate: e1, e2, e3, e4, e5, e6 and 5 more.")
+
+
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
     told = lines(found(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
@@ -254,6 +261,8 @@ def test_queries_that_nobody_asked_come_first(method):
     result = result_of(found())
     corpus = replace(result.corpora[0], source=SOURCES[method])
     told = findings_of(replace(result, corpora=(corpus,)), {"d": ACCURACY})
+    # They are no reason to choose an encoder.
+    assert next(f for f in told if f.title == "May be the best").severity == "medium"
     assert (told[0].severity, told[0].title, told[0].corpus) == ("high", "Queries that nobody asked", "c")
     assert told[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
     assert "questions=questions.csv" in told[0].action

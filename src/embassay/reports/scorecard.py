@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.formatting import counted, interval, number
+from embassay.formatting import counted, interval, number, visible
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Result, Row, Verdict
 
@@ -107,11 +107,11 @@ class Scorecard:
                 yield (name + "".join(" " * GAP + value for value in values)).rstrip()
         left_out = len(self.candidates) - number
         if left_out > 0:
-            yield f"and {counted(left_out, 'more candidate')}"
+            yield f"and {counted(left_out, 'more candidate')}: embassay show"
 
     def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
         """Return names as they stand at the left of a line."""
-        return [shortened(name, min(LONGEST_NAME, width // 3)) for name in encoders]
+        return [shortened(visible(name), min(LONGEST_NAME, width // 3)) for name in encoders]
 
 
 def _width(question: Question, cells: Iterable[str]) -> int:
@@ -177,7 +177,7 @@ def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Q
         if same and column.measure in ("", row.measure):
             rows.setdefault(row.encoder, row)
     return Question(
-        (title, verdict.corpus, column.heading),
+        (title, visible(verdict.corpus), column.heading),
         {name: _cell(row, column, verdict.chance, name in verdict.candidates) for name, row in rows.items()},
         {name: _cell(row, column, verdict.chance, False) for name, row in rows.items()},
         {name: row.value for name, row in rows.items() if row.value is not None},

@@ -9,7 +9,7 @@ from typing import cast
 from rich.console import Console
 from rich.text import Text
 
-from embassay.formatting import counted, number
+from embassay.formatting import counted, number, visible
 from embassay.layout import Format, Layout
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
 from embassay.reports.words import cost
@@ -140,7 +140,9 @@ def _with_value(finding: Finding) -> str:
 
 
 def _bullet(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False) or ["•"]
+    return textwrap.wrap(visible(text), width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False) or [
+        "•"
+    ]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -148,4 +150,5 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _shortened(text: str, width: int) -> str:
+    text = visible(text)
     return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from embassay.formatting import visible
 from embassay.layout import Layout
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
 from embassay.reports.words import verdict, whole_run
@@ -93,12 +94,12 @@ def _print_table(table: Table, console: Console) -> None:
 def _bullets(lines: Iterable[str]) -> RichTable:
     grid = RichTable.grid(padding=(0, 1, 0, 0))
     for line in lines:
-        grid.add_row("•", Text(line))
+        grid.add_row("•", Text(visible(line)))
     return grid
 
 
 def _cell(cell: Cell, remarks: Sequence[str]) -> Text:
-    text = Text(cell.text)
+    text = Text(visible(cell.text))
     if cell.interval:
         text.append(f" {cell.interval}", style="dim")
     if cell.remark:

@@ -36,8 +36,8 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
     yield from _short_passages(corpus, audit)
     if corpus.documents and audit.effective_units < audit.items / 2:
         yield (
-            f"{audit.items:,} questions depend on each other (they share right documents or a topic): intervals rest "
-            f"on {audit.effective_units:,.0f} units; {_unit_option(corpus)}"
+            f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
+            f"{audit.units:,} units (effective number {audit.effective_units:,.0f}); {_unit_option(corpus)}"
         )
     if corpus.shape in OF_SHARES:
         # Items of one unit may tell as much as independent ones, or together no more than a single item.
@@ -79,5 +79,5 @@ def _short_passages(corpus: Corpus[Any], audit: Audit) -> Iterator[str]:
     if short >= MANY_SHORT * max(audit.passages, 1) and short:
         yield (
             f"{short:,} of {audit.passages:,} passages ({short / audit.passages:.0%}) have under {SHORT} words, such "
-            "as headings and list items; set passages=150 to join them with the text around them"
+            "as headings and list items; set passages=100 to join them with the text around them"
         )

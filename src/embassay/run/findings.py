@@ -118,8 +118,8 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     items = "questions" if corpus.documents else "items"
     yield Finding(
         "medium",
-        f"{corpus.name}: its {corpus.items:,} {items} depend on each other (units share texts, documents or a topic); "
-        f"intervals rest on {corpus.effective_units:,.0f} independent units.",
+        f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
+        f"they form {corpus.units:,} units (effective number {corpus.effective_units:,.0f}).",
         "Few independent items",
         corpus=corpus.name,
         action=UNIT_OF_QUESTIONS if corpus.loader in WITH_UNIT_OPTION else "",
@@ -141,7 +141,7 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
                 corpus=corpus.name,
                 encoder=encoder.name,
                 consequence="What stands after that place cannot be found.",
-                action=_shorter_passages(encoder) if is_many and corpus.documents else "",
+                action=_shorter_passages(encoder) if is_many and corpus.loader in WITH_UNIT_OPTION else "",
                 value=share,
             )
     together = " of all corpora together" if len(result.corpora) > 1 else ""
@@ -235,6 +235,11 @@ class Decision:
         below_chance = v.chance is not None and v.high is not None and v.high < v.chance
         return v.leader == "Best" and not below_chance
 
+    @property
+    def decides(self) -> bool:
+        """Whether the ranking is a reason to choose an encoder: queries that nobody asked are none."""
+        return self.is_good and self.corpus.source not in SOURCES.values()
+
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
         v = self.verdict
@@ -265,12 +270,12 @@ class Decision:
         significant = [name for name in excluded if v.rank_low.get(name, 1) > 1]
         others = [name for name in excluded if name not in significant]
         if significant:
-            sentence += f" Significantly {lower} than another candidate: {names(significant)}."
+            sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
         if others:
             sentence += f" Unlikely to be the {first}, but not shown to be {lower} than any single candidate: "
-            sentence += f"{names(others)}."
+            sentence += f"{_some(others)}."
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
-        return self.finding("high" if self.is_good else "medium", f"May be the {first}", sentence, encoder)
+        return self.finding("high" if self.decides else "medium", f"May be the {first}", sentence, encoder)
 
     def not_ranked(self) -> Iterator[Finding]:
         """Yield which candidates are not ranked, and why."""
@@ -329,8 +334,8 @@ class Decision:
         v = self.verdict
         if v.baseline:
             for name, gap in self._in_order(v.against_baseline):
-                decides = self.is_good and (name in v.best_set or len(v.candidates) == 1)
-                severity = "high" if decides else "low"
+                is_first = name in v.best_set or len(v.candidates) == 1
+                severity = "high" if self.decides and is_first else "low"
                 yield self.comparison(severity, name, v.baseline, gap)
         # A lexical baseline may be the reference, too: then both families ask the same.
         if v.reference and v.reference != v.baseline:
@@ -393,6 +398,13 @@ class Decision:
         if self.verdict.items > units:
             return f"{further} in {_rounded_up(growth * units):,} units (there are {units:,})"
         return further
+
+
+def _some(labels: list[str]) -> str:
+    """Write a list of encoders; of many the first ones, and how many there are besides."""
+    if len(labels) <= NAMED:
+        return names(labels)
+    return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
 
 
 def _rounded_up(number: float) -> int:

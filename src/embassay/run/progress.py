@@ -34,7 +34,7 @@ class Bar:
     @contextmanager
     def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
         """Open a bar of so many texts; the callable moves it on."""
-        if not sys.stderr.isatty():
+        if not texts or not sys.stderr.isatty():
             yield lambda done: None
             return
         with _bar() as progress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -61,7 +62,8 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     if unanswerable is not None and unanswerable.value is not None:
         sentence += f", and all of them for {unanswerable.value:.0%} of the unanswerable questions"
     row = row_of["tau", subset]
-    return finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
+    recommended = finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
+    return replace(recommended, value=float(rounded))
 
 
 def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:
