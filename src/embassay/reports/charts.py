@@ -40,9 +40,9 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
 
     values = []
     for encoder in scope.encoders:
-        row = scope.figure(encoder, part.column)
+        row = scope.row_of(encoder, part.column)
         if row is not None and row.value is not None:
-            values.append({**_figure(row), "baseline": scope.baseline(encoder)})
+            values.append({**_figure(row), "baseline": scope.is_baseline(encoder)})
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
@@ -74,7 +74,7 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     values = []
     for encoder in scope.encoders:
         for place, (subset, label) in enumerate(part.parts):
-            row = scope.figure(encoder, Column("", part.quantity, subset))
+            row = scope.row_of(encoder, Column("", part.quantity, subset))
             if row is not None and row.value is not None:
                 values.append({"encoder": encoder, "part": label, "order": place, "value": row.value})
     if not values:
@@ -137,7 +137,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     for subset, label in part.parts:
         column = Column("", part.quantity, subset)
         for encoder in scope.encoders:
-            row = scope.figure(encoder, column)
+            row = scope.row_of(encoder, column)
             if row is not None and row.value is not None:
                 values.append({"subset": label, **_figure(row)})
     if not values:
@@ -194,7 +194,7 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     values = []
     for encoder, size in scope.sizes.items():
         for column in part.columns:
-            row = scope.figure(encoder, column)
+            row = scope.row_of(encoder, column)
             if row is not None and row.value is not None:
                 values.append({"column": column.heading, "size": size, **_figure(row)})
     if len(_distinct(values, "encoder")) < 2:
@@ -298,7 +298,7 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
 
 def _pictured(scope: Scope) -> list[str]:
     """Return the encoders that get a picture of their own: those asked for, or all where none was."""
-    return [encoder for encoder in scope.encoders if not scope.baseline(encoder)] or list(scope.encoders)
+    return [encoder for encoder in scope.encoders if not scope.is_baseline(encoder)] or list(scope.encoders)
 
 
 def _figure(row: Row) -> dict[str, Any]:
