@@ -392,8 +392,10 @@ def shown_by(command: str) -> str:
         (Path(folder) / "SemAntoNeg_v1.0.json").symlink_to(data("semantoneg/SemAntoNeg_v1.0.json"))
         words = [sys.executable, "-m", *command.split()]
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
+    # An empty line separates what is printed to the two streams.
     parts = [part.rstrip() for part in (done.stdout, done.stderr) if part.strip()]
-    return "\n".join(line.rstrip() for line in "\n\n".join(parts).splitlines()) + "\n"
+    lines = "\n\n".join(parts).splitlines()
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 # --- comparing and writing -----------------------------------------------------------------------------------
@@ -417,11 +419,20 @@ def _without_numbers(text: str) -> list[str]:
 
 
 def _same_number(printed: str, computed: str) -> bool:
-    decimals = [len(number.partition(".")[2]) for number in (printed, computed)]
-    if decimals[0] != decimals[1]:
+    """Tell whether two numbers have as many decimals and differ by at most one unit of the last digit."""
+    if _decimals(printed) != _decimals(computed):
         return False
-    units = [int(re.sub(r"[,.+]", "", number).replace("−", "-")) for number in (printed, computed)]
-    return abs(units[0] - units[1]) <= 1
+    return abs(_in_last_digits(printed) - _in_last_digits(computed)) <= 1
+
+
+def _decimals(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+def _in_last_digits(number: str) -> int:
+    """Return a number as a multiple of its last digit: -12 for −1.2."""
+    digits = re.sub(r"[,.+]", "", number)
+    return int(digits.replace("−", "-"))
 
 
 def renewed(page: str, wanted: Callable[[str], bool], differing: list[str]) -> str:
