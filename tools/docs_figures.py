@@ -427,11 +427,20 @@ def _without_numbers(text: str) -> list[str]:
 
 
 def _same_number(printed: str, computed: str) -> bool:
-    decimals = [len(number.partition(".")[2]) for number in (printed, computed)]
-    if decimals[0] != decimals[1]:
+    """Tell whether two numbers have as many decimals and differ by at most one unit of the last digit."""
+    if _decimals(printed) != _decimals(computed):
         return False
-    units = [int(re.sub(r"[,.+]", "", number).replace("−", "-")) for number in (printed, computed)]
-    return abs(units[0] - units[1]) <= 1
+    return abs(_in_last_digits(printed) - _in_last_digits(computed)) <= 1
+
+
+def _decimals(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+def _in_last_digits(number: str) -> int:
+    """Return a number as a multiple of its last digit: -12 for −1.2."""
+    digits = re.sub(r"[,.+]", "", number)
+    return int(digits.replace("−", "-"))
 
 
 def renewed(page: str, wanted: Callable[[str], bool], differing: list[str]) -> str:

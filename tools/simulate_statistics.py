@@ -63,7 +63,10 @@ def block(simulation: Simulation) -> str:
 
 def summary(rows: list[Row]) -> str:
     """Return a sentence on the rows of one figure."""
-    lowest, highest = (written(rows[0], end(row.seen for row in rows)) for end in (min, max))
+    rates = [row.seen for row in rows]
+    # All rows of one figure are written alike.
+    lowest = written(rows[0], min(rates))
+    highest = written(rows[0], max(rates))
     below = sum(row.seen < row.wanted[0] for row in rows)
     above = sum(row.seen > row.wanted[1] for row in rows)
     figure = rows[0].figure[0].upper() + rows[0].figure[1:]
@@ -73,9 +76,9 @@ def summary(rows: list[Row]) -> str:
 
 
 def outside(row: Row) -> bool:
-    """Say whether a figure is outside what is wanted on the side that does harm: coverage that is too high does none.
+    """Return whether a figure is outside its wanted range on the harmful side. Coverage that is too high does no harm.
 
-    A range from 0 up is that of an error or a loss, which may be too high.
+    A range that starts at 0 belongs to an error rate or a loss, which is harmful if it is too high.
     """
     if row.wanted[0] > 0:
         return row.seen < row.wanted[0]
@@ -84,7 +87,8 @@ def outside(row: Row) -> bool:
 
 def replaced(page: str, name: str, text: str) -> str:
     """Return the page with the block of a simulation replaced, or added at the end."""
-    start, end = f"<!-- simulation {name} -->", f"<!-- end of {name} -->"
+    start = f"<!-- simulation {name} -->"
+    end = f"<!-- end of {name} -->"
     whole = f"{start}\n\n{text}\n\n{end}"
     pattern = re.compile(re.escape(start) + ".*?" + re.escape(end), flags=re.S)
     if pattern.search(page):

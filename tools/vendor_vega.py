@@ -23,13 +23,20 @@ def licences(folder: Path) -> str:
     packages: dict[str, list[str]] = {}
     for manifest in sorted(folder.glob("node_modules/**/package.json")):
         data = json.loads(manifest.read_text(encoding="utf-8"))
-        texts = [p.read_text(encoding="utf-8") for p in manifest.parent.iterdir() if p.name.upper().startswith("LICEN")]
-        if texts and "version" in data:
-            packages.setdefault(texts[0].strip(), []).append(
-                f"{data['name']} {data['version']} ({data.get('license')})"
-            )
+        # Spelt LICENSE or LICENCE.
+        paths = [path for path in manifest.parent.iterdir() if path.name.upper().startswith("LICEN")]
+        if not paths or "version" not in data:
+            continue
+        text = paths[0].read_text(encoding="utf-8").strip()
+        name = f"{data['name']} {data['version']} ({data.get('license')})"
+        packages.setdefault(text, []).append(name)
+    sections = []
+    for text, names in packages.items():
+        # One version of a package may be installed in several folders.
+        listed = "\n".join(dict.fromkeys(names))
+        sections.append(f"{listed}\n\n{text}")
     rule = "\n\n" + "=" * 80 + "\n"
-    return rule.join("\n".join(dict.fromkeys(names)) + "\n\n" + text for text, names in packages.items()) + "\n"
+    return rule.join(sections) + "\n"
 
 
 def main() -> None:

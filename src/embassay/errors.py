@@ -42,12 +42,16 @@ def one_line(text: str) -> str:
     Line breaks become spaces. Control characters and those that change the direction of writing become escapes such as
     ``\\x1b`` and ``\\u202e``.
     """
+    # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
     line = _BREAK.sub(" ", _bounded(text).strip())
-    return _bounded(_UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line))
+    escaped = _UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line)
+    return _bounded(escaped)
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - END - 3]} … {text[-END:]}"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - END - 3]} … {text[-END:]}"
 
 
 def say(*lines: str) -> None:
@@ -80,7 +84,9 @@ class SourceError(InputError):
     """
 
     def __init__(self, problem: str, path: Path | str, line: int | None = None, field: str | None = None):
-        place = f"{path}" if line is None else f"{path}, line {line}"
+        place = str(path)
+        if line is not None:
+            place += f", line {line}"
         if field is not None:
             place += f", field {field!r}"
         super().__init__(f"{place}: {problem}")
@@ -101,7 +107,9 @@ class UnknownNameError(InputError):
         self.nearest = nearest(name, known)
         guess = f"; did you mean {self.nearest!r}?" if self.nearest else "."
         message = f"unknown {kind} {name!r}{guess} Known: {listed}."
-        super().__init__(f"{message} {hint}" if hint else message)
+        if hint:
+            message += f" {hint}"
+        super().__init__(message)
 
 
 class MissingExtraError(InputError):
@@ -142,9 +150,13 @@ class EndpointError(EncoderError):
 
     def __init__(self, host: str, problem: str, status: int | None = None, said: str = ""):
         self.host, self.problem, self.status, self.said = host, problem, status, said
-        answered = f"{host} answered {status}" if status else host
-        message = f"{answered}: {problem}"
-        super().__init__(f"{message}; it says: {said}" if said else message)
+        message = host
+        if status:
+            message += f" answered {status}"
+        message += f": {problem}"
+        if said:
+            message += f"; it says: {said}"
+        super().__init__(message)
 
     def after(self, attempts: int) -> EndpointError:
         """Return the same error with the number of attempts in its message."""
@@ -156,8 +168,11 @@ class EndpointError(EncoderError):
 
 def reason_of(error: BaseException) -> str:
     """Return the type and the message of an unexpected exception, on one line."""
-    text, name = str(error).strip(), type(error).__name__
-    return one_line(f"{name}: {text}" if text else name)
+    reason = type(error).__name__
+    text = str(error).strip()
+    if text:
+        reason += f": {text}"
+    return one_line(reason)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -171,4 +186,6 @@ def quoted(value: object) -> str:
     short = reprlib.Repr()
     short.maxstring = short.maxother = short.maxlong = QUOTED
     text = short.repr(value)
-    return text if len(text) <= 2 * QUOTED else f"{text[:QUOTED]}…"
+    if len(text) <= 2 * QUOTED:
+        return text
+    return f"{text[:QUOTED]}…"

@@ -1,7 +1,7 @@
-"""How the result of a diagnostic is shown: declarations only, drawn by ``reports``.
+"""The layout of the page of a diagnostic: declarations only, which ``reports`` turns into tables and charts.
 
-A layout picks rows, series and examples of a :class:`~embassay.types.Result` by name; it holds no numbers.
-So a new diagnostic brings its page with it, in its own file.
+A layout selects rows, series and examples of a :class:`~embassay.types.Result` by name and holds no numbers. A new
+diagnostic therefore declares its page in its own file.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Format = Literal["percent", "points", "number", "count"]
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of each encoder: how it is headed, which rows it is, how it is written.
+    """One quantity of each encoder: its heading, the rows that hold it, and its format.
 
     Attributes
     ----------
     measure
-        Empty for the first that there is.
+        The measure of the rows; empty for the first measure of the result.
     interval
-        Whether its interval is written too.
+        Whether the interval is shown too.
     """
 
     heading: str

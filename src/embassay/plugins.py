@@ -1,13 +1,13 @@
-"""A folder as a registry: a file's name is the plug-in's name.
+"""A folder as a registry: the name of a file is the name of the plug-in.
 
-Names are listed without importing anything: every file of the folder and of the folders in it is a plug-in if it
-defines the kind's function (``create``, ``load``, ``build``). A second source are entry points in the
-group ``embassay.encoders`` (``embassay.corpora`` …), for plug-ins of others.
+Names are listed without importing anything: every file of the folder and of its subfolders is a plug-in if it defines
+the function of its kind (``create``, ``load``, ``build``). Other packages add plug-ins by entry points in the group
+``embassay.encoders`` (``embassay.corpora`` …).
 
-A plug-in of ours that fails is a mistake of ours, and its error is let through. One of another package must not
-take a command down with it: whatever it raises becomes a :class:`~embassay.errors.PluginError` that names it and
-its package. Who asked for that plug-in by name lets the error through; who only goes through all of them leaves it
-out, with :func:`left_out`.
+An error in one of our own plug-ins is our mistake and is raised unchanged. A plug-in of another package must not end a
+command: whatever it raises becomes a :class:`~embassay.errors.PluginError` that names the plug-in and its package. A
+caller that uses one plug-in by name raises that error; a caller that goes through all plug-ins skips those that fail,
+with :func:`left_out`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import importlib.util
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -45,11 +46,11 @@ class Folder:
     package
         The package that holds them.
     kind
-        What one is called in messages, for example ``"encoder"``.
+        The name of the kind in messages, for example ``"encoder"``.
     function
         The function of a plug-in's module whose keyword-only parameters are its options.
     group
-        The group of other packages' entry points; the package's name where empty.
+        The group of the entry points of other packages; the name of ``package`` if it is empty.
     """
 
     package: str
@@ -58,26 +59,27 @@ class Folder:
     group: str = ""
 
     def names(self) -> tuple[str, ...]:
-        """Return all names, ours and those of entry points, sorted; nothing is imported."""
-        return tuple(sorted({*self.own_names(), *self._entry_points()}))
+        """Return the sorted names of all plug-ins, ours and those of other packages. Nothing is imported."""
+        names = self.own_names().union(self._entry_points())
+        return tuple(sorted(names))
 
     def own_names(self) -> frozenset[str]:
-        """Return the names of those that ship with this package."""
+        """Return the names of the plug-ins that ship with this package."""
         return frozenset(self._own_files())
 
     def module(self, name: str) -> ModuleType:
-        """Import one plug-in's module.
+        """Import the module of a plug-in.
 
         Raises
         ------
         UnknownNameError
-            If there is none of that name.
+            If there is no plug-in of that name.
         MissingExtraError
             If its module names an extra (``EXTRA``) whose packages (``REQUIRES``) are not installed.
         PluginError
-            If it is of another package, and cannot be imported or has not the function that it needs.
+            If it belongs to another package and cannot be imported or lacks the function of its kind.
         """
-        # Ours are looked for first: where entry points may have changed takes longer to find out.
+        # Ours come first, because checking whether entry points have changed takes longer.
         if name in self.own_names():
             module = self._import_own(name)
         elif name in self._entry_points():
@@ -90,7 +92,7 @@ class Folder:
         return module
 
     def working(self) -> dict[str, ModuleType]:
-        """Import all plug-ins and return their modules by name; those of others that fail are left out, and named."""
+        """Import all plug-ins; return their modules by name. Those of other packages that fail are skipped."""
         modules = {}
         for name in self.names():
             with left_out():
@@ -99,11 +101,11 @@ class Folder:
 
     def missing(self, module: ModuleType) -> tuple[str, ...]:
         """Return the packages that a plug-in requires and that are not installed."""
-        return tuple(p for p in getattr(module, "REQUIRES", ()) if importlib.util.find_spec(p) is None)
+        return _not_installed(getattr(module, "REQUIRES", ()))
 
     @contextmanager
     def guarded(self, name: str) -> Iterator[None]:
-        """Let a plug-in of another package fail with one PluginError, whatever it raises inside."""
+        """Turn whatever a plug-in of another package raises inside into a PluginError."""
         try:
             yield
         except EmbassayError:
@@ -116,39 +118,41 @@ class Folder:
             raise PluginError(f"{whose} cannot be used: {type(error).__name__}: {error}") from error
 
     def version(self, name: str) -> str:
-        """Return what changes whenever a plug-in computes something else.
+        """Return a version that changes whenever the results of a plug-in may change.
 
-        Of one of ours it is the constant ``VERSION`` of its module. Of another package's it is 16 hexadecimal digits of
-        the source: of the outermost package that its module lies in, or of the module alone. Where no source can be
-        read, it is the version of what is installed.
+        For one of ours it is the constant ``VERSION`` of its module. For one of another package it is the hash of its
+        source (:func:`source_hash`), or the installed version of the package if the source cannot be read.
         """
         module = self.module(name)
         if name in self.own_names():
             return str(module.VERSION)
         with self.guarded(name):
             point = self._entry_points()[name]
-            return source_hash(point.module) or (point.dist.version if point.dist else "unknown")
+            if digest := source_hash(point.module):
+                return digest
+            return point.dist.version if point.dist else "unknown"
 
     def describe(self, name: str) -> tuple[str, str | None, bool]:
-        """Return (first line of its documentation, extra or None, whether it can be used now)."""
+        """Return the first line of its docstring, its extra or None, and whether it can be used now."""
         if name not in self.own_names():
             module = self.module(name)
             with self.guarded(name):
                 return _first_line(module.__doc__), getattr(module, "EXTRA", None), True
+        # The source is parsed, because importing every plug-in would take seconds.
         tree = ast.parse(self._own_files()[name].read_text(encoding="utf-8"))
-        constants = {
-            target.id: ast.literal_eval(node.value)
-            for node in tree.body
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name) and target.id in {"EXTRA", "REQUIRES"}
-        }
-        usable = all(importlib.util.find_spec(p) for p in constants.get("REQUIRES", ()))
+        constants: dict[str, Any] = {}
+        for node in tree.body:
+            if not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                if isinstance(target, ast.Name) and target.id in {"EXTRA", "REQUIRES"}:
+                    constants[target.id] = ast.literal_eval(node.value)
+        usable = not _not_installed(constants.get("REQUIRES", ()))
         return _first_line(ast.get_docstring(tree)), constants.get("EXTRA"), usable
 
     def options(self, name: str) -> tuple[str, ...]:
-        """Return a plug-in's options as ``name`` or ``name=default``; its module is imported for that."""
-        # Of ours also those whose extra is not installed.
+        """Import the module of a plug-in and return its options as ``name`` or ``name=default``."""
+        # The options of our plug-ins are listed even if their extra is not installed.
         module = self._import_own(name) if name in self.own_names() else self.module(name)
         options = []
         with self.guarded(name):
@@ -187,7 +191,7 @@ class Folder:
 
 @contextmanager
 def left_out(asked: bool = False) -> Iterator[None]:
-    """Leave a plug-in of another package out where it fails, and name it, unless it was asked for by name."""
+    """Skip a plug-in of another package that fails, with a warning; with ``asked``, raise its error."""
     try:
         yield
     except PluginError as error:
@@ -198,25 +202,28 @@ def left_out(asked: bool = False) -> Iterator[None]:
 
 @cache
 def warn_once(message: str) -> None:
-    """Warn of a plug-in of another package that fails; the same is said once only."""
+    """Warn about a plug-in of another package that fails; the same message is given only once."""
     warnings.warn(message, PluginWarning, stacklevel=2)
 
 
 def source_hash(module: str) -> str:
-    """Return 16 hexadecimal digits of the source that a module is made of; empty where none can be read.
+    """Return 16 hexadecimal digits of a hash of the source of a module; an empty text if it cannot be read.
 
-    That is all ``.py`` files of the outermost package that it lies in, with their places in it; or its own file.
+    The source is all ``.py`` files of the outermost package that holds the module, with their relative paths; or the
+    file of the module if it is in no package.
     """
-    parts = module.split(".")
-    # An outer namespace package is shared by several projects, and has no file of its own.
-    outer = (".".join(parts[: end + 1]) for end in range(len(parts)))
-    spec = next((s for name in outer if (s := importlib.util.find_spec(name)) and s.origin), None)
+    spec = _outermost_package(module)
     if spec is None or spec.origin is None:
         return ""
     origin = Path(spec.origin)
     folder = origin.parent
-    files = sorted(folder.rglob("*.py")) if spec.submodule_search_locations else [origin]
-    files = [path for path in files if path.suffix == ".py"]
+    if spec.submodule_search_locations:
+        files = sorted(folder.rglob("*.py"))
+    elif origin.suffix == ".py":
+        files = [origin]
+    else:
+        # A compiled module has no source.
+        return ""
     if not files:
         return ""
     total = hashlib.sha256()
@@ -231,8 +238,25 @@ def source_hash(module: str) -> str:
     return total.hexdigest()[:16]
 
 
+def _outermost_package(module: str) -> ModuleSpec | None:
+    """Return the outermost package of a module that has a file, or the module itself."""
+    parts = module.split(".")
+    for end in range(1, len(parts) + 1):
+        spec = importlib.util.find_spec(".".join(parts[:end]))
+        # A namespace package has no file; several projects may share it.
+        if spec is not None and spec.origin:
+            return spec
+    return None
+
+
+def _not_installed(packages: Iterable[str]) -> tuple[str, ...]:
+    return tuple(package for package in packages if importlib.util.find_spec(package) is None)
+
+
 def _first_line(documentation: object) -> str:
-    return documentation.strip().split("\n")[0] if isinstance(documentation, str) else ""
+    if not isinstance(documentation, str):
+        return ""
+    return documentation.strip().split("\n")[0]
 
 
 @cache
@@ -244,22 +268,27 @@ def _folder_of(package: str) -> Path:
 
 @cache
 def _files_with(function: str, folder: Path) -> dict[str, Path]:
-    """Return the files of a folder and of the folders in it that define a function, by their names."""
-    # Reading is enough, and takes a hundredth of the time that importing would.
-    start = f"\ndef {function}("
-    return {file.stem: file for file in sorted(folder.rglob("*.py")) if start in file.read_text(encoding="utf-8")}
+    """Return the files of a folder and of its subfolders that define a function, by name."""
+    # Reading takes a hundredth of the time of importing.
+    definition = f"\ndef {function}("
+    files = {}
+    for path in sorted(folder.rglob("*.py")):
+        if definition in path.read_text(encoding="utf-8"):
+            files[path.stem] = path
+    return files
 
 
 @lru_cache(maxsize=16)
 def _read_entry_points(
     group: str, places: tuple[tuple[str, int], ...], read: Callable[..., Any]
 ) -> dict[str, EntryPoint]:
-    del places  # a part of the cache's key only
+    # The places are only a part of the key of the cache.
+    del places
     return {point.name: point for point in read(group=group)}
 
 
 def _changed(place: str) -> int:
-    """Return when a folder of ``sys.path`` was last changed; 0 where there is none."""
+    """Return when a folder of ``sys.path`` was last changed; 0 if it does not exist."""
     try:
         return Path(place).stat().st_mtime_ns
     except OSError:

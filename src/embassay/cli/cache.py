@@ -34,73 +34,91 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; the cache must be a folder: set one with --cache or EMBASSAY_CACHE")
     if what == "clear" and encoder is None:
-        freed = clear(folder)
-        _print(f"{folder}: {shown(freed)} freed" if freed else f"{folder}: no cache there; nothing to remove")
+        _clear(folder)
     elif not exists(folder):
         _print(f"{folder}: no cache there yet")
-    elif what == "clear" and encoder:
-        _forget(folder, encoder)
+    elif encoder is not None:
+        _clear_encoder(folder, encoder)
+    elif what == "verify":
+        _verify(folder)
     else:
-        {"info": _info, "verify": _verify}[what](folder)
+        _show(folder)
 
 
-def _info(folder: Path) -> None:
+def _clear(folder: Path) -> None:
+    freed = clear(folder)
+    if freed:
+        _print(f"{folder}: {shown(freed)} freed")
+    else:
+        _print(f"{folder}: no cache there; nothing to remove")
+
+
+def _clear_encoder(folder: Path, encoder: str) -> None:
     with VectorCache(folder) as cache:
-        found = cache.info()
-    console = stdout()
-    for name, value in _summary(found):
-        console.print(Text(f"{name:<8} {value}"), soft_wrap=True)
-    if found.encoders:
-        console.print()
-        console.print(_table(found))
+        removed = cache.clear(encoder)
+        info = cache.info()
+    # A sparse file may occupy less than its pages in use.
+    reusable = max(0, info.on_disk - info.live)
+    _print(f"{removed:,} vectors removed; the file keeps its size, and {shown(reusable)} of it will be reused")
 
 
 def _verify(folder: Path) -> None:
     with VectorCache(folder, suspicious=True) as cache:
-        found = cache.verify()
-    if found.removed:
+        verified = cache.verify()
+    if verified.removed:
         _print(
-            f"{found.vectors:,} vectors read, {found.removed:,} of them damaged and removed; "
+            f"{verified.vectors:,} vectors read, {verified.removed:,} of them damaged and removed; "
             "they are encoded again when needed"
         )
     else:
-        _print(f"{found.vectors:,} vectors read; none is damaged")
+        _print(f"{verified.vectors:,} vectors read; none is damaged")
 
 
-def _forget(folder: Path, encoder: str) -> None:
+def _show(folder: Path) -> None:
     with VectorCache(folder) as cache:
-        removed, found = cache.clear(encoder), cache.info()
-    _print(
-        f"{removed:,} vectors removed; the file keeps its size, "
-        f"and {shown(max(0, found.on_disk - found.live))} of it will be reused"
-    )
+        info = cache.info()
+    console = stdout()
+    for name, value in _summary(info):
+        console.print(Text(f"{name:<8} {value}"), soft_wrap=True)
+    if info.encoders:
+        console.print()
+        console.print(_table(info))
 
 
-def _summary(found: Info) -> list[tuple[str, str]]:
-    limit = "none" if found.limit is None else shown(found.limit)
+def _summary(info: Info) -> list[tuple[str, str]]:
+    """Return the names and values of the first lines of ``embassay cache info``."""
+    limit = "none" if info.limit is None else shown(info.limit)
+    in_use = min(info.live, info.on_disk)
     return [
-        ("folder", str(found.folder)),
-        ("on disk", f"{shown(found.on_disk)}, of which {shown(min(found.live, found.on_disk))} in use"),
+        ("folder", str(info.folder)),
+        ("on disk", f"{shown(info.on_disk)}, of which {shown(in_use)} in use"),
         ("limit", f"{limit} (change it with {VARIABLE})"),
-        ("vectors", f"{found.vectors:,}"),
+        ("vectors", f"{info.vectors:,}"),
     ]
 
 
-def _table(found: Info) -> Table:
+def _table(info: Info) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("encoder", "fingerprint", "dimension", "vectors", "size", "last used"):
-        table.add_column(name, justify="right" if name in ("dimension", "vectors", "size") else "left", no_wrap=True)
-    for holding in found.encoders:
+    table.add_column("encoder", no_wrap=True)
+    table.add_column("fingerprint", no_wrap=True)
+    table.add_column("dimension", justify="right", no_wrap=True)
+    table.add_column("vectors", justify="right", no_wrap=True)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("last used", no_wrap=True)
+    for holding in info.encoders:
         table.add_row(*map(Text, _row(holding)))
     return table
 
 
 def _row(holding: Holding) -> list[str]:
-    note, count, size = holding.note, f"{holding.vectors:,}", shown(holding.bytes)
-    if not note:
+    """Return the line of an encoder; dashes for what a damaged record no longer says."""
+    count = f"{holding.vectors:,}"
+    size = shown(holding.bytes)
+    note = holding.note
+    if note is None:
         return ["unknown", "–", "–", count, size, "–"]
-    used = datetime.fromtimestamp(note.used).astimezone().strftime("%Y-%m-%d %H:%M")
-    return [note.name or "–", note.fingerprint, str(note.dim), count, size, used]
+    used = datetime.fromtimestamp(note.used).astimezone()
+    return [note.name or "–", note.fingerprint, str(note.dim), count, size, f"{used:%Y-%m-%d %H:%M}"]
 
 
 def _print(message: str) -> None:

@@ -11,7 +11,7 @@ from embassay._version import __version__
 from embassay.errors import PluginError, UnknownNameError, say
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
-from embassay.run.presets import named, names
+from embassay.run.presets import Member, named, names
 from embassay.run.profiles import PROFILES
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
@@ -92,8 +92,10 @@ def _profiles() -> Table:
     """Return a table of the profiles with their diagnostics."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name, profile in PROFILES.items():
-        others = "; and those of other packages" if profile.with_others else ""
-        table.add_row(Text(name), Text(f"{profile.purpose}\n{'; '.join(profile.diagnostics)}{others}"))
+        diagnostics = "; ".join(profile.diagnostics)
+        if profile.with_others:
+            diagnostics += "; and those of other packages"
+        table.add_row(Text(name), Text(f"{profile.purpose}\n{diagnostics}"))
     return table
 
 
@@ -101,10 +103,18 @@ def _sets(whole: bool) -> Table:
     """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name in names():
-        found = named(name)
-        lines = [f"{found.title}: {len(found.members)} encoders"]
-        for member in found.members if whole else ():
-            more = "; ".join(part for part in (member.parameters, member.note) if part)
-            lines.append(f"{member.called}: {member.spec or 'no spec'}" + (f" ({more})" if more else ""))
+        encoder_set = named(name)
+        lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
+        if whole:
+            lines += map(_member_line, encoder_set.members)
         table.add_row(Text(f"@{name}"), Text("\n".join(lines)))
     return table
+
+
+def _member_line(member: Member) -> str:
+    """Return the line of an encoder of a set: its name and spec, its size and a note."""
+    line = f"{member.called}: {member.spec or 'no spec'}"
+    details = [detail for detail in (member.parameters, member.note) if detail]
+    if details:
+        line += f" ({'; '.join(details)})"
+    return line

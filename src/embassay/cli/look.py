@@ -69,30 +69,35 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     lines += [f"  {note}" for note in (*corpus.notes, *advice(corpus))]
     for sample in corpus.samples[:SAMPLES]:
         lines.append(f"  sample {sample.id}:")
-        own_fields = sample.fields()
+        sample_fields = sample.fields()
         fields = corpus.shown(sample.id)
         width = max(11, *map(len, fields))
         for name, text in fields.items():
-            # The texts that ``shown`` adds to a sample's own are cut there.
-            shown = _begun(text) if own_fields.get(name) == text else text
-            lines.append(f"    {name:<{width}} {shown}")
+            # Texts that the corpus adds to those of the sample are already truncated.
+            if sample_fields.get(name) == text:
+                text = _truncated(text)
+            lines.append(f"    {name:<{width}} {text}")
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
 
 
-def _begun(text: str) -> str:
-    """Return how a text begins."""
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+def _truncated(text: str) -> str:
+    """Return a text, or its first characters if it is long."""
+    if len(text) <= SHOWN:
+        return text
+    return f"{text[:SHOWN]}…"
 
 
 def _effective_units(audit: Audit) -> str:
     """Return the effective number of units if their sizes differ much."""
-    unequal = audit.effective_units < audit.units / 2
-    return f" (effective number {audit.effective_units:.0f})" if unequal else ""
+    if audit.effective_units >= audit.units / 2:
+        return ""
+    return f" (effective number {audit.effective_units:.0f})"
 
 
 def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
-    encoder, card = entry.encoder, entry.encoder.card
+    encoder = entry.encoder
+    card = encoder.card
     texts = distinct_texts(corpora)
     to_encode = _not_cached(encoder, texts, cache)
     if to_encode is None:
@@ -102,9 +107,13 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
         unchanged = " if the model has not changed" if card.remote else ""
         cached = f"{len(texts) - len(to_encode):,} of them cached{unchanged}"
         parts = [f"{len(texts):,} distinct texts to encode, {cached}"]
-    parts += _estimate(encoder, to_encode) if card.remote else _tokens(encoder, texts)
+    if card.remote:
+        parts += _estimate(encoder, to_encode)
+    else:
+        parts += _tokens(encoder, texts)
     lines = [f"{entry.label}: {'; '.join(parts)}"]
-    lines += [f"  prompt before each {role}: {prompt!r}" for role, prompt in card.prompts.items()]
+    for role, prompt in card.prompts.items():
+        lines.append(f"  prompt before each {role}: {prompt!r}")
     lines += [f"  {warning}" for warning in card.warnings]
     for line in lines:
         console.print(RichText(line), soft_wrap=True)
@@ -117,8 +126,11 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     card = encoder.card
     if cache is None or not card.cached or card.fitted:
         return None
+    # Computing the fingerprint of a service would send it a request.
     fingerprint: str | None = encoder.known_fingerprint if isinstance(encoder, Remote) else encoder.fingerprint
-    return cache.missing(fingerprint, texts) if fingerprint else None
+    if not fingerprint:
+        return None
+    return cache.missing(fingerprint, texts)
 
 
 def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
@@ -131,20 +143,25 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     """Estimate the tokens and the cost of a service without sending it anything."""
-    price, limit = encoder.card.price, encoder.card.max_tokens
-    tokens, cost, long = 0, 0.0, 0
+    price = encoder.card.price
+    limit = encoder.card.max_tokens
+    tokens, cost, too_long = 0, 0.0, 0
     for role, of_role in _by_role(texts).items():
         tokens_of_role, cost_of_role = encoder.estimate(of_role, role)
         tokens += tokens_of_role
         cost += cost_of_role or 0.0
         if limit:
-            long += int((encoder.estimate_tokens(of_role, role) > limit).sum())
+            too_long += int((encoder.estimate_tokens(of_role, role) > limit).sum())
     parts = [f"about {tokens:,} tokens to send"]
-    parts.append("pass price= for the cost" if price is None else f"about {cost:,.4g} at {price:g} per million tokens")
-    if beyond := encoder.beyond_budget(tokens):
-        parts.append(beyond)
+    if price is None:
+        parts.append("pass price= for the cost")
+    else:
+        parts.append(f"about {cost:,.4g} at {price:g} per million tokens")
+    over_budget = encoder.beyond_budget(tokens)
+    if over_budget:
+        parts.append(over_budget)
     if limit:
-        parts.append(f"about {long:,} texts longer than its limit of {limit} tokens")
+        parts.append(f"about {too_long:,} texts longer than its limit of {limit} tokens")
     return parts
 
 
@@ -155,16 +172,17 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     lengths: list[tuple[int, str]] = []
     try:
         for role, of_role in _by_role(texts).items():
-            lengths += zip(map(int, encoder.count_tokens(of_role, role)), of_role, strict=True)
+            counts = map(int, encoder.count_tokens(of_role, role))
+            lengths += zip(counts, of_role, strict=True)
     except EncoderError as error:
         return [str(error)]
     total = f"{sum(tokens for tokens, _ in lengths):,} tokens"
     limit = encoder.card.max_tokens
     if not limit:
         return [total, "no length limit"]
-    cut = [(tokens, text) for tokens, text in lengths if tokens > limit]
-    which = ""
-    if cut:
-        most, longest = max(cut)
-        which = f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
-    return [total, f"{len(cut):,} texts longer than its limit of {limit} tokens{which}"]
+    truncated = [(tokens, text) for tokens, text in lengths if tokens > limit]
+    longer = f"{len(truncated):,} texts longer than its limit of {limit} tokens"
+    if truncated:
+        most, longest = max(truncated)
+        longer += f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
+    return [total, longer]

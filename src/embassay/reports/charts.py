@@ -1,8 +1,9 @@
-"""Layout parts to Vega-Lite specifications; nothing is computed."""
+"""Turn parts of a page's layout into Vega-Lite specifications. Nothing is computed here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import cycle, islice, pairwise
 from typing import Any
 
 from embassay.layout import (
@@ -22,14 +23,14 @@ from embassay.result import Row
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
-"""The fields of a figure with its interval."""
+"""The fields of a value with its interval."""
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
-"""Colours of lines that are told apart by name."""
+"""Colours of lines, in turn."""
 LINE = 34
-"""Height of one encoder's line, in pixels."""
+"""Height of the line of one encoder, in pixels."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
-"""Patterns of lines: the first is unbroken."""
+"""Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
 Spec = dict[str, Any]
 """A Vega-Lite specification."""
 
@@ -39,20 +40,23 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     import altair as alt
 
     values = []
-    for encoder in scope.encoders:
-        row = scope.figure(encoder, part.column)
-        if row is not None and row.value is not None:
-            values.append({**_figure(row), "baseline": scope.baseline(encoder)})
+    for row in _defined(scope, part.column):
+        value = _estimate(row)
+        value["baseline"] = scope.is_baseline(row.encoder)
+        values.append(value)
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
-    is_share = part.column.format == "percent" and all(value["value"] >= 0 for value in values)
-    scale = alt.Scale(domain=[0, 1]) if is_share else alt.Scale(zero=False)
+    if part.column.format == "percent" and all(value["value"] >= 0 for value in values):
+        scale = alt.Scale(domain=[0, 1])
+    else:
+        scale = alt.Scale(zero=False)
     colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
     base = alt.Chart(alt.Data(values=values)).encode(y=_encoder_axis(alt, scope))
     layers = []
-    if any(value["low"] is not None for value in values):
-        layers.append(base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", color=colour))
+    if _have_intervals(values):
+        rules = base.mark_rule(strokeWidth=2)
+        layers.append(rules.encode(x="low:Q", x2="high:Q", color=colour))
     dots = base.mark_circle(size=90, opacity=1).encode(
         x=alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=axis_format), scale=scale),
         color=colour,
@@ -61,8 +65,9 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     layers.append(dots)
     if part.chance is not None:
         chance = alt.Chart(alt.Data(values=[{"chance": part.chance}]))
-        layers.append(chance.mark_rule(strokeDash=[4, 4], color=VERMILION).encode(x="chance:Q"))
+        dashed = chance.mark_rule(strokeDash=[4, 4], color=VERMILION)
         word = chance.mark_text(text="chance", align="left", dx=4, dy=-6, color="#a34400", fontSize=11)
+        layers.append(dashed.encode(x="chance:Q"))
         layers.append(word.encode(x="chance:Q", y=alt.value(0)))
     return _finished(alt.layer(*layers), part.title, LINE * len(values))
 
@@ -74,7 +79,7 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     values = []
     for encoder in scope.encoders:
         for place, (subset, label) in enumerate(part.parts):
-            row = scope.figure(encoder, Column("", part.quantity, subset))
+            row = scope.row_of(encoder, Column("", part.quantity, subset))
             if row is not None and row.value is not None:
                 values.append({"encoder": encoder, "part": label, "order": place, "value": row.value})
     if not values:
@@ -101,29 +106,31 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
 
 
 def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
-    """Draw the published points of each group, and the reader's own as labelled lines."""
+    """Draw the published points of each group as dots, and those measured in this run as labelled lines."""
     import altair as alt
 
     data = scope.series(part.series, "points")
     if not data:
         return None
     field = data["value"]
+    tooltip = ["name:N", "group:N", alt.Tooltip(f"{field}:Q", format=".1%")]
     y = alt.Y("group:N", title=None, sort=list(data["groups"]), axis=alt.Axis(labelLimit=140))
     x = alt.X(f"{field}:Q", title=field, axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1]))
     published = (
         alt.Chart(alt.Data(values=data["points"]))
         .mark_circle(size=55, opacity=0.45, color=GREY)
-        .encode(x=x, y=y, tooltip=["name:N", "group:N", alt.Tooltip(f"{field}:Q", format=".1%")])
+        .encode(x=x, y=y, tooltip=tooltip)
     )
     mean = (
         alt.Chart(alt.Data(values=data["points"]))
         .mark_tick(color="#222", thickness=3, height=22)
         .encode(x=alt.X(f"mean({field}):Q", title=field), y=y)
     )
-    own = alt.Chart(alt.Data(values=data["own"]))
-    rules = own.mark_rule(strokeWidth=2).encode(
+    measured = alt.Chart(alt.Data(values=data["own"]))
+    legend = alt.Legend(orient="bottom", columns=2, labelLimit=250)
+    rules = measured.mark_rule(strokeWidth=2).encode(
         x=f"{field}:Q",
-        color=alt.Color("name:N", title="measured here", legend=alt.Legend(orient="bottom", columns=2, labelLimit=250)),
+        color=alt.Color("name:N", title="measured here", legend=legend),
         tooltip=["name:N", alt.Tooltip(f"{field}:Q", format=".1%")],
     )
     return _finished(alt.layer(published, mean, rules), part.title, 44 * len(data["groups"]))
@@ -135,11 +142,10 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
 
     values = []
     for subset, label in part.parts:
-        column = Column("", part.quantity, subset)
-        for encoder in scope.encoders:
-            row = scope.figure(encoder, column)
-            if row is not None and row.value is not None:
-                values.append({"subset": label, **_figure(row)})
+        for row in _defined(scope, Column("", part.quantity, subset)):
+            value = _estimate(row)
+            value["subset"] = label
+            values.append(value)
     if not values:
         return None
     labels = _distinct(values, "subset")
@@ -158,18 +164,20 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
 
 
 def count_bars(scope: Scope, part: CountBars) -> Spec | None:
-    """Draw a column of a table as bars, side by side where another column names groups of them."""
+    """Draw a column of a table as bars; if another column names groups, their bars are side by side."""
     import altair as alt
 
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
-    place = {name: number for number, name in enumerate(data["columns"])}
+    x = data["columns"].index(part.x)
+    y = data["columns"].index(part.y)
+    by = data["columns"].index(part.by) if part.by else None
     values = []
     for row in data["rows"]:
-        group = row[place[part.by]] if part.by else ""
-        values.append({"x": row[place[part.x]], "y": row[place[part.y]], "by": group})
-    style = ".0%" if data["formats"][place[part.y]] == "percent" else ",.0f"
+        group = "" if by is None else row[by]
+        values.append({"x": row[x], "y": row[y], "by": group})
+    style = ".0%" if data["formats"][y] == "percent" else ",.0f"
     order = sorted({value["x"] for value in values})
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -183,7 +191,8 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     if part.by:
         names = _distinct(values, "by")
         legend = alt.Legend(orient="bottom", labelLimit=250)
-        chart = chart.encode(xOffset=alt.XOffset("by:N", sort=names), color=_colours(alt, "by:N", names, LINES, legend))
+        colours = _colours(alt, "by:N", names, LINES, legend)
+        chart = chart.encode(xOffset=alt.XOffset("by:N", sort=names), color=colours)
     return _finished(chart, part.title, 180)
 
 
@@ -194,16 +203,18 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     values = []
     for encoder, size in scope.sizes.items():
         for column in part.columns:
-            row = scope.figure(encoder, column)
+            row = scope.row_of(encoder, column)
             if row is not None and row.value is not None:
-                values.append({"column": column.heading, "size": size, **_figure(row)})
+                values.append({"column": column.heading, "size": size, **_estimate(row)})
     if len(_distinct(values, "encoder")) < 2:
         return None
     names = [column.heading for column in part.columns]
     title = ", ".join(names)
     axis_format, fine_format = _formats(part.columns[0].format)
+    # Sizes of models span orders of magnitude.
+    size_scale = alt.Scale(type="log")
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("size:Q", title="parameters", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s")),
+        x=alt.X("size:Q", title="parameters", scale=size_scale, axis=alt.Axis(format="~s")),
         color=_colours(alt, "column:N", names, LINES, alt.Legend(orient="bottom")),
         tooltip=[
             alt.Tooltip("encoder:N"),
@@ -214,21 +225,26 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     )
     y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
     dots = base.mark_circle(size=80, opacity=1).encode(y=y)
-    if not any(value["low"] is not None for value in values):
+    if not _have_intervals(values):
         return _finished(dots, part.title, 220)
     rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return _finished(alt.layer(rules, dots), part.title, 220)
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
-    """Draw lines over a common axis: one picture for each encoder asked for, or all in one."""
+    """Draw lines over a common axis, in one chart or, with ``split``, in one chart for each candidate.
+
+    Yields
+    ------
+    The encoder of the chart, or an empty text, and the chart.
+    """
     data = scope.series(part.series, "curve")
     if not data:
         return
     if not part.split:
         yield "", _lines(scope, part.title, data, data["lines"], by_encoder=True)
         return
-    for encoder in _pictured(scope):
+    for encoder in _encoders_with_chart(scope):
         lines = [line for line in data["lines"] if line["encoder"] == encoder]
         if lines:
             yield encoder, _lines(scope, f"{part.title}, {encoder}", data, lines, by_encoder=False)
@@ -240,16 +256,20 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
 
     values = []
     for line in lines:
-        for x, y in zip(line.get("at", data["at"]), line["y"], strict=True):
+        # A line may have its own positions on the x axis.
+        positions = line.get("at", data["at"])
+        for x, y in zip(positions, line["y"], strict=True):
             values.append({"encoder": line["encoder"], "line": line["line"], "x": x, "y": y})
     names = _distinct(lines, "line")
     if by_encoder:
         colours = _by_encoder(alt, scope)
     else:
         colours = _colours(alt, "line:N", names, LINES, alt.Legend(orient="bottom", columns=4, labelLimit=250))
-    # The second kind of line is dashed, so that they differ without colour.
+    # Lines also differ by their dashes, so that they can be distinguished without colour.
     dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
-    dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222") if len(names) > 1 else None
+    dash_legend = None
+    if len(names) > 1:
+        dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222")
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2)
@@ -265,23 +285,25 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
 
 
 def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
-    """Draw one picture for each encoder asked for: its histograms over each other."""
+    """Draw one chart for each candidate, with its histograms on top of each other."""
     import altair as alt
 
     data = scope.series(part.series, "histogram")
     if not data:
         return
-    edges = data["edges"]
-    for encoder in _pictured(scope):
+    for encoder in _encoders_with_chart(scope):
         panels = [panel for panel in data["panels"] if panel["encoder"] == encoder]
         if not panels:
             continue
         values = []
         for panel in panels:
-            for low, high, share in zip(edges, edges[1:], panel["shares"], strict=False):
+            bins = pairwise(data["edges"])
+            for (low, high), share in zip(bins, panel["shares"], strict=False):
                 values.append({"line": panel["line"], "low": low, "high": high, "share": share})
         names = [panel["line"] for panel in panels]
-        legend = alt.Legend(orient="bottom", labelLimit=250) if len(names) > 1 else None
+        legend = None
+        if len(names) > 1:
+            legend = alt.Legend(orient="bottom", labelLimit=250)
         chart = (
             alt.Chart(alt.Data(values=values))
             .mark_bar(opacity=0.55, binSpacing=0)
@@ -296,34 +318,47 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
         yield encoder, _finished(chart, f"{part.title}, {encoder}", 150)
 
 
-def _pictured(scope: Scope) -> list[str]:
-    """Return the encoders that get a picture of their own: those asked for, or all where none was."""
-    return [encoder for encoder in scope.encoders if not scope.baseline(encoder)] or list(scope.encoders)
+def _encoders_with_chart(scope: Scope) -> list[str]:
+    """Return the encoders that have a chart of their own: the candidates, or all encoders if all are baselines."""
+    candidates = [encoder for encoder in scope.encoders if not scope.is_baseline(encoder)]
+    return candidates or list(scope.encoders)
 
 
-def _figure(row: Row) -> dict[str, Any]:
-    """Return the data of a figure with its interval."""
+def _defined(scope: Scope, column: Column) -> list[Row]:
+    """Return the row of each encoder that has a value in a column."""
+    rows = [scope.row_of(encoder, column) for encoder in scope.encoders]
+    return [row for row in rows if row is not None and row.value is not None]
+
+
+def _have_intervals(values: Sequence[dict[str, Any]]) -> bool:
+    return any(value["low"] is not None for value in values)
+
+
+def _estimate(row: Row) -> dict[str, Any]:
+    """Return the value of a row with its interval, as data of a chart."""
     return {"encoder": row.encoder, "value": row.value, "low": row.low, "high": row.high}
 
 
 def _formats(style: Format) -> tuple[str, str]:
-    """Return how numbers are written at an axis, and more finely in a tooltip."""
-    return (".2f", ".3f") if style == "number" else (".0%", ".1%")
+    """Return the formats of numbers on an axis and in a tooltip, which has one more digit."""
+    if style == "number":
+        return ".2f", ".3f"
+    return ".0%", ".1%"
 
 
 def _range_tooltips(alt: Any, style: str) -> list[Any]:
-    """Return the tooltips of a figure with its interval."""
+    """Return the tooltips of a value and its interval."""
     return [alt.Tooltip(f"{name}:Q", format=style) for name in RANGE]
 
 
 def _distinct(values: Sequence[dict[str, Any]], field: str) -> list[Any]:
-    """Return the distinct values of a field, in the order in which they are first seen."""
+    """Return the distinct values of a field, in order of first appearance."""
     return list(dict.fromkeys(value[field] for value in values))
 
 
 def _repeated(styles: Sequence[Any], count: int) -> list[Any]:
-    """Return ``count`` colours or patterns, from the first again where there are fewer."""
-    return [styles[place % len(styles)] for place in range(count)]
+    """Return ``count`` colours or patterns; the list starts again if it is too short."""
+    return list(islice(cycle(styles), count))
 
 
 def _by_encoder(alt: Any, scope: Scope) -> Any:
@@ -332,7 +367,7 @@ def _by_encoder(alt: Any, scope: Scope) -> Any:
 
 
 def _colours(alt: Any, field: str, names: list[str], colours: Sequence[str], legend: Any) -> Any:
-    """Return the colours by the names in a field."""
+    """Return the encoding that gives each name in a field its own colour."""
     scale = alt.Scale(domain=names, range=_repeated(colours, len(names)))
     return alt.Color(field, title=None, sort=names, scale=scale, legend=legend)
 
@@ -342,7 +377,7 @@ def _encoder_axis(alt: Any, scope: Scope) -> Any:
 
 
 def _finished(chart: Any, title: str, height: int) -> Spec:
-    """Return the specification of a chart, with what all charts have in common."""
+    """Return the specification of a chart, with the settings that all charts share."""
     chart = chart.properties(width="container", height=height, description=title, background="transparent")
     spec: Spec = (
         chart.configure_view(stroke=None)

@@ -1,4 +1,4 @@
-"""Rows of a result to tables of text; nothing is computed."""
+"""Turn rows of a result into tables of text. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ from embassay.layout import (
     CorpusTable,
     EncoderTable,
     Examples,
+    Format,
     Matrix,
     SeriesTable,
     SizeTable,
     SubsetTable,
 )
 from embassay.reports.words import remark
-from embassay.result import Example, Result, Row
+from embassay.result import Comparison, Example, Result, Row
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
 LEFT_OUT = "(text left out)"
 ALPHA = 0.05
-"""The level of tests: smaller p-values stand out."""
+"""The significance level: smaller p-values are printed in bold."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in one place of a table.
+    """The content of one cell of a table.
 
     Attributes
     ----------
     interval
-        The interval of a figure, empty for none.
+        The interval of a number; empty if it has none.
     remark
-        What must be said of a figure.
+        A caveat about a number.
     strong
-        Whether it stands out.
+        Whether the cell is printed in bold.
     shade
-        How dark it is, from 0 to 1; None for no shade.
+        The darkness of the background, from 0 to 1; None for no shade.
     """
 
     text: str
@@ -56,7 +57,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with the signatures of the figures in it."""
+    """A table with the signatures of the numbers in it."""
 
     title: str
     head: tuple[str, ...]
@@ -67,15 +68,16 @@ class Table:
 
     @property
     def numeric(self) -> tuple[bool, ...]:
-        """Whether a column holds numbers, and so lines up on the right; none does in a table without rows."""
+        """Whether each column holds numbers only and is aligned right; False for all columns if there are no rows."""
         if not self.rows:
             return (False,) * len(self.head)
-        return tuple(all(cell.text[:1] in DIGITS for cell in column) for column in zip(*self.rows, strict=True))
+        columns = zip(*self.rows, strict=True)
+        return tuple(all(cell.text[:1] in DIGITS for cell in column) for column in columns)
 
 
 @dataclass(frozen=True)
 class Scope:
-    """One diagnostic on one corpus of a result, and the figure that its encoders are ordered by."""
+    """The part of a result about one diagnostic on one corpus, and the column that its encoders are ordered by."""
 
     result: Result
     diagnostic: str
@@ -89,42 +91,46 @@ class Scope:
 
     @cached_property
     def encoders(self) -> tuple[str, ...]:
-        """The encoders with a row in this scope, the highest headline figure first, those without one last."""
+        """The encoders with a row in this scope, by descending headline value; those without a value are last."""
         present = {row.encoder for row in self.rows}
         names = [encoder.name for encoder in self.result.encoders if encoder.name in present]
-        headlines = {name: self.figure(name, self.headline) for name in names}
+        return tuple(sorted(names, key=self._headline_value, reverse=True))
 
-        def height(name: str) -> float:
-            row = headlines[name]
-            return -math.inf if row is None or row.value is None else row.value
-
-        return tuple(sorted(names, key=height, reverse=True))
-
-    def figure(self, encoder: str, column: Column) -> Row | None:
-        """Return an encoder's row of a column, if there is one."""
+    def row_of(self, encoder: str, column: Column) -> Row | None:
+        """Return the row of an encoder in a column; None if there is none."""
         return self._index.get((encoder, column.quantity, column.subset, column.condition, column.measure))
 
-    def figures(self, encoder: str, columns: Iterable[Column]) -> list[Row | None]:
-        """Return an encoder's rows of columns, None for each that it has not."""
-        return [self.figure(encoder, column) for column in columns]
+    def rows_of(self, encoder: str, columns: Iterable[Column]) -> list[Row | None]:
+        """Return the row of an encoder in each column; None for each missing row."""
+        return [self.row_of(encoder, column) for column in columns]
 
     def series(self, name: str, kind: str) -> Any:
-        """Return the data of a series, or None where there is none of that name and kind."""
+        """Return the data of a series; None if there is no series of that name and kind."""
         key = (self.diagnostic, self.corpus, name, kind)
         for series in self.result.series:
             if (series.diagnostic, series.corpus, series.name, series.kind) == key:
                 return series.data
         return None
 
-    def baseline(self, encoder: str) -> bool:
-        """Say whether an encoder joined as a baseline."""
+    def is_baseline(self, encoder: str) -> bool:
+        """Return whether an encoder was added as a baseline."""
         return encoder in self._baselines
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """The number of parameters of each encoder of this scope that is known to have some, the smallest first."""
-        known = {e.name: e.parameters for e in self.result.encoders if e.name in self.encoders and e.parameters}
-        return dict(sorted(known.items(), key=lambda item: (item[1], item[0])))
+        """The number of parameters of each encoder of this scope for which it is known, in ascending order."""
+        sizes: dict[str, int] = {}
+        for encoder in self.result.encoders:
+            if encoder.parameters and encoder.name in self.encoders:
+                sizes[encoder.name] = encoder.parameters
+        return dict(sorted(sizes.items(), key=lambda item: (item[1], item[0])))
+
+    def _headline_value(self, encoder: str) -> float:
+        """Return the value that encoders are ordered by; −inf for an encoder without one."""
+        row = self.row_of(encoder, self.headline)
+        if row is None or row.value is None:
+            return -math.inf
+        return row.value
 
     @cached_property
     def _baselines(self) -> frozenset[str]:
@@ -132,7 +138,10 @@ class Scope:
 
     @cached_property
     def _index(self) -> dict[tuple[str, ...], Row]:
-        """Rows by encoder, quantity, subset, condition and measure; the first of any measure without one."""
+        """Rows by encoder, quantity, subset, condition and measure.
+
+        With an empty measure, the key stands for the first row of any measure.
+        """
         index: dict[tuple[str, ...], Row] = {}
         for row in self.rows:
             key = (row.encoder, row.quantity, row.subset, row.condition)
@@ -143,10 +152,10 @@ class Scope:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a table of figures: the cells that name it, and the rows of its figures, None for a missing one."""
+    """A line of a table of numbers: the cells that name it, and the row of each column; None for a missing one."""
 
     names: tuple[Cell, ...]
-    figures: Sequence[Row | None]
+    rows: Sequence[Row | None]
 
 
 def figure_table(
@@ -155,186 +164,259 @@ def figure_table(
     columns: Sequence[Column],
     lines: Sequence[Line],
 ) -> Table:
-    """Lay out lines of figures.
+    """Lay out lines of numbers.
 
     Parameters
     ----------
+    part
+        The title and the note of the table.
+    head
+        The headings of all columns, those of the names included.
     columns
-        How the figures of each line are written.
+        The formats of the numbers, one column for each row of a line.
     """
-    rows = []
+    table_rows = []
+    shown: list[Row | None] = []
     for line in lines:
-        cells = [_figure(row, column) for row, column in zip(line.figures, columns, strict=True)]
-        rows.append((*line.names, *cells))
-    signatures = _signatures(row for line in lines for row in line.figures)
-    return Table(part.title, tuple(head), tuple(rows), part.note, signatures, getattr(part, "folded", False))
+        cells = list(line.names)
+        for row, column in zip(line.rows, columns, strict=True):
+            cells.append(_number_cell(row, column))
+        table_rows.append(tuple(cells))
+        shown += line.rows
+    return Table(
+        title=part.title,
+        head=tuple(head),
+        rows=tuple(table_rows),
+        note=part.note,
+        signatures=_signatures(shown),
+        folded=getattr(part, "folded", False),
+    )
 
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
-    """Lay out one line for each encoder (and measure); columns that no encoder has are left out."""
+    """Lay out one line for each encoder (and measure). Columns without any row are left out."""
     lines = []
     for encoder in scope.encoders:
-        for measure in part.measures or ("",):
-            names = (_name(scope, encoder), Cell(measure)) if part.measures else (_name(scope, encoder),)
-            columns = [replace(column, measure=measure or column.measure) for column in part.columns]
-            lines.append(Line(names, scope.figures(encoder, columns)))
-    present = [place for place in range(len(part.columns)) if any(line.figures[place] for line in lines)]
-    if not present:
+        name = _name_cell(scope, encoder)
+        if not part.measures:
+            lines.append(Line((name,), scope.rows_of(encoder, part.columns)))
+        for measure in part.measures:
+            columns = [replace(column, measure=measure) for column in part.columns]
+            lines.append(Line((name, Cell(measure)), scope.rows_of(encoder, columns)))
+
+    kept = [index for index in range(len(part.columns)) if any(line.rows[index] for line in lines)]
+    if not kept:
         return None
-    lines = [Line(line.names, [line.figures[place] for place in present]) for line in lines]
-    columns = [part.columns[place] for place in present]
-    head = ["encoder", "measure"] if part.measures else ["encoder"]
-    return figure_table(part, (*head, *map(_heading, columns)), columns, lines)
+    lines = [Line(line.names, [line.rows[index] for index in kept]) for line in lines]
+    columns = [part.columns[index] for index in kept]
+    head = ["encoder"]
+    if part.measures:
+        head.append("measure")
+    head += map(_heading, columns)
+    return figure_table(part, head, columns, lines)
 
 
 def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
-    """Lay out one line for each subset, from the rows that are no encoder's; None when there are none."""
+    """Lay out one line for each subset, from the rows without an encoder; None if there are none."""
     quantities = {column.quantity for column in part.columns}
     subsets = dict.fromkeys(row.subset for row in scope.rows if not row.encoder and row.quantity in quantities)
+    if not subsets:
+        return None
     lines = []
     for subset in subsets:
-        figures = scope.figures("", [replace(column, subset=subset) for column in part.columns])
-        items = max((row.items for row in figures if row), default=0)
-        lines.append(Line((Cell(subset.replace("_", " ")), Cell(f"{items:,}")), figures))
-    if not lines:
-        return None
-    return figure_table(part, ("subset", "items", *map(_heading, part.columns)), part.columns, lines)
+        columns = [replace(column, subset=subset) for column in part.columns]
+        rows = scope.rows_of("", columns)
+        items = max((row.items for row in rows if row), default=0)
+        names = (Cell(subset.replace("_", " ")), Cell(f"{items:,}"))
+        lines.append(Line(names, rows))
+    head = ["subset", "items", *map(_heading, part.columns)]
+    return figure_table(part, head, part.columns, lines)
 
 
 def across_table(scope: Scope, part: AcrossTable) -> Table | None:
-    """Lay out one line for each encoder, with another diagnostic's figure on each of its corpora; None without."""
+    """Lay out one line for each encoder, with its rows of another diagnostic on each corpus of that diagnostic.
+
+    Returns None if the other diagnostic has no rows.
+    """
     rows_of_other = [row for row in scope.result.rows if row.diagnostic == part.diagnostic and row.encoder]
     corpora = dict.fromkeys(row.corpus for row in rows_of_other)
     if not corpora:
         return None
-    others = [Scope(scope.result, part.diagnostic, corpus, part.other) for corpus in corpora]
+    head = ["encoder"]
+    columns = []
+    other_scopes = []
+    for corpus in corpora:
+        head.append(f"{part.other.heading}, {corpus}")
+        columns.append(part.other)
+        other_scopes.append(Scope(scope.result, part.diagnostic, corpus, part.other))
+    head += map(_heading, part.columns)
+    columns += part.columns
+
     lines = []
     for encoder in scope.encoders:
-        of_others = [other.figure(encoder, part.other) for other in others]
-        lines.append(Line((_name(scope, encoder),), of_others + scope.figures(encoder, part.columns)))
-    headings = [f"{part.other.heading}, {corpus}" for corpus in corpora]
-    head = ("encoder", *headings, *map(_heading, part.columns))
-    return figure_table(part, head, [part.other] * len(others) + list(part.columns), lines)
+        rows = [other_scope.row_of(encoder, part.other) for other_scope in other_scopes]
+        rows += scope.rows_of(encoder, part.columns)
+        lines.append(Line((_name_cell(scope, encoder),), rows))
+    return figure_table(part, head, columns, lines)
 
 
 def size_table(scope: Scope, part: SizeTable) -> Table | None:
     """Lay out one line for each encoder of known size, the smallest first; None for fewer than two of them."""
     lines = []
     for encoder, size in scope.sizes.items():
-        figures = scope.figures(encoder, part.columns)
-        if any(figures):
-            lines.append(Line((_name(scope, encoder), Cell(f"{size:,}")), figures))
+        rows = scope.rows_of(encoder, part.columns)
+        if any(rows):
+            names = (_name_cell(scope, encoder), Cell(f"{size:,}"))
+            lines.append(Line(names, rows))
     if len(lines) < 2:
         return None
-    return figure_table(part, ("encoder", "parameters", *map(_heading, part.columns)), part.columns, lines)
+    head = ["encoder", "parameters", *map(_heading, part.columns)]
+    return figure_table(part, head, part.columns, lines)
 
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
-    """Lay out one line for each subset, one column for each encoder; None when there are no such subsets."""
-    rows = [row for row in scope.rows if row.quantity == part.quantity and not row.condition]
-    rows = [row for row in rows if _matches(row.subset, part)]
-    if not rows:
-        return None
+    """Lay out one line for each subset, one column for each encoder; None if there are no such subsets."""
+    shown = []
     items: dict[str, int] = {}
-    for row in rows:
-        items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
+    for row in scope.rows:
+        if row.quantity == part.quantity and not row.condition and _matches(row.subset, part):
+            shown.append(row)
+            items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
+    if not shown:
+        return None
     lines = []
     for subset, count in items.items():
+        label = subset.replace(":", ": ").replace("_", " ")
         column = Column("", part.quantity, subset)
-        figures = [scope.figure(encoder, column) for encoder in scope.encoders]
-        lines.append(Line((Cell(subset.replace(":", ": ").replace("_", " ")), Cell(f"{count:,}")), figures))
+        rows = [scope.row_of(encoder, column) for encoder in scope.encoders]
+        lines.append(Line((Cell(label), Cell(f"{count:,}")), rows))
     columns = [Column("", part.quantity, format=part.format)] * len(scope.encoders)
-    table = figure_table(part, ("subset", "items", *scope.encoders), columns, lines)
-    return replace(table, signatures=_signatures(rows))
+    table = figure_table(part, ["subset", "items", *scope.encoders], columns, lines)
+    # In the order of the result, not of the lines.
+    return replace(table, signatures=_signatures(shown))
 
 
 FAMILIES = {"reference": "reference", "baseline": "lexical baseline", "all": "all pairs"}
-"""What the families of comparisons are called."""
+"""The names of the families of comparisons in tables."""
 
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
-    """Lay out one line for each comparison, family by family; None when there is nothing to compare."""
-    column = part.column
-    key = (scope.diagnostic, scope.corpus, column.quantity, column.subset, column.condition)
-    difference_format = "points" if column.format == "percent" else column.format
+    """Lay out one line for each comparison, family by family; None if there are no comparisons."""
+    comparisons = [c for c in scope.result.comparisons if _is_of_column(c, scope, part.column)]
+    if not comparisons:
+        return None
     rows = []
     compared = set()
-    for c in scope.result.comparisons:
-        if (c.diagnostic, c.corpus, c.quantity, c.subset, c.condition) != key or column.measure not in ("", c.measure):
-            continue
-        compared |= {c.a, c.b}
-        is_significant = c.p_holm is not None and c.p_holm <= ALPHA
-        cells = (
-            Cell(f"{c.a} − {c.b}"),
-            Cell(FAMILIES[c.family]),
-            Cell(
-                number(c.difference, difference_format, signed=True),
-                interval(c.low, c.high, column.format, signed=True),
-            ),
-            Cell(p_value(c.p)),
-            Cell(p_value(c.p_holm), strong=is_significant),
-            Cell(f"{c.items:,}"),
-        )
-        rows.append(cells)
-    if not rows:
-        return None
+    for comparison in comparisons:
+        compared |= {comparison.a, comparison.b}
+        rows.append(_comparison_cells(comparison, part.column.format))
     head = ("pair", "question", "difference", "p", "p (Holm)", "items")
-    signatures = _signatures(scope.figure(encoder, column) for encoder in scope.encoders if encoder in compared)
-    return Table(part.title, head, tuple(rows), part.note, signatures)
+    rows_compared = [scope.row_of(encoder, part.column) for encoder in scope.encoders if encoder in compared]
+    return Table(part.title, head, tuple(rows), part.note, _signatures(rows_compared))
+
+
+def _is_of_column(comparison: Comparison, scope: Scope, column: Column) -> bool:
+    """Return whether a comparison is of the scope and of the quantity of a column."""
+    if (comparison.diagnostic, comparison.corpus) != (scope.diagnostic, scope.corpus):
+        return False
+    if column.measure not in ("", comparison.measure):
+        return False
+    quantity = (comparison.quantity, comparison.subset, comparison.condition)
+    return quantity == (column.quantity, column.subset, column.condition)
+
+
+def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]:
+    """Return the line of a comparison, whose values are written in ``style``."""
+    # The difference of two percentages is in percentage points.
+    difference_style: Format = "points" if style == "percent" else style
+    difference = number(comparison.difference, difference_style, signed=True)
+    ends = interval(comparison.low, comparison.high, style, signed=True)
+    is_significant = comparison.p_holm is not None and comparison.p_holm <= ALPHA
+    return (
+        Cell(f"{comparison.a} − {comparison.b}"),
+        Cell(FAMILIES[comparison.family]),
+        Cell(difference, ends),
+        Cell(p_value(comparison.p)),
+        Cell(p_value(comparison.p_holm), strong=is_significant),
+        Cell(f"{comparison.items:,}"),
+    )
 
 
 def series_table(scope: Scope, part: SeriesTable) -> Table | None:
-    """Lay out a series of kind ``table``; None when the result has none, or an empty one."""
+    """Lay out a series of kind ``table``; None if the result has none or an empty one."""
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
-    rows = tuple(tuple(map(_formatted, row, data["formats"])) for row in data["rows"])
+    rows = []
+    for values in data["rows"]:
+        cells = map(_formatted, values, data["formats"])
+        rows.append(tuple(cells))
     source = f"Source: {data['source']}." if "source" in data else ""
-    note = " ".join(filter(None, [part.note, source]))
     signatures = tuple(data.get("signatures") or ())
     if not signatures:
-        signatures = _signatures(scope.figure(encoder, scope.headline) for encoder in scope.encoders)
-    return Table(part.title, tuple(data["columns"]), rows, note, signatures, part.folded)
+        # A table without signatures has those of the headline.
+        headlines = [scope.row_of(encoder, scope.headline) for encoder in scope.encoders]
+        signatures = _signatures(headlines)
+    return Table(
+        title=part.title,
+        head=tuple(data["columns"]),
+        rows=tuple(rows),
+        note=_joined(part.note, source),
+        signatures=signatures,
+        folded=part.folded,
+    )
+
+
+def _joined(*sentences: str) -> str:
+    """Join the sentences of a note; empty ones are left out."""
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def matrix_table(scope: Scope, part: Matrix) -> Table | None:
-    """Lay out a series of kind ``matrix``, the encoder with the highest headline figure first; None without pairs."""
+    """Lay out a series of kind ``matrix`` in the order of the headline values; None for fewer than two encoders."""
     data = scope.series(part.series, "matrix")
     if not data or len(data["names"]) < 2:
         return None
-    place = {name: number for number, name in enumerate(data["names"])}
-    names = [name for name in scope.encoders if name in place]
+    index = {name: number for number, name in enumerate(data["names"])}
+    names = [name for name in scope.encoders if name in index]
     rows = []
     for a in names:
-        cells = [_name(scope, a)]
+        cells = [_name_cell(scope, a)]
+        numerators = data["numerator"][index[a]]
+        denominators = data["denominator"][index[a]]
         for b in names:
-            numerator = data["numerator"][place[a]][place[b]]
-            denominator = data["denominator"][place[a]][place[b]]
+            numerator = numerators[index[b]]
+            denominator = denominators[index[b]]
             if a == b:
                 cells.append(Cell(f"{denominator:,}", remark=data["diagonal"]))
             else:
                 cells.append(_fraction(numerator, denominator))
         rows.append(tuple(cells))
-    note = " ".join(filter(None, [part.note, data["note"]]))
+    note = _joined(part.note, data["note"])
     return Table(part.title, ("encoder", *names), tuple(rows), note, tuple(data["signatures"]))
 
 
 def _fraction(numerator: int, denominator: int) -> Cell:
-    """Write a share as a fraction, the larger the darker; a dash for none of nothing."""
+    """Write a share as a fraction, with a darker background for a larger share; a dash if the denominator is 0."""
     if not denominator:
         return Cell(DASH)
     return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
 
 
 def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
-    """Lay out each example that has a value: its texts, and each encoder's value of each; the highest stands out."""
+    """Lay out each item that has a value: its texts, and the value that each encoder gives to each text."""
+    key = (scope.diagnostic, scope.corpus, part.kind)
     by_item: dict[str, list[Example]] = {}
     for example in scope.result.examples:
-        if (example.diagnostic, example.corpus, example.kind) == (scope.diagnostic, scope.corpus, part.kind):
+        if (example.diagnostic, example.corpus, example.kind) == key:
             by_item.setdefault(example.item, []).append(example)
-    tables = [example_table(examples, part) for examples in by_item.values()]
-    # Of vectors that are all zero there is nothing to show.
-    return tuple(table for table in tables if table.rows)
+    tables = []
+    for examples in by_item.values():
+        table = example_table(examples, part)
+        # If all vectors of an item are zero, it has no values.
+        if table.rows:
+            tables.append(table)
+    return tuple(tables)
 
 
 def example_table(examples: Sequence[Example], part: Examples) -> Table:
@@ -350,51 +432,66 @@ def example_table(examples: Sequence[Example], part: Examples) -> Table:
         if not any(field in example.values for example in examples):
             continue
         texts = [example.texts.get(field, LEFT_OUT) for example in examples]
-        # A text that is each encoder's own has a line for each; encoders with the same text share one.
-        for text in dict.fromkeys(texts) if field in part.each else texts[:1]:
-            cells = [Cell(label), Cell(text)]
-            for example, own_text in zip(examples, texts, strict=True):
-                if field in part.each and own_text != text:
-                    cells.append(Cell(""))
-                else:
-                    cells.append(_example_value(example, field))
+        if field not in part.each:
+            # All encoders have the same text, so that one line is enough.
+            cells = [Cell(label), Cell(texts[0])]
+            cells += [_example_value(example, field) for example in examples]
             rows.append(tuple(cells))
+            continue
+        # Each encoder may have another text. Encoders with the same text share a line.
+        for text in dict.fromkeys(texts):
+            cells = [Cell(label), Cell(text)]
+            for example, text_of_encoder in zip(examples, texts, strict=True):
+                if text_of_encoder == text:
+                    cells.append(_example_value(example, field))
+                else:
+                    cells.append(Cell(""))
+            rows.append(tuple(cells))
+    encoders = [example.encoder for example in examples]
     title = examples[0].texts.get(part.heading, f"entry {examples[0].item}")
-    return Table(title, ("candidate", "sentence", *(example.encoder for example in examples)), tuple(rows))
+    return Table(title, ("candidate", "sentence", *encoders), tuple(rows))
 
 
 def _example_value(example: Example, field: str) -> Cell:
-    """Write an encoder's value of one text; the highest of its values stands out."""
+    """Write the value of one text; the highest value of the encoder is bold."""
     value = example.values.get(field)
     is_highest = value is not None and value == max(example.values.values())
     return Cell(number(value, "number"), strong=is_highest)
 
 
 def _matches(subset: str, part: SubsetTable) -> bool:
-    """Say whether a subset is one of those that a table shows."""
+    """Return whether a table shows a subset: with ``others``, those that no prefix matches."""
     for prefix in part.prefixes:
         if subset == prefix or (prefix.endswith(":") and subset.startswith(prefix)):
             return not part.others
     return part.others
 
 
-def _name(scope: Scope, encoder: str) -> Cell:
-    return Cell(encoder, remark=BASELINE if scope.baseline(encoder) else "")
+def _name_cell(scope: Scope, encoder: str) -> Cell:
+    """Return the cell with the name of an encoder."""
+    if scope.is_baseline(encoder):
+        return Cell(encoder, remark=BASELINE)
+    return Cell(encoder)
 
 
-def _figure(row: Row | None, column: Column) -> Cell:
-    """Write a figure with its interval and remark; a dash for a missing one."""
+def _number_cell(row: Row | None, column: Column) -> Cell:
+    """Write the value of a row with its interval and remark; a dash for a missing row."""
     if row is None:
         return Cell(DASH)
     signed = column.format == "points"
+    # The heading of the column names the unit.
     text = number(row.value, column.format, signed).removesuffix(" points")
-    ends = interval(row.low, row.high, column.format, signed) if column.interval else ""
+    ends = ""
+    if column.interval:
+        ends = interval(row.low, row.high, column.format, signed)
     return Cell(text, ends, remark(row))
 
 
 def _heading(column: Column) -> str:
-    """Return how a column is headed: points are named there, once."""
-    return f"{column.heading}, points" if column.format == "points" else column.heading
+    """Return the heading of a column, with the unit if it is points."""
+    if column.format == "points":
+        return f"{column.heading}, points"
+    return column.heading
 
 
 def _formatted(value: Any, style: str) -> Cell:
@@ -418,5 +515,6 @@ def _formatted(value: Any, style: str) -> Cell:
 
 
 def _signatures(rows: Iterable[Row | None]) -> tuple[str, ...]:
-    """Return the distinct signatures of rows, in their order."""
-    return tuple(dict.fromkeys(row.signature for row in rows if row is not None))
+    """Return the distinct signatures of the rows that are not None, in order."""
+    signatures = dict.fromkeys(row.signature for row in rows if row is not None)
+    return tuple(signatures)
