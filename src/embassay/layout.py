@@ -316,4 +316,4 @@ def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
         for quantity, subset, condition, measure in [key]
     )
     headline = EncoderTable("All figures", columns or (Column("value", "value", format="number"),))
-    return Layout(name, "The page of this diagnostic is not to be had here.", headline, (), "the diagnostic's own")
+    return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -228,8 +228,8 @@ LAYOUT = Layout(
         _COLUMNS,
         note="Dimensions used: the participation ratio, estimated without the bias of few texts; by chance it may be "
         "above the number of dimensions. IsoScore: 1 when all directions vary equally, 0 when one does; as published "
-        "and as plug-in it is too low where there are few texts. I_A: 1 when no direction carries more, the mean "
-        "included. No intervals.",
+        "and as plug-in it is too low where there are few texts. I_A: 1 when the vectors favour no direction, that of"
+        " their mean included. No intervals.",
     ),
     parts=(
         IntervalChart("IsoScore", _ISOSCORE),

@@ -448,8 +448,10 @@ LAYOUT = Layout(
     headline=EncoderTable(
         "Distance of the domain's texts to the nearest general text",
         _COLUMNS,
-        note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders compare. "
-        "General: the same distance of general texts among themselves. Overlap: how far the two are distributed alike.",
+        note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders can be "
+        "compared. "
+        "General: the same distance of general texts among themselves. Overlap: how much the two distributions "
+        "overlap.",
     ),
     parts=(
         *(
@@ -469,8 +471,8 @@ LAYOUT = Layout(
                 SeriesTable(
                     f"Two encoders on the same {subset}",
                     f"against_{subset}",
-                    note="Do they find the same texts far, and equally far on their own ruler? Before and after "
-                    "adaptation, for example.",
+                    note="Are the same texts far from general ones for both encoders, and equally far relative to "
+                    "each encoder's own distances? For example before and after adaptation.",
                 ),
             )
         ),

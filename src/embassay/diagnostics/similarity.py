@@ -261,14 +261,14 @@ LAYOUT = Layout(
         "Correlation of the cosine with the human score",
         (_SPEARMAN, Column("Pearson", "pearson", format="number")),
         note="1: the same order (Spearman), or on a line (Pearson). Intervals resample pairs, those that share a "
-        "sentence together. It does not tell what the cosine makes of a negation: see minimal pairs.",
+        "sentence together. It does not show what a negation does to the cosine: see minimal pairs.",
     ),
     parts=(
         IntervalChart("Spearman's correlation with its 95% interval", _SPEARMAN),
         ComparisonTable(
             "Which differences are real",
             _SPEARMAN,
-            note="Paired on the same pairs of sentences; Holm within each question.",
+            note="Paired on the same pairs of sentences; Holm's correction within each question.",
         ),
         Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),
         SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",), format="number"),

@@ -127,9 +127,10 @@ LAYOUT = Layout(
             _share("C6", "c6:middle", "", "angle"),
         ),
         note="C1: the overlap is nearer to A and to B than they are to each other (cosine, both, ε = 0); C1 − null: "
-        "less the mean share with overlaps of other units in its place. C2: its projection on the plane of A and B "
-        "lies between them (within 1°). C3: the difference A − B is nearer to A than to B, and A nearer to B than it "
-        "is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is within 15° of "
+        "minus the mean share with overlaps taken from other units. C2: its projection on the plane of A and B "
+        "lies between them (within 1°). C3: the difference A − B is nearer to A than to B, and A is nearer to B than "
+        "the difference is. C4: e(A) − e(B) is nearer to the difference than to B. C5: the difference's projection is"
+        " within 15° of "
         "A. C6: the union's projection lies between A and B where their norms are comparable.",
     ),
     parts=(
@@ -137,8 +138,8 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are real",
             _HEADLINE,
-            note="Paired on the same samples, each less its null; signs of whole units flipped; Holm within each "
-            "question.",
+            note="Paired on the same samples, each minus its null; p by flipping the signs of whole units, with "
+            "Holm's correction within each question.",
         ),
         EncoderTable(
             "Beyond chance: each criterion less its null",
@@ -152,13 +153,13 @@ LAYOUT = Layout(
                 Column("C6", "share", "c6:middle", "points", "excess", "angle"),
             ),
             note="In points. If the interval contains 0, no difference from a wrong target is shown. C4 vs "
-            "A is the harder variant: nearer to the difference than to A (ours).",
+            "A is the harder variant: nearer to the difference than to A (not in the paper).",
         ),
         *(
             EncoderTable(
                 f"{criterion.upper()} at ε = 0, measure by measure",
                 (*_cells(criterion, "eps0"), Column("TT, null", "share", f"{criterion}:TT", condition="null:eps0")),
-                note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Compares between runs.",
+                note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
                 measures=MEASURES,
                 folded=criterion != "c1",
             )
@@ -168,8 +169,8 @@ LAYOUT = Layout(
             EncoderTable(
                 f"{criterion.upper()} averaged over the grid of tolerances",
                 (*_cells(criterion, "grid"), Column("TT, null", "share", f"{criterion}:TT", condition="null:grid")),
-                note="Each axis runs from the smallest to the largest margin of all encoders asked for, so a figure "
-                "depends on which are compared; the signature names the grid's ends.",
+                note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
+                " which encoders are compared; the signature names the ends of the grid.",
                 measures=MEASURES,
                 folded=True,
             )
@@ -201,8 +202,11 @@ LAYOUT = Layout(
                     for c, name in (("c2", "overlap"), ("c5", "difference"), ("c6", "union"))
                 ),
             ),
-            note="τ: mean position of the projection, 0 is A, 1 is B (ours). In plane: mean share of the target's "
-            "length that lies in the plane (ours); that of a vector nearly orthogonal to it means little.",
+            note="τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the "
+            "target's "
+            "length that lies in the plane (not in the paper); it means little for a vector that is nearly orthogonal"
+            " to the "
+            "plane.",
         ),
         Histograms(
             "Angles of the overlap's projection",

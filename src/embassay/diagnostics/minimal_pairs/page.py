@@ -67,7 +67,7 @@ LAYOUT = Layout(
         ),
         note="Mean normalised similarity (cos − cos_avg)/(1 − cos_avg): 1 the same, 0 as near as two random originals, "
         "whose mean cosine is cos_avg. Synonym − negation: paired; positive where a synonym is nearer to the original "
-        "than the negation of its main verb. No edit should be near in itself: that depends on the task.",
+        "than the negation of its main verb. Which edits should be near depends on the task.",
     ),
     parts=(
         GroupedBars(
@@ -78,7 +78,9 @@ LAYOUT = Layout(
         ),
         IntervalChart("Synonym − negation, paired by original", _CONTRAST),
         ComparisonTable(
-            "Which differences are real", _CONTRAST, note="Paired on the same originals; Holm within each question."
+            "Which differences are real",
+            _CONTRAST,
+            note="Paired on the same originals; Holm's correction within each question.",
         ),
         EncoderTable(
             "Contrasts: how much nearer one edit is than another",
@@ -94,7 +96,7 @@ LAYOUT = Layout(
                 Column("antonym > negation", "nearer", "antonym>negation_main"),
                 Column("negation: main > word", "nearer", "negation_main>negation_antonym"),
             ),
-            note="Shares of the originals, a tie counts half; these need no baseline (ours).",
+            note="Share of the originals; a tie counts half. These shares need no baseline. Not in the paper.",
         ),
         AcrossTable(
             "Close scores on STS, different behaviour",
@@ -120,7 +122,7 @@ LAYOUT = Layout(
             "Typos and synonyms by the size of the model",
             _BY_SIZE,
             note="Encoders whose number of parameters is known. The paper finds that among encoders fine-tuned from T5 "
-            "the larger ones mind a typo less and a synonym as much as the smaller ones.",
+            "the larger ones are less sensitive to typos, and as sensitive to synonyms as the smaller ones.",
             folded=True,
         ),
         Curves(
@@ -137,7 +139,7 @@ LAYOUT = Layout(
         EncoderTable(
             "Share of random pairs that are less similar",
             tuple(Column(label, "percentile", edit) for edit, label in LABELS.items()),
-            note="Mean share of random pairs of originals that are less near than the edit (ours).",
+            note="Mean share of random pairs of originals that are less similar than the edit. Not in the paper.",
             folded=True,
         ),
         overlap.TABLE,

@@ -407,7 +407,8 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are real",
             _ACCURACY,
-            note="Paired on the same entries; signs of whole units flipped; p corrected by Holm within each question.",
+            note="Paired on the same entries; p by flipping the signs of whole units, with Holm's correction within "
+            "each question.",
         ),
         EncoderTable(
             "How similar each candidate is to its input, on average",

@@ -44,8 +44,8 @@ def page(k: int, psi: int = 5) -> Layout:
             ComparisonTable(
                 "Which differences are real",
                 success,
-                note="Paired on the same questions; signs of whole units flipped; p corrected by Holm within each "
-                "question.",
+                note="Paired on the same questions; p by flipping the signs of whole units, with Holm's correction "
+                "within each question.",
             ),
             EncoderTable(
                 "Ranking metrics",
@@ -116,8 +116,8 @@ def _headline(k: int, success: Column) -> EncoderTable:
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
-        note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: dropping what is less "
-        "similar than that loses no more success than allowed, with 95% confidence.",
+        note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: dropping results below "
+        "it loses no more success than allowed, with 95% confidence.",
     )
 
 
@@ -126,15 +126,15 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
         Curves(
             "How similar questions are to random, right and retrieved documents",
             "densities",
-            note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where right and "
-            "retrieved lie over each other, a threshold cannot tell them apart.",
+            note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where the curves of "
+            "right and retrieved documents overlap, no threshold can separate them.",
             split=True,
         ),
         SeriesTable(
             "What a similarity means",
             "card",
-            note="Of each encoder: how many random, retrieved and right pairs are less similar than that. 0.6 means "
-            "something else in each.",
+            note="For each encoder: the share of random, retrieved and right pairs that are less similar. A "
+            "similarity of 0.6 means something different for each encoder.",
             folded=True,
         ),
         EncoderTable(
@@ -146,7 +146,7 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
         Curves(
             "COE over ψ", "coe", note="The share of right documents above the ψ-th percentile of what is retrieved."
         ),
-        Curves("ROE over ψ", "roe", note="The same of random documents."),
+        Curves("ROE over ψ", "roe", note="The same for random documents."),
     )
 
 
@@ -184,9 +184,9 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
                 for heading, quantity, style in recommended
             ),
             note="The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed "
-            "(2 points unless said otherwise; that takes 149 independent questions). On average: with fewer questions, "
-            "from 49 on, the loss over many such samples of questions is no more than allowed, and the limit says how "
-            "much that is at most.",
+            "(2 points unless said otherwise; that takes 149 independent questions). On average: with 49 questions or"
+            " more, the loss averaged over many such samples of questions is no more than allowed; the limit is its "
+            "upper bound.",
         ),
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
