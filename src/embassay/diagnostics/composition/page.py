@@ -111,7 +111,7 @@ _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
 }
-_NULL = "Null: with targets of other units in its place, the mean over 20 draws. "
+_NULL = "Null: the mean over 20 draws of targets from other units. "
 LAYOUT = Layout(
     title="Set composition",
     question="Do overlap, difference and union of sentences behave like sets?",
