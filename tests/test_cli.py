@@ -70,6 +70,10 @@ def test_the_full_tables_are_shown_again(embassay, tmp_path):
     assert (code, out) == (2, "")
     assert "did you mean 'isotropy'" in err
     assert len(err.splitlines()) == 1
+    (tmp_path / "other").mkdir()
+    code, out, err = embassay("show", "other")
+    assert (code, out) == (2, "")
+    assert err == "embassay: other: not a run folder: it has neither run.json nor result.json\n"
     record = tmp_path / "RUN" / "run.json"
     record.write_text(record.read_text().replace('"finished"', '"running"'))
     code, out, err = embassay("show", "RUN")

@@ -179,6 +179,8 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
 def _finished(run: Path) -> tuple[Result, RunRecord]:
     """Return result and record of a run that has finished."""
     run = source_path(run)
+    if run.is_dir() and not (run / "run.json").exists() and not (run / "result.json").exists():
+        raise SourceError("not a run folder: it has neither run.json nor result.json", run)
     folder = RunFolder(run.parent if run.is_file() else run)
     record = folder.record()
     if record.get("state") == "running":
