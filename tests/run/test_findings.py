@@ -346,7 +346,9 @@ def test_a_difference_without_common_items_is_not_told():
 def test_the_minimum_detectable_difference(style, written):
     given = found(smallest_difference=0.07, smallest_units=1048)
     told = decided(given, headline=replace(ACCURACY, format=style))[-1]
-    assert told.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert told.sentence == (
+        f"Minimum detectable difference: {written} (1,048 units, 80% power, least precise pair with the reference)."
+    )
     assert told.severity == "medium"
     assert not any("detectable" in line for line in lines(found()))
 

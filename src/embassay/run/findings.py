@@ -371,7 +371,10 @@ class Decision:
         if detectable is None or units is None:
             return
         smallest = number(detectable, self.difference_style)
-        sentence = f"Minimum detectable difference: {smallest} ({counted(units, 'unit')}, 80% power)."
+        support = f"{counted(units, 'unit')}, 80% power"
+        if len(self.verdict.candidates) > 2:
+            support += ", least precise pair with the reference"
+        sentence = f"Minimum detectable difference: {smallest} ({support})."
         severity, action = "low", ""
         target = next((target for target in TARGETS if target <= 0.7 * detectable), None)
         if detectable > SMALL and target is not None:
