@@ -235,7 +235,7 @@ def test_scores_equal_those_of_a_naive_search_to_the_last_bit(naive_search):
 def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured():
     domain, general = retrieval("dom", 12), retrieval("gen", 60)
     vectors = gaussian(domain, general)
-    limits = {"neighbours": 15, "pairs": 400}
+    limits = {"most_searched": 15, "pairs": 400}
     whole, before = distances(domain, general, vectors)
     found, after = distances(domain, general, vectors, **limits)
     looked_up = {t: d for t, d in found.items() if t.startswith("gen") and not math.isnan(d)}
@@ -254,7 +254,7 @@ def test_of_many_general_texts_some_are_looked_up_and_some_pairs_measured():
 def test_the_same_general_texts_are_looked_up_for_every_encoder():
     domain, general = retrieval("dom", 12), retrieval("gen", 40)
     one, other = (
-        scored(domain, general, gaussian(domain, general, seed=seed), neighbours=10)[1].values["distance"]
+        scored(domain, general, gaussian(domain, general, seed=seed), most_searched=10)[1].values["distance"]
         for seed in (1, 2)
     )
     assert np.array_equal(np.isnan(one), np.isnan(other))

@@ -159,13 +159,13 @@ def test_a_decoder_is_padded_where_its_tokenizer_says_and_told_its_positions(fol
     encoder = load_encoder(f"hf:{folder(name, 'left')}")
     encoder.encode(["rains"])
     runner = encoder._runners[0]
-    assert (runner.left, runner.placed, encoder.pooling) == (True, True, "last")
+    assert (runner.left, runner.passes_positions, encoder.pooling) == (True, True, "last")
 
 
 def test_without_its_positions_a_left_padded_text_would_change(folder):
     encoder = load_encoder(f"hf:{folder('GPT2LMHeadModel', 'left')}")
     right = encoder.encode(TEXTS)
-    encoder._runners[0].placed = False
+    encoder._runners[0].passes_positions = False
     assert np.abs(encoder.encode(TEXTS) - right).max() > 1e-2
 
 
@@ -400,8 +400,8 @@ def test_every_route_gives_the_same(folder, name):
 def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
     real = PooledModel.vectors
 
-    def disturbed(self, ids, left=False, placed=False):
-        return real(self, ids, left, placed) + (len(set(map(len, ids))) > 1)
+    def disturbed(self, ids, left=False, passes_positions=False):
+        return real(self, ids, left, passes_positions) + (len(set(map(len, ids))) > 1)
 
     path = folder("LlamaModel", "left")
     plain = load_encoder(f"hf:{path}").encode(TEXTS)

@@ -87,7 +87,7 @@ class Shift:
 
     Attributes
     ----------
-    neighbours, pairs
+    most_searched, pairs
         See ``NEIGHBOURS`` and ``PAIRS``.
     """
 
@@ -95,7 +95,7 @@ class Shift:
     general: str = ""
     shape: str = "two"
     options: str = ""
-    neighbours: int = NEIGHBOURS
+    most_searched: int = NEIGHBOURS
     pairs: int = PAIRS
 
     @property
@@ -159,7 +159,7 @@ class Shift:
             of_domain = vectors.take((samples[i].text for i in domain), name)
             of_general = vectors.take((samples[i].text for i in general), name)
             distance[domain] = _nearest(vectors, of_domain, of_general)
-            chosen = _choose(len(general), self.neighbours, corpus.fingerprint, subset)
+            chosen = _choose(len(general), self.most_searched, corpus.fingerprint, subset)
             distance[general[chosen]] = _nearest_elsewhere(vectors, of_general, chosen, unit[general])
             ruler = mean_pair_distance(of_general, self.pairs, corpus.fingerprint, subset)
             if ruler > ROUNDING:
@@ -176,7 +176,7 @@ class Shift:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one pair of corpora."""
-        views = [ShiftView(s, self.neighbours) for s in scores]
+        views = [ShiftView(s, self.most_searched) for s in scores]
         requested = without_baselines(views)
         rows = [row for view in views for row in _rows(view, draws)]
         roles, compared, series = roles_of(scores), list[Comparison](), list[Series]()
@@ -217,11 +217,11 @@ class ShiftView(View):
 
     Attributes
     ----------
-    neighbours
+    most_searched
         How many general texts were searched, at most.
     """
 
-    neighbours: int = NEIGHBOURS
+    most_searched: int = NEIGHBOURS
 
     @property
     def subsets(self) -> list[str]:
@@ -240,7 +240,8 @@ class ShiftView(View):
         is_side = scores.labels["side"] == side
         distance = scores.values["distance"]
         inside = is_subset & is_side
-        if side == "general" and np.count_nonzero(inside) > self.neighbours:
+        # Where there are more general texts, only a sample of them was searched; the others have no distance.
+        if side == "general" and np.count_nonzero(inside) > self.most_searched:
             inside = inside & ~np.isnan(distance)
         return Distances(distance[inside], unit_codes(scores.unit[inside]))
 

@@ -167,6 +167,8 @@ class _Chunk:
 
 def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], ledger: Ledger | None) -> list[_Chunk]:
     """Return the chunks to encode; vectors that must be computed again are removed from ``ready``."""
+    # A vector may depend in its last bits on the texts beside it. So a restarted run encodes the same chunks as its
+    # first start, and computes cached vectors of an unfinished chunk again.
     missing = _by_length(text for text in texts if text not in ready)
     # The answers of a service cost money, so no text is sent twice. Vectors that no batch changes need no chunks.
     if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
@@ -294,7 +296,13 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Split texts into blocks of one role; the first block has one text, so that loading a model is not timed."""
+    """Split texts into blocks of one role; the first block has one text, so that loading a model is not timed.
+
+    Parameters
+    ----------
+    texts
+        Sorted by role, as :func:`_by_length` sorts them; otherwise texts would be lost.
+    """
     start = 0
     while start < len(texts):
         end = start + (BLOCK if start else 1)

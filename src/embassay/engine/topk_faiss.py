@@ -40,6 +40,7 @@ def approximate(task: SearchTask) -> tuple[Answer, str]:
         If faiss is not installed.
     """
     answer = Answer(task)
+    # Not all documents are compared, so the ranks are unknown.
     answer.greater[:] = answer.tied[:] = -1
     index, name = _index(load(), task)
     depth = max(DEPTH, task.k)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from embassay.corpora.queries.made import SOURCES
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
@@ -27,6 +27,8 @@ SMALL = 0.05
 """A minimum detectable difference of at most this needs no warning."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
 """Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
+CLEARLY_BELOW = 0.7
+"""A difference is named only if it is at most this share of what can be shown now."""
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
 WORDS_PER_TOKEN = 0.4
@@ -90,7 +92,7 @@ def _linked(finding: Finding) -> Finding:
 
 def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
     """Yield that no person asked the queries of a corpus."""
-    if corpus.source in SOURCES.values():
+    if corpus.source in MADE_QUERIES.values():
         yield Finding(
             "high",
             f"{corpus.name} has no questions: the results are of {corpus.items:,} {corpus.source}. They tell weak "
@@ -238,7 +240,7 @@ class Decision:
     @property
     def decides(self) -> bool:
         """Whether the ranking is a reason to choose an encoder: queries that nobody asked are none."""
-        return self.is_good and self.corpus.source not in SOURCES.values()
+        return self.is_good and self.corpus.source not in MADE_QUERIES.values()
 
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
@@ -376,7 +378,7 @@ class Decision:
             support += ", least precise pair with the reference"
         sentence = f"Minimum detectable difference: {smallest} ({support})."
         severity, action = "low", ""
-        target = next((target for target in TARGETS if target <= 0.7 * detectable), None)
+        target = next((target for target in TARGETS if target <= CLEARLY_BELOW * detectable), None)
         if detectable > SMALL and target is not None:
             severity = "medium"
             # The error of a difference falls with the square root of the number of units.

@@ -78,6 +78,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
             "badges": asdict(run.robustness) if run.robustness else known.get("badges"),
         }
     if not plan.request.texts:
+        # Without texts: the reason of an error may quote one.
         encoders = {label: _without_reason(record) for label, record in encoders.items()}
     return {
         **before,

@@ -83,8 +83,9 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     record = finished_record(folder.record(), plan, outcome, seconds)
     folder.write_result(outcome.result)
     folder.write_record(record)
+    # What failed can be tried again by the same command, which needs the records of the restart.
     if not outcome.failures:
-        folder.forget_encoding()
+        folder.remove_restart_records()
     return record
 
 

@@ -98,7 +98,7 @@ class RunFolder:
         """Open what earlier starts of this run have encoded by one encoder."""
         return Ledger(self.path / ENCODING / f"{content_hash([label, fingerprint])}.json", fingerprint, texts)
 
-    def forget_encoding(self) -> None:
+    def remove_restart_records(self) -> None:
         """Remove the records that a restart needs, once the run is finished."""
         for path in (self.path / ENCODING).glob("*.json"):
             path.unlink(missing_ok=True)
@@ -190,7 +190,7 @@ class RunFolder:
             (self.path / name).unlink(missing_ok=True)
         for path in (self.path / "scores").glob("*.npz"):
             path.unlink(missing_ok=True)
-        self.forget_encoding()
+        self.remove_restart_records()
 
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ _POINTS = re.compile(
     r"(?:'s|’s)?(?![\w'’-])(?!\s+(?:of|for|editor|field|box|file|format|message|number)\b)"
     r"|\b(?:mentioned|described|listed|given|stated|discussed)\s+(?:above|here)\b"
 )
-_OPENS = re.compile(
+_PRONOUN_SUBJECT = re.compile(
     r"(?i)^(?:\w+\s+){0,4}?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must)\s+"
     r"(?:he|she|it|they|this|these|those)\b(?!\s+(?:called|possible|necessary|important|safe|better|best|that)\b)"
 )
@@ -54,7 +54,7 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
         return "not a question"
     if len(question.split()) > LONGEST:
         return f"a question of more than {LONGEST} words"
-    if _POINTS.search(question) or _OPENS.match(question):
+    if _POINTS.search(question) or _PRONOUN_SUBJECT.match(question):
         return "a question that is unclear without its passage"
     passage_language, question_language = language_of(passage.body), language_of(question)
     if passage_language and question_language and passage_language != question_language:

@@ -86,12 +86,12 @@ def null_measured(
     moments = Moments.of(vectors.matrix)
     for start in range(0, len(samples), chunk):
         inside = slice(start, start + chunk)
-        differences = np.flatnonzero(_are_differences(samples[inside]))
+        difference_rows = np.flatnonzero(_are_differences(samples[inside]))
         pairs = _VectorPairs.of(vectors, moments, row_of_a[inside], row_of_b[inside], angle[inside])
         for draw, other in enumerate(null[inside].T):
             # Index −1 would select the last sample. Use the first one as a placeholder and set its results to NaN.
             target = row_of_target[np.maximum(other, 0)]
-            for name, of_draw in pairs.with_target(target, differences).items():
+            for name, of_draw in pairs.with_target(target, difference_rows).items():
                 values[name][inside, draw] = np.where(other < 0, np.nan, of_draw)
     return values
 
@@ -135,14 +135,14 @@ class _VectorPairs:
         """The moments of X."""
         return Moments.of(self.x)
 
-    def with_target(self, target: Ints, differences: Ints) -> dict[str, Floats]:
+    def with_target(self, target: Ints, difference_rows: Ints) -> dict[str, Floats]:
         """Return the raw measures and projections with N as the target, (m,) each, by name.
 
         Parameters
         ----------
         target
             (m,) row of N in the matrix of all vectors.
-        differences
+        difference_rows
             Indices, among the m samples, of those of the operator "difference"; X·N is NaN for the others.
         """
         n, of_n = self.vectors.matrix[target], self.moments.take(target)
@@ -154,11 +154,11 @@ class _VectorPairs:
             values[null_name(measure, "BN")] = closeness
         for measure in MEASURES:
             values[null_name(measure, "XN")] = np.full(len(target), np.nan)
-        if differences.size:
-            dot = (with_a.dot - with_b.dot)[differences]
-            with_x = self._x_with_target(n[differences], of_n.take(differences), dot, differences)
+        if difference_rows.size:
+            dot = (with_a.dot - with_b.dot)[difference_rows]
+            with_x = self._x_with_target(n[difference_rows], of_n.take(difference_rows), dot, difference_rows)
             for measure, closeness in with_x.items():
-                values[null_name(measure, "XN")][differences] = closeness
+                values[null_name(measure, "XN")][difference_rows] = closeness
         norm_a = np.sqrt(self.of_a.squares)
         norm_b = np.sqrt(self.of_b.squares)
         norm_n = np.sqrt(of_n.squares)
@@ -167,15 +167,15 @@ class _VectorPairs:
             values[null_name("plane", column)] = getattr(plane, column)
         return values
 
-    def _x_with_target(self, n: Any, of_n: Moments, dot: Floats, differences: Ints) -> dict[Measure, Floats]:
-        """Return the raw measures of X and N by measure, (k,) each, for the k samples at ``differences``.
+    def _x_with_target(self, n: Any, of_n: Moments, dot: Floats, difference_rows: Ints) -> dict[Measure, Floats]:
+        """Return the raw measures of X and N by measure, (k,) each, for the k samples at ``difference_rows``.
 
         ``n`` (k, d) holds their vectors N, ``of_n`` the moments of these, and ``dot`` (k,) X·N = A·N − B·N.
         """
-        of_x = self.of_x.take(differences)
+        of_x = self.of_x.take(difference_rows)
         # ‖X − N‖² = ‖X‖² + ‖N‖² − 2X·N, without a pass over the vectors. L1 has no such formula.
         squared_distance = np.maximum(of_x.squares + of_n.squares - 2 * dot, 0.0)
-        l1 = paired(self.x[differences], n, ["l1"])["l1"]
+        l1 = paired(self.x[difference_rows], n, ["l1"])["l1"]
         return Sums(dot, l1, squared_distance).measures(of_x, of_n)
 
 

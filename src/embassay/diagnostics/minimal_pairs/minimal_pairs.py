@@ -200,7 +200,7 @@ class MinimalPairsDiagnostic:
         return Headline(
             quantity="contrast",
             margin=MEANING.margin,
-            values={view.encoder: _defined(view.contrast(*HEADLINE)) for view in views},
+            values={view.encoder: _infinite_to_nan(view.contrast(*HEADLINE)) for view in views},
             unit=scores[0].unit,
             purpose=views[0].stream,
             subset=HEADLINE_SUBSET,
@@ -212,11 +212,13 @@ class MinimalPairsDiagnostic:
         quantities = dict[tuple[str, str], dict[str, Floats]]()
         for pair in _contrasts(views[0].edits):
             if pair == HEADLINE or self.compare == "all":
-                values = {view.encoder: _defined(view.contrast(*pair)) for view in views}
+                values = {view.encoder: _infinite_to_nan(view.contrast(*pair)) for view in views}
                 quantities["contrast", "-".join(pair)] = values
         if self.compare == "all":
             for edit in views[0].edits:
-                quantities["similarity", edit] = {view.encoder: _defined(view.similarity(edit)) for view in views}
+                quantities["similarity", edit] = {
+                    view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views
+                }
         return quantities
 
     def _verdict(
@@ -285,7 +287,7 @@ def _where_both(first: Floats, second: Floats, values: Floats) -> Floats:
     return np.where((first == ABSENT) | (second == ABSENT), ABSENT, values)
 
 
-def _defined(values: Floats) -> Floats:
+def _infinite_to_nan(values: Floats) -> Floats:
     """Return the values with NaN where an original lacks the edit."""
     return np.where(np.isfinite(values), values, np.nan)
 

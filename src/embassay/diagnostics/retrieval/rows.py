@@ -100,8 +100,8 @@ def _answered_shares(view: RetrievalView, thresholds: Mapping[str, float]) -> di
 
 def _undefined_elsewhere(view: RetrievalView, values: Floats) -> Floats:
     """Return (m,) items from the (d,) values of the questions with k similarities."""
-    items = np.full(len(view.defined), np.nan)
-    items[view.defined] = values
+    items = np.full(len(view.has_full_top_k), np.nan)
+    items[view.has_full_top_k] = values
     return items
 
 
@@ -181,7 +181,7 @@ def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
 
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
     """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values."""
-    units = len(np.unique(view.unit[view.defined]))
+    units = len(np.unique(view.unit[view.has_full_top_k]))
     means, lows, highs = spread(replicates)
     for mean_, low, high in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True):
         if units < MIN_UNITS:

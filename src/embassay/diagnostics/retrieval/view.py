@@ -76,7 +76,7 @@ class RetrievalView(View):
         return self.scores.values[name][self.answered]
 
     @cached_property
-    def defined(self) -> NDArray[np.bool_]:
+    def has_full_top_k(self) -> NDArray[np.bool_]:
         """(m,) which answered questions have k similarities."""
         top = self.scores.values["top"][self.answered]
         return np.asarray(~np.isnan(top).any(axis=1))
@@ -84,15 +84,15 @@ class RetrievalView(View):
     @cached_property
     def answers(self) -> Answers:
         """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
-        top = self.scores.values["top"][self.answered][self.defined]
-        right = self.scores.values["own"][self.answered][self.defined]
-        success = self.metric(self.headline)[self.defined]
+        top = self.scores.values["top"][self.answered][self.has_full_top_k]
+        right = self.scores.values["own"][self.answered][self.has_full_top_k]
+        success = self.metric(self.headline)[self.has_full_top_k]
         return Answers(top, np.where(np.isnan(right), -np.inf, right), success)
 
     @cached_property
     def random(self) -> Floats:
         """(d, 10) similarities to random documents; undefined ones are below all others."""
-        similarity = self.scores.values["random"][self.answered][self.defined]
+        similarity = self.scores.values["random"][self.answered][self.has_full_top_k]
         return np.where(np.isnan(similarity), -np.inf, similarity)
 
     @cached_property
@@ -107,16 +107,16 @@ class RetrievalView(View):
 
     def estimate(self, value: float | None, reason: str | None = None) -> Estimate:
         """Return a figure of the d questions that has no interval, a threshold for example."""
-        number = int(self.defined.sum())
-        units = len(np.unique(self.unit[self.defined]))
-        return Estimate(value, None, None, number, units, len(self.defined) - number, reason)
+        number = int(self.has_full_top_k.sum())
+        units = len(np.unique(self.unit[self.has_full_top_k]))
+        return Estimate(value, None, None, number, units, len(self.has_full_top_k) - number, reason)
 
     @cached_property
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers = self.answers
-        threshold = recommend(answers.own, answers.success, answers.top, self.unit[self.defined], self.loss)
-        units = len(np.unique(self.unit[self.defined]))
+        threshold = recommend(answers.own, answers.success, answers.top, self.unit[self.has_full_top_k], self.loss)
+        units = len(np.unique(self.unit[self.has_full_top_k]))
         if units < MIN_UNITS:
             reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
             return Threshold(None, None, None, threshold.effective, reason)

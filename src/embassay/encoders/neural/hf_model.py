@@ -81,6 +81,7 @@ class PooledModel:
         tokenised: list[Ids] = []
         for chunk in self._chunks(texts, prompt):
             if self.template and self.limit:
+                # The tokenizer would cut the end of the template.
                 all_ids = self._ids(chunk)
                 ids = [self._within(text, text_ids) for text, text_ids in zip(chunk, all_ids, strict=True)]
             else:
@@ -94,14 +95,14 @@ class PooledModel:
             )
         return tokenised
 
-    def vectors(self, ids: Sequence[Ids], left: bool = False, placed: bool = False) -> Tensor:
+    def vectors(self, ids: Sequence[Ids], left: bool = False, passes_positions: bool = False) -> Tensor:
         """Return the (n, d) vectors of tokenised texts, encoded as one padded batch.
 
         Parameters
         ----------
         left
             Pad on the left.
-        placed
+        passes_positions
             Pass the position of each token within its text to the model.
         """
         import torch
@@ -115,7 +116,7 @@ class PooledModel:
             tokens[row, start:stop] = text
             mask[row, start:stop] = 1
         features = {"input_ids": torch.from_numpy(tokens), "attention_mask": torch.from_numpy(mask)}
-        if placed:
+        if passes_positions:
             positions = features["attention_mask"].cumsum(dim=1) - 1
             features["position_ids"] = positions.clamp(min=0)
         on_device = {name: value.to(self.device) for name, value in features.items()}

@@ -26,13 +26,13 @@ class PooledRunner(Runner):
     ----------
     decoder
         Whether a token attends only to the tokens before it.
-    left, placed
+    left, passes_positions
         Whether batches are padded on the left, and whether the model gets the position of each token.
     """
 
     decoder: bool = False
     left: bool = False
-    placed: bool = False
+    passes_positions: bool = False
 
     @property
     def transformer(self) -> PreTrainedModel:
@@ -49,7 +49,7 @@ class PooledRunner(Runner):
             yield replace(self, route="packed")
         if self.decoder:
             left = self.model.tokenizer.padding_side == "left"
-            yield replace(self, route="padded", left=left, placed=self.model.takes_positions)
+            yield replace(self, route="padded", left=left, passes_positions=self.model.takes_positions)
         yield replace(self, route="padded")
         yield replace(self, route="unpadded")
 
@@ -67,7 +67,7 @@ class PooledRunner(Runner):
         return ids
 
     def _padded(self, ids: Sequence[Ids]) -> Tensor:
-        return self.model.vectors(ids, self.left, self.placed)
+        return self.model.vectors(ids, self.left, self.passes_positions)
 
     def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
         return self.model.pooled(states, tokens, np.ones(tokens.shape, dtype=bool))

@@ -31,7 +31,7 @@ _COUNTED = dict(
         strict=True,
     )
 )
-NO_NUMBERS = frozenset({"0", "1"})
+OFTEN_NO_NUMBERS = frozenset({"0", "1"})
 """The numbers of "one" and "zero"; these words are often not numbers."""
 STEM = 4
 """The number of first letters that a name may share with a word of the sources: Germany, German."""
@@ -65,7 +65,7 @@ def problem_of(fusion: str, first: str, second: str) -> str:
         return "a fusion that is shorter than the longer sentence"
     if length > LONGER * sum(lengths):
         return f"a fusion of more than {LONGER:g} times the words of both sentences"
-    if not numbers(fusion) <= numbers(first) | numbers(second) | NO_NUMBERS:
+    if not numbers(fusion) <= numbers(first) | numbers(second) | OFTEN_NO_NUMBERS:
         return "a fusion with a number that neither sentence has"
     if new_names(fusion, (first, second)):
         return "a fusion with a name that neither sentence has"
