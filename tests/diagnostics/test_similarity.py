@@ -421,3 +421,25 @@ def test_minilm_on_stsb_is_as_published(stsb):
         spearmanr(human, scored(stsb, encoder.vectors).values["cosine"]).statistic, abs=1e-9
     )
     assert rows(result, "m", "pearson")["all"].value == pytest.approx(pearsonr(human, cosine).statistic, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("noise", "severity", "title"),
+    [
+        (0.5, "low", "Cosines follow human scores"),
+        (None, "high", "Cosines are not shown to follow human scores"),
+    ],
+    ids=["follow", "opposite"],
+)
+def test_what_is_found_follows_from_where_the_interval_lies(noise, severity, title):
+    human = [float(n) for n in range(40)]
+    # Without noise the cosines fall as the scores rise.
+    cosine = np.linspace(0.9, 0.1, 40) if noise is None else noisy(range(40), noise)
+    corpus = corpus_of(human)
+    result = run([Table("t", at_cosines(corpus, cosine))], corpus)
+    (finding,) = [f for f in result.findings if f.title == title]
+    row = rows(result, "t")["all"]
+    assert (finding.severity, finding.encoder, finding.quantity) == (severity, "t", "spearman")
+    assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
+    assert bool(finding.consequence) is (severity == "high")
+    assert "(40 pairs)" in finding.sentence
