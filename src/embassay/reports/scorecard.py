@@ -82,42 +82,51 @@ class Scorecard:
         most
             Lines at most, as far as two candidates fit into them.
         """
-        of_names = max(map(len, self._names(width, (*self.candidates, *self.baselines))), default=0)
-        room = width - of_names
-        widths = [_width(q, q.cells.values()) for q in self.questions]
-        blocks = _blocks(widths, room)
-        compact = _blocks([_width(q, q.short.values()) for q in self.questions], room)
-        with_intervals = len(blocks) == len(compact) and GAP + max(widths, default=0) <= room
+        name_width = max(map(len, self._names(width, (*self.candidates, *self.baselines))), default=0)
+        room = width - name_width
+        blocks = _blocks([_width(question, question.cells.values()) for question in self.questions], room)
+        compact_blocks = _blocks([_width(question, question.short.values()) for question in self.questions], room)
+        # Intervals are written only where they cost no further block, and no column is wider than the terminal.
+        widest = max((_width(question, question.cells.values()) for question in self.questions), default=0)
+        with_intervals = len(blocks) == len(compact_blocks) and GAP + widest <= room
         if not with_intervals:
-            blocks = compact
+            blocks = compact_blocks
 
-        lines_of_block = most // max(len(blocks), 1) - HEADING_LINES
-        number = max(2, min(MOST_ENCODERS, lines_of_block - len(self.baselines)))
-        encoders = (*self.candidates[:number], *self.baselines)
-        names = [name.ljust(of_names) for name in self._names(width, encoders)]
+        encoders = self._shown(most, len(blocks))
+        names = [name.ljust(name_width) for name in self._names(width, encoders)]
         for block in blocks:
             columns = []
             for question in self.questions[block.start : block.stop]:
-                cells = question.cells if with_intervals else question.short
-                columns.append(_column(question, [cells.get(name, "–") for name in encoders], room))
-            for heads in zip(*(heading for heading, _ in columns), strict=True):
-                if any(head.strip() for head in heads):
-                    yield (" " * of_names + "".join(" " * GAP + head for head in heads)).rstrip()
-            for name, *values in zip(names, *(values for _, values in columns), strict=True):
-                yield (name + "".join(" " * GAP + value for value in values)).rstrip()
-        left_out = len(self.candidates) - number
+                of_question = question.cells if with_intervals else question.short
+                cells = [of_question.get(name, "–") for name in encoders]
+                columns.append([*_heading(question, cells, room), *_aligned(question, cells, room)])
+            for name, *parts in zip([" " * name_width] * HEADING_LINES + names, *columns, strict=True):
+                line = name + "".join(" " * GAP + part for part in parts)
+                # The first lines of a heading may be empty.
+                if line.strip():
+                    yield line.rstrip()
+        left_out = len(self.candidates) + len(self.baselines) - len(encoders)
         if left_out > 0:
             yield f"and {counted(left_out, 'more candidate')}: embassay show"
 
+    def _shown(self, most: int, blocks: int) -> tuple[str, ...]:
+        """Return the encoders that have a line where each block may have its part of ``most`` lines."""
+        lines_of_block = most // max(blocks, 1) - HEADING_LINES
+        number = min(MOST_ENCODERS, lines_of_block - len(self.baselines))
+        return (*self.candidates[: max(number, 2)], *self.baselines)
+
     def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
         """Return names as they stand at the left of a line."""
-        return [shortened(visible(name), min(LONGEST_NAME, width // 3)) for name in encoders]
+        longest = min(LONGEST_NAME, width // 3)
+        return [shortened(visible(name), longest) for name in encoders]
 
 
 def _width(question: Question, cells: Iterable[str]) -> int:
     """Return the width of a column: its widest cell, or the longest word above it."""
-    words = [word for part in question.heading for word in part.split()]
-    return max(*map(len, cells), min(max(map(len, words), default=0), LONGEST_WORD), NARROWEST)
+    words = " ".join(question.heading).split()
+    longest_word = max(map(len, words), default=0)
+    widest_cell = max(map(len, cells), default=0)
+    return max(widest_cell, min(longest_word, LONGEST_WORD), NARROWEST)
 
 
 def _blocks(widths: Sequence[int], room: int) -> list[range]:
@@ -132,14 +141,23 @@ def _blocks(widths: Sequence[int], room: int) -> list[range]:
     return [*blocks, range(start, len(widths))] if widths else []
 
 
-def _column(question: Question, cells: Sequence[str], room: int) -> tuple[list[str], list[str]]:
-    """Return the heading and the cells of a question, all of one width."""
+def _heading(question: Question, cells: Sequence[str], room: int) -> list[str]:
+    """Return the heading of a column in exactly ``HEADING_LINES`` lines, empty ones first."""
     width = min(_width(question, cells), room - GAP)
-    heading = [line for part in question.heading for line in textwrap.wrap(part, width)]
-    if len(heading) > HEADING_LINES:
-        heading = [*heading[: HEADING_LINES - 1], shortened(" ".join(heading[HEADING_LINES - 1 :]), width)]
-    heading = [""] * (HEADING_LINES - len(heading)) + heading
-    return [part.rjust(width) for part in heading], [shortened(cell, width).rjust(width) for cell in cells]
+    lines: list[str] = []
+    for part in question.heading:
+        lines += textwrap.wrap(part, width)
+    if len(lines) > HEADING_LINES:
+        rest = " ".join(lines[HEADING_LINES - 1 :])
+        lines = [*lines[: HEADING_LINES - 1], shortened(rest, width)]
+    empty = [""] * (HEADING_LINES - len(lines))
+    return [line.rjust(width) for line in (*empty, *lines)]
+
+
+def _aligned(question: Question, cells: Sequence[str], room: int) -> list[str]:
+    """Return the cells of a column, all of one width."""
+    width = min(_width(question, cells), room - GAP)
+    return [shortened(cell, width).rjust(width) for cell in cells]
 
 
 def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:

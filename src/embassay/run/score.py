@@ -73,10 +73,15 @@ class SharedVectors:
     def take(self, fingerprint: str, texts: Sequence[Text]) -> Vectors | None:
         """Return the full vectors of the texts, in their order; None where one is missing."""
         vectors = self.kept.get(fingerprint)
-        if vectors is None or any(text not in vectors.row for text in texts):
+        if vectors is None:
             return None
-        rows = [vectors.row[text] for text in texts]
-        return replace(vectors, matrix=vectors.matrix[rows], row={text: place for place, text in enumerate(texts)})
+        rows = []
+        for text in texts:
+            if text not in vectors.row:
+                return None
+            rows.append(vectors.row[text])
+        row_of_text = {text: place for place, text in enumerate(texts)}
+        return replace(vectors, matrix=vectors.matrix[rows], row=row_of_text)
 
     def keep(self, fingerprint: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
