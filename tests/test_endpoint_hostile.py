@@ -34,7 +34,8 @@ def raw(*pieces):
 
 def answer(body, *headers, status="200 OK"):
     """Send a body with a length, as HTTP wants it."""
-    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
+    # Without "Connection: close" the client may send its second try into the connection that is just being closed.
+    head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close", *headers, "", ""]
     return raw("\r\n".join(head).encode("latin-1"), body)
 
 
