@@ -106,7 +106,7 @@ def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
     return tuple(Column(cell, "share", f"{criterion}:{cell}", condition=condition) for cell in ("TT", "TF", "FT", "FF"))
 
 
-_HEADLINE = Column("C1 − null", "share", "c1:TT", "points", "excess:eps0", "cosine")
+_HEADLINE = Column("C1 above chance", "share", "c1:TT", "points", "excess:eps0", "cosine")
 _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
