@@ -234,13 +234,15 @@ class ExampleColumn:
     Attributes
     ----------
     names
-        The names of values or labels of the example, of which it shows those that there are. Of a name with both, the
-        label is shown first: with a label that refers to a passage also its text.
+        The names of values and labels of the example, of which it shows those that there are.
+    passages
+        Whether the labels are references to passages, whose texts are shown too.
     """
 
     heading: str
     names: tuple[str, ...]
     format: Format = "number"
+    passages: bool = False
 
 
 @dataclass(frozen=True)

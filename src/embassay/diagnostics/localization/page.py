@@ -60,7 +60,7 @@ LAYOUT = Layout(
             texts=(("others", "its own group"),),
             columns=(
                 ExampleColumn("placed in", ("placed",)),
-                ExampleColumn("first sentence of that group", ("first",)),
+                ExampleColumn("first sentence of that group", ("first",), passages=True),
                 ExampleColumn("cosine with its own group", ("right",)),
             ),
             margin="the cosine with the mean of its own group less that with the nearest other group",

@@ -72,8 +72,8 @@ def page(k: int, psi: int = 5) -> Layout:
                 texts=(("right", "right document"),),
                 columns=(
                     ExampleColumn("rank of the right document", ("rank",), "count"),
-                    ExampleColumn("its nearest passage", ("right",)),
-                    ExampleColumn("found", tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))),
+                    ExampleColumn("its nearest passage", ("right",), passages=True),
+                    ExampleColumn("found", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
                 threshold=Column("τ", "tau", "recommended", "number"),

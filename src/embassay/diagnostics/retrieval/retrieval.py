@@ -253,7 +253,7 @@ class Retrieval:
             for outcome in outcomes:
                 for reference in outcome.labels.values():
                     texts[reference] = begun(corpus.passage(reference))
-            labels = {"right": ", ".join(sample.right)} if sample.right else {}
+            labels = {f"right{number}": document for number, document in enumerate(sample.right, start=1)}
             yield item_example(scores[0], index, texts, subset, labels)
             yield from outcomes
 
