@@ -39,7 +39,7 @@ def assay(
     limit: int | None = None,
     reference: str = "",
     baselines: bool = True,
-    examples: int | Literal["all"] = 200,
+    examples: int | Literal["all"] = 100,
     device: str = "auto",
     backend: str = "auto",
     cache: str | Path | None = "default",

@@ -38,7 +38,7 @@ class RunOptions:
     no_baselines
         Leave out the baselines tfidf, random and, for retrieval, bm25.
     examples
-        Show N items of each diagnostic and corpus with their texts, or all; 200 by default, drawn with the seed.
+        Show N items of each diagnostic and corpus with their texts, or all; 100 by default, drawn with the seed.
     no_texts
         Write no sentence of a corpus into result and report.
     no_trust

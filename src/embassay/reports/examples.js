@@ -22,6 +22,14 @@
     return (digits[format] || value.toFixed(3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
   };
 
+  // Numbers stand for texts and passages, so that each is in the page once: see `reports/examples.py`.
+  const entries = (cell, column, data) => (Array.isArray(cell) ? cell : [[cell]]).map(([value, label, right]) => {
+    if (label === undefined) return { value, label: "", passage: "" };
+    if (!column.passages) return { value, label: data.strings[label], passage: "" };
+    const [name, passage] = data.passages[label];
+    return { value, label: data.strings[name], passage: passage < 0 ? "" : data.strings[passage], right, isPassage: true };
+  });
+
   const unfold = (data) => data.items.map(([id, subset, heading, texts, outcomes], order) => {
     const string = (number) => (number < 0 ? "" : data.strings[number]);
     const item = { order, id: string(id), subset: string(subset), heading: string(heading), outcomes };
@@ -37,10 +45,9 @@
       for (const { content, right } of item.texts) parts.push(content, right);
       for (const outcome of item.outcomes) {
         if (!outcome) continue;
-        for (const [, label, passage] of outcome[2].flat()) {
-          if (label >= 0) parts.push(data.strings[label]);
-          if (passage >= 0) parts.push(data.strings[passage]);
-        }
+        data.columns.forEach((column, place) => {
+          for (const { label, passage } of entries(outcome[2][place], column, data)) parts.push(label, passage);
+        });
       }
       item.searched = parts.join("\n").toLowerCase();
     }
@@ -108,21 +115,20 @@
     const place = make("span", {});
     const pages = make("div", { class: "pages", role: "group", "aria-label": `Pages: ${data.title}` }, back, place, next);
 
-    const entryOf = (item, column, [value, label, passage, right], threshold) => {
+    const entryOf = (item, column, { value, label, passage, right, isPassage }, threshold) => {
       const parts = [];
-      if (right) parts.push(make("span", { class: "good" }, "✓ right: "));
-      if (label !== undefined) parts.push(text(data.strings[label]));
-      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format)));
-      if (passage !== undefined && threshold !== null && value !== null && value < threshold) parts.push(make("span", { class: "soft" }, " below τ"));
-      const shown = passage >= 0 ? data.strings[passage] : "";
+      if (right && column.several) parts.push(make("span", { class: "good" }, "✓ right: "));
       // What stands above, with the item, is not said again.
-      if (shown && !item.texts.some(({ content }) => content === shown)) parts.push(text(shown, "q"));
+      if (label && (column.several || !item.texts.some((above) => above.right === label))) parts.push(text(label));
+      if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format)));
+      if (isPassage && threshold !== null && value !== null && value < threshold) parts.push(make("span", { class: "soft" }, " below τ"));
+      if (passage && !item.texts.some((above) => above.content === passage)) parts.push(text(passage, "q"));
       return make("div", { class: "entry" }, ...parts);
     };
-    const cellOf = (item, column, entries, threshold) => {
-      const shown = entries.map((entry) => entryOf(item, column, entry, threshold));
+    const cellOf = (item, column, cell, threshold) => {
+      const shown = entries(cell, column, data).map((entry) => entryOf(item, column, entry, threshold));
       if (!shown.length) return ["–"];
-      if (shown.length === 1) return shown;
+      if (shown.length === 1 || !column.passages) return shown;
       return [shown[0], make("details", {}, make("summary", {}, `${shown.length - 1} more`), ...shown.slice(1))];
     };
     const rowOf = (item, index) => {
@@ -141,9 +147,10 @@
       if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance)));
       return row;
     };
+    const wide = new Set(columns.filter(({ several, passages }) => several && passages).map(({ heading }) => heading));
     const tableOf = (item, indices, label) => {
       const headings = ["encoder", ...(decided ? ["outcome"] : []), ...columns.map(({ heading }) => heading), ...(measured ? ["margin"] : [])];
-      const head = make("tr", { role: "row" }, ...headings.map((heading) => make("th", { scope: "col", role: "columnheader" }, heading)));
+      const head = make("tr", { role: "row" }, ...headings.map((heading) => make("th", { scope: "col", role: "columnheader", ...(wide.has(heading) && { class: "wide" }) }, heading)));
       return make("table", { role: "table", "aria-label": label },
         make("thead", { role: "rowgroup" }, head),
         make("tbody", { role: "rowgroup" }, ...indices.map((index) => rowOf(item, index))));
@@ -174,9 +181,11 @@
         }
         card.append(terms);
       }
-      const all = encoders.map((_, index) => index);
-      const near = encoders.length <= FEW ? all : [...new Set([Number(first.value), Number(second.value)])];
-      const others = all.filter((index) => !near.includes(index));
+      const chosen = [...new Set([Number(first.value), Number(second.value)])];
+      const rest = encoders.map((_, index) => index).filter((index) => !chosen.includes(index));
+      const few = encoders.length <= FEW;
+      const near = few ? [...chosen, ...rest] : chosen;
+      const others = few ? [] : rest;
       if (others.length && decided) card.append(chipsOf(item));
       card.append(tableOf(item, near, `Encoders: ${item.heading || item.id}`));
       if (others.length) {
@@ -231,10 +240,7 @@
     back.addEventListener("click", () => turn(-1));
     next.addEventListener("click", () => turn(1));
 
-    const note = [];
-    if (measured && data.margin) note.push(make("p", { class: "note" }, `Margin: ${data.margin}.`));
-    if (decided && asked.length < encoders.length) note.push(make("p", { class: "note" }, "“All” and “some” count the encoders that were asked for, without the baselines that joined by themselves."));
-    root.querySelector(".static").replaceWith(...note, controls, status, list, pages);
+    root.querySelector(".static").replaceWith(controls, status, list, pages);
     update();
   };
 

@@ -18,8 +18,8 @@ from embassay.result import CorpusRecord, Example
 
 STATIC = 5
 """Items of the table that is shown where scripts are off."""
-DIGITS = 4
-"""Decimals of the numbers in the data; at most three are shown."""
+DIGITS = 3
+"""Decimals of the numbers in the data, as many as are shown."""
 SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
 JOINERS = re.compile("([\u200c\u200d]+)")
 """Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
@@ -34,6 +34,8 @@ class Browser:
 
     Attributes
     ----------
+    note
+        What is right, and what the margin is.
     statement
         How many items there are, and how they were drawn.
     licence
@@ -44,6 +46,7 @@ class Browser:
         The first items, for pages without scripts.
     """
 
+    note: str
     statement: str
     licence: str
     data: Mapping[str, Any]
@@ -65,15 +68,21 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
         return None
     corpus = next(corpus for corpus in scope.result.corpora if corpus.name == scope.corpus)
     has_texts = any(item.record.texts for item in items)
-    statement = _statement(scope, items, corpus)
-    if not has_texts:
-        statement += " The texts are left out."
     return Browser(
-        statement,
+        _note(part, items),
+        _statement(scope, items, corpus),
         _licence(corpus) if has_texts else "",
         _Writer(scope, part, single=corpus.passages == corpus.documents).data(items),
         _static(scope, part, items),
     )
+
+
+def _note(part: Examples, items: Sequence[Item]) -> str:
+    """Return the note of the part, with what the margin is where some item has one."""
+    outcomes = [outcome for item in items for outcome in item.outcomes.values()]
+    if not part.margin or all(outcome.margin is None for outcome in outcomes):
+        return part.note
+    return f"{part.note} Margin: {part.margin}."
 
 
 def _items(scope: Scope) -> list[Item]:
@@ -91,16 +100,23 @@ def _items(scope: Scope) -> list[Item]:
 
 
 def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
-    """Say how many items are shown and how they were drawn."""
-    if len(items) >= corpus.items:
-        return f"All {counted(len(items), 'item')}."
-    strata = "by who misses them"
-    if any(item.record.subset for item in items):
-        strata += " and by subset"
-    return (
-        f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}, stratified {strata}: "
-        "shares among them are not those of the corpus. --examples all shows every item."
-    )
+    """Say how many items are shown, how they were drawn, and who counts as "all"."""
+    sentences = [f"All {counted(len(items), 'item')}."]
+    if len(items) < corpus.items:
+        strata = "by who misses them"
+        if any(item.record.subset for item in items):
+            strata += " and by subset"
+        sentences = [
+            f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}, stratified "
+            f"{strata}: shares among them are not those of the corpus. A run with --examples all shows every item."
+        ]
+    baselines = [scope.is_baseline(name) for name in scope.encoders]
+    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
+    if decided and any(baselines) and not all(baselines):
+        sentences.append("“Missed by all” does not count baselines that joined by themselves.")
+    if not any(item.record.texts for item in items):
+        sentences.append("The texts are left out.")
+    return " ".join(sentences)
 
 
 def _licence(corpus: CorpusRecord) -> str:
@@ -129,6 +145,7 @@ class _Writer:
         self.part = part
         self.single = single
         self.numbers: dict[str, int] = {}
+        self.passages: dict[tuple[int, int], int] = {}
 
     def data(self, items: Sequence[Item]) -> dict[str, Any]:
         """Return the data of a browser."""
@@ -146,15 +163,20 @@ class _Writer:
                 }
             )
         written = [self._item(item) for item in items]
-        columns = [{"heading": column.heading, "format": column.format} for column in self.part.columns]
+        columns = []
+        for column in self.part.columns:
+            several = len(column.names) > 1
+            columns.append(
+                {"heading": column.heading, "format": column.format, "several": several, "passages": column.passages}
+            )
         return {
             "title": self.part.title,
             "encoders": encoders,
             "columns": columns,
             "texts": [label for _, label in self.part.texts],
-            "margin": self.part.margin,
             "items": written,
-            # Written last: the items number the texts.
+            # Written last: the items number them.
+            "passages": list(self.passages),
             "strings": list(self.numbers),
         }
 
@@ -182,22 +204,23 @@ class _Writer:
         ]
 
     def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[Any]:
-        """Return right (1, 0 or null), margin and the cells of the columns."""
-        cells = []
+        """Return right (1, 0 or null), margin and the cells of the columns: a number, or a list of entries."""
+        cells: list[Any] = []
         for column in self.part.columns:
             entries = []
             for name in column.names:
                 label, value = outcome.labels.get(name), outcome.values.get(name)
                 if label is not None or value is not None:
                     entries.append(self._entry(column, label, value, texts, right))
-            cells.append(entries)
+            has_one_number = len(entries) == 1 and len(entries[0]) == 1
+            cells.append(entries[0][0] if has_one_number else entries)
         correct = None if outcome.correct is None else int(outcome.correct)
         return [correct, _number_of(outcome.margin), cells]
 
     def _entry(
         self, column: ExampleColumn, label: str | None, value: float | None, texts: Mapping[str, str], right: set[str]
     ) -> list[Any]:
-        """Return a number, then where there is a label its text; of a passage also its text and whether it is right."""
+        """Return a number; then the number of the label's text, or of the passage, and 1 where that is right."""
         if label is None:
             return [_number_of(value)]
         if not column.passages:
@@ -207,7 +230,8 @@ class _Writer:
         if not self.single and passage.isdecimal():
             name = f"{document}, passage {int(passage[:9]) + 1}"
         text = self._number(texts[label]) if label in texts else -1
-        return [_number_of(value), self._number(name), text, int(document in right)]
+        place = self.passages.setdefault((self._number(name), text), len(self.passages))
+        return [_number_of(value), place, 1] if document in right else [_number_of(value), place]
 
     def _number(self, text: str) -> int:
         """Return the number of a text."""

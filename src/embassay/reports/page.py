@@ -122,6 +122,7 @@ def render(
         library=library,
         script=script,
         browser=browser,
+        embedded=_embedded,
         hashes=[_csp_hash(library), _csp_hash(script), _csp_hash(browser)],
         speed=speed or {},
         trust=[_trust(e.name, badges[e.name]) for e in result.encoders if badges and e.name in badges],
@@ -166,7 +167,7 @@ def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
         if isinstance(part, Examples):
             browser = examples.browser(scope, part)
             if browser:
-                yield Block("examples", part.title, part.note, browser=browser, charts=(("", _embedded(browser.data)),))
+                yield Block("examples", part.title, browser.note, browser=browser)
         elif type(part) in TABLES:
             table = TABLES[type(part)](scope, part)
             if table:
@@ -190,7 +191,7 @@ def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
 
 def _embedded(spec: Mapping[str, Any]) -> str:
     """Return JSON that is safe inside a script element."""
-    text = json.dumps(spec, sort_keys=True, allow_nan=False)
+    text = json.dumps(spec, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

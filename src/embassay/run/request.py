@@ -18,7 +18,7 @@ from embassay.store.paths import output_path
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
-EXAMPLES = 200
+EXAMPLES = 100
 """Items of each diagnostic and corpus that are shown one by one, unless another number is asked for."""
 
 

@@ -71,8 +71,8 @@ def page(k: int, psi: int = 5) -> Layout:
                 "question",
                 texts=(("right", "right document"),),
                 columns=(
-                    ExampleColumn("rank of the right document", ("rank",), "count"),
-                    ExampleColumn("its nearest passage", ("right",), passages=True),
+                    ExampleColumn("rank of right document", ("rank", "ties"), "count"),
+                    ExampleColumn("its similarity", ("right",), passages=True),
                     ExampleColumn("found", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",

@@ -251,8 +251,9 @@ class Retrieval:
             outcomes = [_outcome(view, index, sample, references, subset) for view in views]
             texts = corpus.shown(sample.id)
             for outcome in outcomes:
-                for reference in outcome.labels.values():
-                    texts[reference] = begun(corpus.passage(reference))
+                for name, reference in outcome.labels.items():
+                    if name != "ties":
+                        texts[reference] = begun(corpus.passage(reference))
             labels = {f"right{number}": document for number, document in enumerate(sample.right, start=1)}
             yield item_example(scores[0], index, texts, subset, labels)
             yield from outcomes
@@ -305,10 +306,13 @@ def _outcome(view: RetrievalView, index: int, sample: Question, references: Refe
     """
     values = view.scores.values
     right = values["right_passage"][index]
-    numbers = {"right": values["own"][index], "rank": values["rank"][index], "tied": values["tied"][index]}
+    rank, tied = values["rank"][index], values["tied"][index]
+    numbers = {"right": values["own"][index], "rank": rank}
     labels = dict[str, str]()
     if np.isfinite(right):
         labels["right"] = references.of(int(right))
+    if tied > 1:
+        labels["ties"] = f"tied up to rank {rank + tied - 1:.0f}"
     of_wrong = np.nan
     found = zip(values["found"][index].tolist(), values["top"][index].tolist(), strict=True)
     for place, (passage, similarity) in enumerate(found, start=1):
