@@ -39,6 +39,7 @@ def assay(
     limit: int | None = None,
     reference: str = "",
     baselines: bool = True,
+    examples: int | Literal["all"] = 100,
     device: str = "auto",
     backend: str = "auto",
     cache: str | Path | None = "default",
@@ -64,6 +65,9 @@ def assay(
         Label of the encoder that the others are compared with; the first one by default.
     baselines
         Whether to add the baselines tfidf, random and, for retrieval, bm25.
+    examples
+        How many items of each diagnostic and corpus ``result.examples`` has, with their texts and what each encoder
+        made of them: at most this many, drawn with the seed, or ``"all"``.
     device
         Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
     backend
@@ -91,6 +95,7 @@ def assay(
         limit=limit,
         baselines=baselines,
         reference=reference,
+        examples=examples,
         device=device,
         backend=backend,
         cache=cache_of(cache),

@@ -228,25 +228,48 @@ class PointsChart:
 
 
 @dataclass(frozen=True)
+class ExampleColumn:
+    """What is shown of each encoder beside an item: a number, a name, or found passages.
+
+    Attributes
+    ----------
+    names
+        The names of values and labels of the example, of which it shows those that there are.
+    passages
+        Whether the labels are references to passages, whose texts are shown too.
+    """
+
+    heading: str
+    names: tuple[str, ...]
+    format: Format = "number"
+    passages: bool = False
+
+
+@dataclass(frozen=True)
 class Examples:
-    """Items with their texts and each encoder's values.
+    """A browser of items: their texts, what each encoder made of them, and whether that is right.
 
     Attributes
     ----------
     heading
-        The field that heads an item.
-    fields
-        (field, what it is called), from top to bottom; each has a text and a value of each encoder.
-    each
-        Fields whose text is each encoder's own: one line for each encoder.
+        The name of the text that heads an item.
+    texts
+        (name, what it is called) of the other texts of an item, from top to bottom.
+    columns
+        What is shown of each encoder.
+    margin
+        What the margin is, in words; empty where there is none.
+    threshold
+        The similarity below which found passages would be dropped, if any.
     """
 
     title: str
-    kind: str
     heading: str
-    fields: tuple[tuple[str, str], ...]
+    texts: tuple[tuple[str, str], ...]
+    columns: tuple[ExampleColumn, ...]
+    margin: str = ""
+    threshold: Column | None = None
     note: str = ""
-    each: tuple[str, ...] = ()
 
 
 Part = (

@@ -181,7 +181,29 @@ class Series:
 
 @dataclass(frozen=True)
 class Example:
-    """One item with its texts and the values of one encoder."""
+    """One item of a corpus, or what one encoder made of it.
+
+    An item that is shown has a record of kind ``item`` without an encoder, which holds its texts, and one of kind
+    ``outcome`` for each encoder.
+
+    Attributes
+    ----------
+    encoder
+        Empty for the item itself.
+    texts
+        By name; passages by their reference, the id of the document and the number of the passage: ``id#0``.
+    values
+        Numbers by name, for example the cosine with each candidate; undefined ones are missing.
+    subset
+        The part of the corpus that the item belongs to; empty for none.
+    labels
+        What the encoder chose and what was right, by name: an option, a group or the reference of a passage.
+    correct
+        Whether the encoder is right; None where that is undefined or depends on the order of ties.
+    margin
+        How much nearer what is right is than what is wrong, as the page of the diagnostic says: larger is better. None
+        where it is undefined.
+    """
 
     diagnostic: str
     corpus: str
@@ -190,6 +212,16 @@ class Example:
     kind: str
     texts: Mapping[str, str]
     values: Mapping[str, float]
+    subset: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    correct: bool | None = None
+    margin: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN and infinity."""
+        for number in (*self.values.values(), self.margin):
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"the values and the margin of an example must be finite, one is {number!r}: {self}")
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,8 @@ LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
 
-def _begun(text: str) -> str:
+def begun(text: str) -> str:
+    """Return how a document or passage begins, for display: at most ``SHOWN`` characters."""
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
 
@@ -173,10 +174,10 @@ class Corpus(Generic[S]):
         shown = dict(sample.fields())
         right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
         if right:
-            shown["right"] = " / ".join(map(_begun, right))
+            shown["right"] = " / ".join(map(begun, right[:LISTED]))
         others = self._others(sample) if isinstance(sample, Grouped) else []
         if others:
-            shown["others"] = " / ".join(map(_begun, others))
+            shown["others"] = " / ".join(map(begun, others))
         return shown
 
     def _others(self, sample: Grouped) -> list[str]:

@@ -31,8 +31,9 @@ class Found:
         (Q, k) the row of each document's nearest passage, the first of equal ones; −1 likewise.
     similarity
         (Q, k) of that passage, larger is nearer; NaN likewise.
-    own
-        (R,) the similarity of each of R given (query, document) pairs; NaN where it is undefined.
+    own, own_passages
+        (R,) the similarity of each of R given (query, document) pairs, NaN where it is undefined, and the row of the
+        document's nearest passage, −1 likewise.
     greater, tied
         (R,) how many documents are strictly nearer to the query than the given one, and how many are exactly as near,
         itself included. Documents without a similarity rank after all others and are tied with each other; −1 where
@@ -45,6 +46,7 @@ class Found:
     passages: NDArray[np.int64]
     similarity: NDArray[np.float64]
     own: NDArray[np.float64]
+    own_passages: NDArray[np.int64]
     greater: NDArray[np.int64]
     tied: NDArray[np.int64]
     route: str = ""

@@ -35,7 +35,8 @@ def search(queries, passages, *, k, measure, starts=None, pairs=None, route="aut
     places = [_place(matrix[q], d) for q, d in (() if pairs is None else pairs)]
     own, greater, tied = zip(*places, strict=True) if places else ((), (), ())
     whole = [np.array(x, dtype=np.int64) for x in (greater, tied)]
-    return Found(documents, rows, similarity, np.array(own, dtype=np.float64), *whole, route="naive")
+    own_rows = np.array([best[q, d] for q, d in (() if pairs is None else pairs)], dtype=np.int64)
+    return Found(documents, rows, similarity, np.array(own, dtype=np.float64), own_rows, *whole, route="naive")
 
 
 def _place(line, document):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -37,6 +37,8 @@ class RunOptions:
         Print what would be encoded, and stop.
     no_baselines
         Leave out the baselines tfidf, random and, for retrieval, bm25.
+    examples
+        Show N items of each diagnostic and corpus with their texts, or all; 100 by default, drawn with the seed.
     no_texts
         Write no sentence of a corpus into result and report.
     no_trust
@@ -64,6 +66,7 @@ class RunOptions:
     backend: str | None = None
     dry_run: Annotated[bool, Flag] = False
     no_baselines: Annotated[bool, Flag] = False
+    examples: int | Literal["all"] | None = None
     no_texts: Annotated[bool, Flag] = False
     no_trust: Annotated[bool, Flag] = False
     follow_links: Annotated[bool, Flag] = False
@@ -84,6 +87,7 @@ class RunOptions:
             "device": self.device,
             "backend": self.backend,
             "baselines": False if self.no_baselines else None,
+            "examples": self.examples,
             "texts": False if self.no_texts else None,
             "robustness": False if self.no_trust else None,
             "follow_links": self.follow_links,

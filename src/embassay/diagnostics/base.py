@@ -14,7 +14,7 @@ one. It has the ability when it has the method of that name; it need not inherit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -104,29 +104,76 @@ class View:
         """The names of the random streams; see :func:`stream_of`."""
         return stream_of(self.scores)
 
-    def example(
-        self, index: int, kind: str, values: Mapping[str, float], texts: Mapping[str, str] | None = None
+    def outcome(
+        self,
+        index: int,
+        values: Mapping[str, float],
+        *,
+        correct: float,
+        margin: float,
+        subset: str = "",
+        labels: Mapping[str, str] | None = None,
     ) -> Example:
-        """Return an item with what the encoder made of it.
+        """Return what the encoder made of an item.
 
         Parameters
         ----------
         index
             Of the item in the scores.
         values
-            Undefined ones are left out.
-        texts
-            References to further texts; the item's own are added later.
+            Numbers by name; NaN and infinity are left out.
+        correct
+            1 right, 0 wrong; anything else is undecided, NaN included.
+        margin
+            How clearly it is right, larger is better; NaN where it is undefined.
+        labels
+            What the encoder chose and what was right, by name.
         """
+        decided = {1.0: True, 0.0: False}
         return Example(
             diagnostic=self.scores.origin.diagnostic,
             corpus=self.corpus,
             encoder=self.encoder,
             item=str(self.scores.item[index]),
-            kind=kind,
-            texts=texts or {},
+            kind="outcome",
+            texts={},
             values={name: float(value) for name, value in values.items() if np.isfinite(value)},
+            subset=subset,
+            labels=labels or {},
+            correct=decided.get(float(correct)),
+            margin=float(margin) if np.isfinite(margin) else None,
         )
+
+
+def item_example(
+    scores: ItemScores,
+    index: int,
+    texts: Mapping[str, str],
+    subset: str = "",
+    labels: Mapping[str, str] | None = None,
+) -> Example:
+    """Return the record of an item with its texts, before those of the encoders.
+
+    Parameters
+    ----------
+    scores
+        Those of any encoder.
+    index
+        Of the item in the scores.
+    labels
+        What is right, by name, where that is the same for every encoder.
+    """
+    return Example(
+        diagnostic=scores.origin.diagnostic,
+        corpus=scores.origin.corpus,
+        encoder="",
+        item=str(scores.item[index]),
+        kind="item",
+        texts=texts,
+        values={},
+        subset=subset,
+        labels=labels or {},
+    )
 
 
 AnyView = TypeVar("AnyView", bound=View)
@@ -150,14 +197,6 @@ def unit_codes(unit: Ints) -> Ints:
     """Return the units of some items, renumbered from 0 without gaps."""
     codes = np.unique(unit, return_inverse=True)[1]
     return np.asarray(codes, dtype=np.int64)
-
-
-def first_of_each_unit(items: Iterable[int], unit: Ints, most: int | None = None) -> list[int]:
-    """Return at most ``most`` of these items, in their order, none of the unit of an earlier one."""
-    first_item = dict[int, int]()
-    for item in items:
-        first_item.setdefault(int(unit[item]), item)
-    return list(first_item.values())[:most]
 
 
 def row(
@@ -458,6 +497,41 @@ class SetsSideBySide(Protocol):
 
     def join(self, a: Corpus[Any], b: Corpus[Any], /) -> Corpus[Any]:
         """Return one corpus made of both, of the diagnostic's own shape."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What the n items of a corpus are grouped by when a sample of them is drawn.
+
+    Attributes
+    ----------
+    subset
+        (n,) the part of the corpus that each item belongs to; empty for none.
+    correct
+        (encoders, n) 1 right, 0 wrong; anything else is undecided: NaN, or the share of a tie.
+    """
+
+    subset: NDArray[np.str_]
+    correct: Floats
+
+
+@runtime_checkable
+class ShowsItems(Protocol):
+    """Shows single items: their texts, and what each encoder made of them."""
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return which of the encoders that were asked for are right about each item."""
+        ...
+
+    def examples(self, corpus: Corpus[Any], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
+        """Yield the record of each of these items, and after it one of each encoder.
+
+        Parameters
+        ----------
+        items
+            Indices of the items to show.
+        """
         ...
 
 

@@ -16,10 +16,14 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
 from embassay.diagnostics.base import (
+    Ints,
     Meaning,
+    Outcomes,
+    View,
     candidates_of,
     comparisons,
     estimate_of,
+    item_example,
     roles_of,
     row,
     stream_of,
@@ -34,15 +38,17 @@ from embassay.layout import (
     ComparisonTable,
     Curves,
     EncoderTable,
+    ExampleColumn,
+    Examples,
     IntervalChart,
     Layout,
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
-from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
+from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
 from embassay.samples.pairs import Pair
 from embassay.stats.best import rank_correlations
-from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences
+from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences, midranks
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference
 from embassay.stats.noninferiority import Headline
@@ -126,6 +132,32 @@ class SimilarityDiagnostic:
             findings=tuple(_findings(scores, rows)),
         )
 
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return the part of the corpus that each pair belongs to; no pair is right or wrong."""
+        subset = scores[0].labels["subset"]
+        return Outcomes(subset, np.full((1, len(subset)), np.nan))
+
+    def examples(self, corpus: Corpus[Pair], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
+        """Yield each pair with its human score and its cosine, and how far apart their ranks are."""
+        human, subset = scores[0].values["human"], scores[0].labels["subset"]
+        cosines = [s.values["cosine"] for s in scores]
+        # Only pairs with a human score and a cosine have ranks.
+        ranks_of_cosine = [_percentiles(np.where(np.isnan(human), np.nan, cosine)) for cosine in cosines]
+        ranks_of_human = [_percentiles(np.where(np.isnan(cosine), np.nan, human)) for cosine in cosines]
+        for index in items.tolist():
+            part = str(subset[index])
+            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])), part)
+            for number, s in enumerate(scores):
+                rank_of_cosine, rank_of_human = ranks_of_cosine[number][index], ranks_of_human[number][index]
+                values = {
+                    "cosine": cosines[number][index],
+                    "human": human[index],
+                    "cosine_rank": rank_of_cosine,
+                    "human_rank": rank_of_human,
+                }
+                margin = -abs(rank_of_cosine - rank_of_human)
+                yield View(s).outcome(index, values, correct=np.nan, margin=margin, subset=part)
+
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return item values whose mean is the correlation, for a test of "not worse".
 
@@ -136,6 +168,14 @@ class SimilarityDiagnostic:
         if all(np.isnan(items).all() for items in headline.values.values()):
             return None
         return headline
+
+
+def _percentiles(values: Floats) -> Floats:
+    """Return the (n,) midranks of the values divided by their number, between 0 and 1; NaN stays NaN."""
+    percentiles = np.full(len(values), np.nan)
+    defined = ~np.isnan(values)
+    percentiles[defined] = (midranks(values[defined]) - 0.5) / max(int(defined.sum()), 1)
+    return percentiles
 
 
 def _influences(scores: Sequence[ItemScores]) -> Headline:
@@ -271,6 +311,18 @@ LAYOUT = Layout(
             note="Paired on the same pairs of sentences; Holm's correction within each question.",
         ),
         Curves("Cosine by human score", "by_score", note="Each point is a tenth of the pairs, by human score."),
+        Examples(
+            "Pair by pair",
+            "first",
+            texts=(("second", "second sentence"), ("score", "human score")),
+            columns=(
+                ExampleColumn("cosine", ("cosine",)),
+                ExampleColumn("rank by cosine", ("cosine_rank",), "percent"),
+                ExampleColumn("rank by human score", ("human_rank",), "percent"),
+            ),
+            margin="minus the distance between the two ranks: 0 is the best",
+            note="Ranks among all pairs: 0% the least similar, 100% the most. No pair is right or wrong by itself.",
+        ),
         SubsetTable("Spearman's correlation in each part of the corpus", "spearman", ("subset:",), format="number"),
         overlap_module.TABLE,
     ),

@@ -74,8 +74,16 @@ class SearchTask:
     @cached_property
     def pair_similarity(self) -> Floats:
         """(R,) the similarity of each pair."""
-        similarity, _ = self.similarity(self.pairs[:, 0], self.pairs[:, 1])
-        return similarity
+        return self._nearest_of_pairs[0]
+
+    @cached_property
+    def pair_passages(self) -> Ints:
+        """(R,) the passage of each pair's document that is nearest to the query."""
+        return self._nearest_of_pairs[1]
+
+    @cached_property
+    def _nearest_of_pairs(self) -> tuple[Floats, Ints]:
+        return self.similarity(self.pairs[:, 0], self.pairs[:, 1])
 
     @cached_property
     def _pairs_by_query(self) -> tuple[Ints, Ints]:
@@ -231,6 +239,7 @@ class Answer:
             passages=self.passages[:, :k],
             similarity=self.similarity[:, :k],
             own=task.pair_similarity,
+            own_passages=np.where(np.isnan(task.pair_similarity), -1, task.pair_passages),
             greater=np.where(rankless, -1, self.greater),
             tied=np.where(rankless, -1, self.tied),
             route=route,

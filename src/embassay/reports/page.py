@@ -32,7 +32,7 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.reports import charts, tables
+from embassay.reports import charts, examples, tables
 from embassay.reports.tables import Scope, Table
 from embassay.reports.words import verdict, whole_run
 from embassay.result import Result, anchor
@@ -70,7 +70,7 @@ class Block:
     title: str
     note: str = ""
     table: Table | None = None
-    examples: tuple[Table, ...] = ()
+    browser: examples.Browser | None = None
     charts: tuple[tuple[str, str], ...] = ()
     folded: bool = False
 
@@ -111,16 +111,19 @@ def render(
 
     library = _resource("vendor/vega.js")
     script = _resource("page.js")
+    browser = _resource("examples.js")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page: str = environment.from_string(_resource("page.html")).render(
         result=result,
         findings=list(whole_run(result)),
         sections=list(_sections(result, layouts, speed or {})),
         version=__version__,
-        style=_resource("page.css"),
+        style=_resource("page.css") + _resource("examples.css"),
         library=library,
         script=script,
-        hashes=[_csp_hash(library), _csp_hash(script)],
+        browser=browser,
+        embedded=_embedded,
+        hashes=[_csp_hash(library), _csp_hash(script), _csp_hash(browser)],
         speed=speed or {},
         trust=[_trust(e.name, badges[e.name]) for e in result.encoders if badges and e.name in badges],
         notes=[*notes, *(f"{name}: {n}" for name, found in (badges or {}).items() for n in found.get("notes", ()))],
@@ -162,9 +165,9 @@ def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
     """Yield what there is to show of each part of a layout."""
     for part in (layout.headline, *layout.parts):
         if isinstance(part, Examples):
-            examples = tables.example_tables(scope, part)
-            if examples:
-                yield Block("examples", part.title, part.note, examples=examples)
+            browser = examples.browser(scope, part)
+            if browser:
+                yield Block("examples", part.title, browser.note, browser=browser)
         elif type(part) in TABLES:
             table = TABLES[type(part)](scope, part)
             if table:
@@ -186,9 +189,9 @@ def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
         yield "", spec
 
 
-def _embedded(spec: charts.Spec) -> str:
+def _embedded(spec: Mapping[str, Any]) -> str:
     """Return JSON that is safe inside a script element."""
-    text = json.dumps(spec, sort_keys=True, allow_nan=False)
+    text = json.dumps(spec, sort_keys=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

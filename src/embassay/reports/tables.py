@@ -15,7 +15,6 @@ from embassay.layout import (
     ComparisonTable,
     CorpusTable,
     EncoderTable,
-    Examples,
     Format,
     Matrix,
     SeriesTable,
@@ -23,11 +22,10 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.reports.words import remark
-from embassay.result import Comparison, Example, Result, Row
+from embassay.result import Comparison, Result, Row
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
-LEFT_OUT = "(text left out)"
 ALPHA = 0.05
 """The significance level: smaller p-values are printed in bold."""
 
@@ -406,62 +404,6 @@ def _fraction(numerator: int, denominator: int) -> Cell:
     if not denominator:
         return Cell(DASH)
     return Cell(f"{numerator:,}/{denominator:,}", shade=numerator / denominator)
-
-
-def example_tables(scope: Scope, part: Examples) -> tuple[Table, ...]:
-    """Lay out each item that has a value: its texts, and the value that each encoder gives to each text."""
-    key = (scope.diagnostic, scope.corpus, part.kind)
-    by_item: dict[str, list[Example]] = {}
-    for example in scope.result.examples:
-        if (example.diagnostic, example.corpus, example.kind) == key:
-            by_item.setdefault(example.item, []).append(example)
-    tables = []
-    for examples in by_item.values():
-        table = example_table(examples, part)
-        # If all vectors of an item are zero, it has no values.
-        if table.rows:
-            tables.append(table)
-    return tuple(tables)
-
-
-def example_table(examples: Sequence[Example], part: Examples) -> Table:
-    """Lay out one item: a line for each of its texts, with the value of each encoder.
-
-    Parameters
-    ----------
-    examples
-        The item as each encoder sees it.
-    """
-    rows = []
-    for field, label in part.fields:
-        if not any(field in example.values for example in examples):
-            continue
-        texts = [example.texts.get(field, LEFT_OUT) for example in examples]
-        if field not in part.each:
-            # All encoders have the same text, so that one line is enough.
-            cells = [Cell(label), Cell(texts[0])]
-            cells += [_example_value(example, field) for example in examples]
-            rows.append(tuple(cells))
-            continue
-        # Each encoder may have another text. Encoders with the same text share a line.
-        for text in dict.fromkeys(texts):
-            cells = [Cell(label), Cell(text)]
-            for example, text_of_encoder in zip(examples, texts, strict=True):
-                if text_of_encoder == text:
-                    cells.append(_example_value(example, field))
-                else:
-                    cells.append(Cell(""))
-            rows.append(tuple(cells))
-    encoders = [example.encoder for example in examples]
-    title = examples[0].texts.get(part.heading, f"entry {examples[0].item}")
-    return Table(title, ("candidate", "sentence", *encoders), tuple(rows))
-
-
-def _example_value(example: Example, field: str) -> Cell:
-    """Write the value of one text; the highest value of the encoder is bold."""
-    value = example.values.get(field)
-    is_highest = value is not None and value == max(example.values.values())
-    return Cell(number(value, "number"), strong=is_highest)
 
 
 def _matches(subset: str, part: SubsetTable) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
@@ -50,6 +50,7 @@ class Settings(BaseModel):
     device: str | None = None
     backend: str | None = None
     baselines: bool | None = None
+    examples: NonNegativeInt | Literal["all"] | None = None
     texts: bool | None = None
     reference: str | None = None
 

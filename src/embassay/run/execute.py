@@ -12,7 +12,8 @@ from typing import Any
 from embassay.engine.cores import cores
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
-from embassay.result import CorpusRecord, EncoderRecord, Example, Failure, Result, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
+from embassay.run.examples import examples_of
 from embassay.run.findings import findings_of
 from embassay.run.pages import headlines
 from embassay.run.plan import Plan, Task
@@ -131,7 +132,7 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
         if not scores:
             continue
         try:
-            parts.append(summarise_task(task, scores, draws))
+            parts.append(summarise_task(task, scores, draws, plan.request.most_examples))
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", *task.key, reason_of(error)))
@@ -172,10 +173,10 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     return failures
 
 
-def summarise_task(task: Task, scores: Sequence[ItemScores], draws: Draws) -> Result:
+def summarise_task(task: Task, scores: Sequence[ItemScores], draws: Draws, most_examples: int | None) -> Result:
     """Return the part of the result that is one diagnostic's on one corpus, with its numbers as they are written."""
     part = task.diagnostic.summarise(scores, draws)
-    examples = tuple(replace(example, texts=example_texts(task.corpus, example)) for example in part.examples)
+    examples = (*part.examples, *examples_of(task, scores, most_examples, draws.seed))
     verdicts = part.verdicts
     if task.corpus.builtin:
         verdicts = tuple(without_best(verdict) for verdict in verdicts)
@@ -186,14 +187,6 @@ def without_best(verdict: Verdict) -> Verdict:
     """Return a verdict that names no best encoder: built-in corpora are for trying things out."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     return replace(unnamed, reason="a built-in corpus is for trying things out") if verdict.quantity else unnamed
-
-
-def example_texts(corpus: Corpus[Any], example: Example) -> dict[str, str]:
-    """Return the texts of an example's item, and those of the passages that it refers to."""
-    texts = corpus.shown(example.item)
-    for name, reference in example.texts.items():
-        texts[name] = corpus.passage(reference) if reference else "–"
-    return texts
 
 
 def encoder_record(run: EncoderRun, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:

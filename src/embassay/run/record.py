@@ -30,6 +30,7 @@ def settings_of(plan: Plan) -> dict[str, Any]:
         "seed": request.seed,
         "resamples": request.resamples,
         "texts": request.texts,
+        "examples": request.examples,
         "reference": request.reference,
     }
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from embassay.errors import OutputError, say
+from embassay.errors import OutputError, SpecError, say
 from embassay.run.config import read
 from embassay.run.profiles import DEFAULT
 from embassay.run.progress import Bar, Progress, Quiet
@@ -18,6 +18,8 @@ from embassay.store.paths import output_path
 from embassay.types import Corpus, Draws, Encoder, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
+EXAMPLES = 100
+"""Items of each diagnostic and corpus that are shown one by one, unless another number is asked for."""
 
 
 def silent(message: str) -> None:
@@ -52,6 +54,8 @@ class RunRequest:
         Whether the vectors of neural encoders are checked for robustness.
     cache
         Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
+    examples
+        How many items of each diagnostic and corpus are shown one by one, at most; ``"all"`` for all.
     out, overwrite, texts
         Folder of the run, whether it may replace another run, and whether sentences of the corpora are kept in it.
     warn
@@ -70,6 +74,7 @@ class RunRequest:
     trusted: Sequence[str] = ()
     follow_links: bool = False
     robustness: bool = False
+    examples: int | Literal["all"] = EXAMPLES
     device: str = "auto"
     backend: str = "auto"
     cache: Path | Literal["default"] | None = None
@@ -80,8 +85,8 @@ class RunRequest:
     warn: Callable[[str], None] = say
 
     def __post_init__(self) -> None:
-        """Refuse a seed or a number of resamples out of range before any other work."""
-        _ = self.draws
+        """Refuse a seed, a number of resamples or of examples out of range before any other work."""
+        _ = self.draws, self.most_examples
 
     @classmethod
     def of(cls, config: Path | None, **flags: Any) -> RunRequest:
@@ -116,6 +121,21 @@ class RunRequest:
     def draws(self) -> Draws:
         """The seed and the number of resamples."""
         return Draws(self.seed, self.resamples)
+
+    @property
+    def most_examples(self) -> int | None:
+        """The largest number of items that are shown; None for all.
+
+        Raises
+        ------
+        SpecError
+            For anything but ``"all"`` and whole numbers of 0 or more.
+        """
+        if self.examples == "all":
+            return None
+        if isinstance(self.examples, bool) or not isinstance(self.examples, int) or self.examples < 0:
+            raise SpecError(f"examples must be 'all' or a whole number of 0 or more, is {self.examples!r}")
+        return self.examples
 
     @property
     def tell(self) -> Callable[[str], None]:

@@ -264,8 +264,8 @@ def _check_references(data: Content) -> None:
         for number, record in enumerate(data[part]):
             place = f"{part}[{number}]"
             _check_known(record, "corpus", corpora, place)
-            # Rows of a corpus have no encoder.
-            if part == "examples" or (part == "rows" and record["encoder"]):
+            # Rows of a corpus and examples of an item have no encoder.
+            if part in ("examples", "rows") and record["encoder"]:
                 _check_known(record, "encoder", encoders, place)
             if part == "series":
                 # The data of a series may use the same field names for something else.

@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
     Meaning,
+    Outcomes,
+    View,
     candidates_of,
     comparisons,
     estimate_of,
-    first_of_each_unit,
+    item_example,
     pools_of,
     roles_of,
     share_row,
@@ -38,6 +40,7 @@ from embassay.diagnostics.composition import page as composition_page
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
     PLANE_CRITERION,
+    RAW,
     Axes,
     OperatorView,
     QuantityKey,
@@ -48,6 +51,8 @@ from embassay.diagnostics.composition.criteria import (
     margin_criteria,
     margin_names,
     numbers,
+    satisfied,
+    smaller_margin,
     yes_no,
 )
 from embassay.diagnostics.composition.nulls import other_targets
@@ -111,8 +116,6 @@ TENTH = 0.1
 """The null's own error, as a share of the observed share's standard error, above ``MANY`` samples."""
 KEPT = 1_000_000
 """Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
-SHOWN = 8
-"""How many overlaps that fail for all encoders are shown, at most."""
 ALONE = "no other unit has a target to compare with"
 NOT_APPLICABLE = "not applicable: all norms are 1"
 BLOCK_OF_CRITERION = {
@@ -123,6 +126,8 @@ BLOCK_OF_CRITERION = {
     "c5": "difference",
     "c6": "union",
 }
+BLOCK_LABELS = {"right": "difference, B − A"}
+"""What a block of samples is called, where that is not its name."""
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""
 Ints = NDArray[np.int64]
@@ -237,10 +242,40 @@ class CompositionDiagnostic:
             rows=tuple(rows),
             comparisons=tuple(compared),
             series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
-            examples=tuple(_examples(requested, blocks)),
             verdicts=(self._verdict(scores, headline_differences, rows, draws),),
             findings=tuple(_findings(scores, blocks, rows)),
         )
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
+        requested = [s for s in scores if not s.origin.baseline] or list(scores)
+        subset = np.full(len(scores[0].item), "", dtype="U32")
+        correct = np.full((len(requested), len(subset)), np.nan)
+        for block, items in blocks_of(scores[0]).items():
+            subset[items] = BLOCK_LABELS.get(block, block)
+            for row, s in enumerate(requested):
+                correct[row, items] = satisfied(OperatorView(s, operator_of(block), items))
+        return Outcomes(subset, correct)
+
+    def examples(self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
+        """Yield each sample with the cosines between A, B and the target, and whether they satisfy its criterion."""
+        correct = np.empty((len(scores), len(scores[0].item)))
+        margin = np.empty_like(correct)
+        for block, members in blocks_of(scores[0]).items():
+            for row, s in enumerate(scores):
+                view = OperatorView(s, operator_of(block), members)
+                correct[row, members] = satisfied(view)
+                margin[row, members] = smaller_margin(view)
+        subset = self.outcomes(scores).subset
+        for index in items.tolist():
+            texts = corpus.shown(str(scores[0].item[index]))
+            yield item_example(scores[0], index, texts, str(subset[index]))
+            for row, s in enumerate(scores):
+                closeness = dict(zip(RAW, s.values["cosine"][index], strict=True))
+                cosines = {"a": closeness["AT"], "b": closeness["BT"], "ab": closeness["AB"]}
+                yield View(s).outcome(
+                    index, cosines, correct=correct[row, index], margin=margin[row, index], subset=str(subset[index])
+                )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return C1 less its null, sample by sample, of all encoders; None without overlaps."""
@@ -482,23 +517,3 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
             style="points",
             consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
         )
-
-
-def _examples(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Example]:
-    """Show overlaps that are farther from A and from B than these are from each other, for all encoders."""
-    if "overlap" not in blocks:
-        return
-    items = blocks["overlap"]
-    views = [OperatorView(s, "overlap", items) for s in scores]
-    better_margin = [np.maximum(*view.margins("c1", "cosine")) for view in views]
-    of_best_encoder = np.max(better_margin, axis=0)
-    failed = np.flatnonzero(of_best_encoder < 0)
-    worst_first = failed[np.argsort(of_best_encoder[failed], kind="stable")]
-    for place in first_of_each_unit(worst_first.tolist(), scores[0].unit[items], SHOWN):
-        for view in views:
-            cosines = {
-                "a": view.raw("cosine", "AT")[place],
-                "b": view.raw("cosine", "BT")[place],
-                "overlap": view.raw("cosine", "AB")[place],
-            }
-            yield view.example(int(items[place]), "c1 fails", cosines)

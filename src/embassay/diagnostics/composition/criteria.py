@@ -197,6 +197,25 @@ def _in_cells(criterion: str, first: Floats, second: Floats) -> dict[str, Floats
     return {f"{criterion}:{name}": over_draws(in_cells[:, place]) for place, name in enumerate(CELLS)}
 
 
+def satisfied(view: OperatorView) -> Floats:
+    """Return (m,) 1 where a sample satisfies the criterion of its operator, 0 where not, NaN where it is undefined.
+
+    Overlaps: C1, differences: C3, both conditions at ε = 0 by cosine. Unions: the claim of C6 for the sample's case.
+    """
+    if view.operator == "union":
+        claims = np.stack(list(planar_claims(view).values()))
+        return np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
+    criterion = CRITERION[view.operator]
+    return at_zero(criterion, view.margins(criterion, "cosine"))[f"{criterion}:TT"]
+
+
+def smaller_margin(view: OperatorView) -> Floats:
+    """Return (m,) the smaller of the two margins of C1 or C3 by cosine; NaN for unions."""
+    if view.operator == "union":
+        return np.full(len(view.items), np.nan)
+    return np.minimum(*view.margins(CRITERION[view.operator], "cosine"))
+
+
 def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
     """Return the shares of the criteria about the plane, (m,) by subset.
 

@@ -18,6 +18,7 @@ from embassay.layout import (
     CountBars,
     Curves,
     EncoderTable,
+    ExampleColumn,
     Examples,
     Histograms,
     IntervalChart,
@@ -275,11 +276,18 @@ LAYOUT = Layout(
         ),
         SeriesTable("Ratings given", "ratings", folded=True),
         Examples(
-            "Overlaps that fail C1 for all encoders",
-            "c1 fails",
-            "overlap",
-            (("a", "A, and its cosine with the overlap"), ("b", "B, and its cosine"), ("overlap", "A with B")),
-            note="The overlap is farther from A and from B than these are from each other; baselines left out.",
+            "Sample by sample",
+            "a",
+            texts=(("b", "B"), ("overlap", "overlap"), ("difference", "difference A − B"), ("union", "union")),
+            columns=(
+                ExampleColumn("A with the result", ("a",)),
+                ExampleColumn("B with the result", ("b",)),
+                ExampleColumn("A with B", ("ab",)),
+            ),
+            margin="the smaller margin of C1 or C3; unions have none",
+            note="Cosines. Right: the overlap is nearer to A and to B than they are to each other (C1); the difference "
+            "A − B is nearer to A than to B, and B is nearer to A than to the difference (C3); the union lies between "
+            "A and B, or near the longer of them (C6).",
         ),
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",

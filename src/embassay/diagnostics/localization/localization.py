@@ -9,7 +9,7 @@ classifier: ``centroid_accuracy`` and ``map_at_r``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,7 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Meaning, candidates_of, comparisons, roles_of, verdict, without_baselines
+from embassay.diagnostics.base import (
+    Meaning,
+    Outcomes,
+    candidates_of,
+    comparisons,
+    item_example,
+    roles_of,
+    verdict,
+    without_baselines,
+)
 from embassay.diagnostics.localization.page import LAYOUT
 from embassay.diagnostics.localization.rows import NAME, QUANTITIES, LocalizationView, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
@@ -31,10 +40,10 @@ from embassay.diagnostics.localization.scores import (
     precision_at_r,
     stratified_folds,
 )
-from embassay.diagnostics.localization.series import agreement_series, examples, findings, published_series
+from embassay.diagnostics.localization.series import agreement_series, findings, published_series
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
-from embassay.result import Comparison, Result
+from embassay.result import Comparison, Example, Result
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
@@ -51,7 +60,7 @@ CITATION = """@inproceedings{white2015,
   doi = {10.1145/2838931.2838932},
   note = {Preprint: Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task}
 }"""
-VERSION = 1
+VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)
 LIGHT = 3_000_000
@@ -140,8 +149,10 @@ class Localization:
             # An encoder that learns from texts learns from the fold's training texts only.
             learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
             classifiers.append(_start_classifier(learnt, labels, train, test, submit))
+        centroid_accuracy, margin = nearest_centroid(matrix, labels)
         values = {
-            "centroid_accuracy": nearest_centroid(matrix, labels),
+            "centroid_accuracy": centroid_accuracy,
+            "margin": margin,
             "map_at_r": precision_at_r(matrix, labels, vectors.search),
             "to_own": cosine_with(matrix, labels, labels),
             "fold": fold.astype(np.float64),
@@ -196,7 +207,6 @@ class Localization:
                 *published_series(one, requested, accuracy),
             ),
             findings=tuple(findings(requested, rows)),
-            examples=tuple(examples(requested)),
             verdicts=(
                 verdict(
                     scores,
@@ -208,6 +218,37 @@ class Localization:
                 ),
             ),
         )
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return which sentences the classifier places in their group; there are no subsets."""
+        requested = without_baselines([LocalizationView(s) for s in scores])
+        correct = np.stack([view.values("accuracy") for view in requested])
+        return Outcomes(np.full(correct.shape[1], ""), correct)
+
+    def examples(
+        self, corpus: Corpus[Grouped], scores: Sequence[ItemScores], items: NDArray[np.int64]
+    ) -> Iterator[Example]:
+        """Yield each sentence with its group, and the first sentence of the group that each encoder places it in."""
+        views = [LocalizationView(s) for s in scores]
+        first_sentence = dict[str, str]()
+        for sample in corpus.samples:
+            first_sentence.setdefault(sample.group, sample.id)
+        for index in items.tolist():
+            sample = corpus.samples[index]
+            texts = corpus.shown(sample.id)
+            outcomes = list[Example]()
+            for view in views:
+                placed = str(view.predicted[index])
+                labels = {"right": sample.group, "placed": placed}
+                if placed != sample.group:
+                    reference = f"{first_sentence[placed]}#0"
+                    labels["first"] = reference
+                    texts[reference] = corpus.passage(reference)
+                cosines = {"right": view.values("to_own")[index], "placed": view.values("to_named")[index]}
+                margin, correct = view.values("margin")[index], view.values("accuracy")[index]
+                outcomes.append(view.outcome(index, cosines, correct=correct, margin=margin, labels=labels))
+            yield item_example(scores[0], index, texts, labels={"right": sample.group})
+            yield from outcomes
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
         """Return the accuracy, sentence by sentence, of all encoders; sentences have equal weights, not folds."""

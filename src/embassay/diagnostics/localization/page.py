@@ -7,6 +7,7 @@ from embassay.layout import (
     ComparisonTable,
     CountBars,
     EncoderTable,
+    ExampleColumn,
     Examples,
     IntervalChart,
     Layout,
@@ -54,11 +55,15 @@ LAYOUT = Layout(
         ComparisonTable("Which differences are real: nearest centroid", _CENTROID, note=_PAIRED),
         ComparisonTable("Which differences are real: MAP@R", _PRECISION, note=_PAIRED),
         Examples(
-            "Sentences that every encoder misplaces",
-            "misplaced by all",
+            "Sentence by sentence",
             "sentence",
-            (("others", "its own group"), ("named", "first of the group named")),
-            each=("named",),
+            texts=(("others", "its own group"),),
+            columns=(
+                ExampleColumn("placed in", ("placed",)),
+                ExampleColumn("first sentence of that group", ("first",), passages=True),
+                ExampleColumn("cosine with its own group", ("right",)),
+            ),
+            margin="the cosine with the mean of its own group less that with the nearest other group",
             note="The cosine with the mean of each group's vectors, without the sentence itself. The classifier "
             "weights directions differently, so the nearer group need not be the predicted one.",
         ),

@@ -88,7 +88,7 @@ def centroids(matrix: Any, labels: Ints) -> Any:
     return membership @ np.asarray(matrix, dtype=np.float64)
 
 
-def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
+def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> tuple[Floats, Floats]:
     """Return whether each item is nearest to the centroid of its own group, computed without the item itself.
 
     Centroids are means of unnormalised vectors; closeness is cosine.
@@ -104,11 +104,15 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
 
     Returns
     -------
-    (n,) 1 or 0, larger is better; 1/t where t centroids are tied as nearest and that of the item's group is one of
-    them. NaN where the item's vector, or its group's centroid without it, is zero.
+    share
+        (n,) 1 or 0, larger is better; 1/t where t centroids are tied as nearest and that of the item's group is one of
+        them. NaN where the item's vector, or its group's centroid without it, is zero.
+    margin
+        (n,) the cosine with the own centroid less that with the nearest other one; NaN likewise, and where there is no
+        other one.
     """
     sums = centroids(matrix, labels)
-    share = np.empty(len(labels))
+    share, margin = np.empty(len(labels)), np.empty(len(labels))
     for rows in _blocks(len(labels), sums.shape[0], block):
         own_group = labels[rows]
         own_place = np.arange(len(own_group)), own_group
@@ -121,7 +125,10 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> Floats:
         tied = cosine >= largest - TIE
         share_own = tied[own_place] / tied.sum(axis=1)
         share[rows] = np.where(np.isnan(cosine_own), np.nan, share_own)
-    return share
+        cosine[own_place] = -np.inf
+        largest_other = cosine.max(axis=1)
+        margin[rows] = np.where(np.isinf(largest_other), np.nan, cosine_own - largest_other)
+    return share, margin
 
 
 def cosine_with_own(matrix: Any, sums: Any, labels: Ints) -> Floats:

@@ -11,15 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import MSRP
-from embassay.diagnostics.base import first_of_each_unit
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.localization.rows import NAME, LocalizationView
 from embassay.diagnostics.published import published, table
-from embassay.result import Estimate, Example, Finding, Row, Series
+from embassay.result import Estimate, Finding, Row, Series
 from embassay.types import Draws
 
-SHOWN = 12
-"""How many of the sentences that all encoders misplace are shown with their texts."""
 OPINOSIS = (521, 89)
 """Sentences and groups of the released Opinosis groups, which identify that corpus."""
 SAME = {"bow,tokens=treebank": "BOW", "bow,tokens=treebank,pca=300": "PCA BOW"}
@@ -141,21 +138,6 @@ def _group_sizes(view: LocalizationView) -> list[list[int]]:
     size_of_group = Counter(view.scores.labels["group"].tolist())
     groups_of_size = Counter(size_of_group.values())
     return [[size, groups, size * groups] for size, groups in sorted(groups_of_size.items())]
-
-
-def examples(views: Sequence[LocalizationView]) -> Iterator[Example]:
-    """Show sentences that every encoder misplaces, one of each unit, and the group that each placed them in."""
-    one = views[0].scores
-    first_sentence = dict[str, str]()
-    for group, item in zip(one.labels["group"].tolist(), one.item.tolist(), strict=True):
-        first_sentence.setdefault(group, item)
-    misplaced = np.flatnonzero(np.all([view.wrong for view in views], axis=0))
-    for index in first_of_each_unit(misplaced.tolist(), one.unit, SHOWN):
-        for view in views:
-            # The sentence of the predicted group that is shown: the first one.
-            named = first_sentence[str(view.predicted[index])]
-            cosines = {"others": view.values("to_own")[index], "named": view.values("to_named")[index]}
-            yield view.example(index, "misplaced by all", cosines, {"named": f"{named}#0"})
 
 
 def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:

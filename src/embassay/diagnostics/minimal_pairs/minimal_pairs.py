@@ -22,10 +22,12 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
     Meaning,
+    Outcomes,
     View,
     candidates_of,
     comparisons,
     estimate_of,
+    item_example,
     pools_of,
     roles_of,
     row,
@@ -85,8 +87,6 @@ COLLAPSED = 1e-6
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
 RANKED = 1000
 """Originals of each half whose pairs the percentiles are based on, at most: up to a million pairs."""
-SHOWN = 8
-"""How many originals whose negation is nearer than their synonym are shown, at most."""
 POINTS = 241
 """Points of each density curve."""
 
@@ -187,10 +187,30 @@ class MinimalPairsDiagnostic:
                 overlap_series(NAME, corpus, lexical, {"all": "all edits", **{edit: LABELS[edit] for edit in edits}}),
                 *_by_training(requested, rows),
             ),
-            examples=tuple(_examples(requested)),
             verdicts=(self._verdict(scores, rows, headline_differences, draws),),
             findings=(*_not_ranked(views[0]), *(f for view in requested for f in _findings(view, rows))),
         )
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return whether a synonym is nearer than the negation of the main verb; undecided without these edits."""
+        requested = without_baselines([MinimalPairsView(s) for s in scores])
+        correct = np.stack([_infinite_to_nan(view.nearer(*HEADLINE)) for view in requested])
+        return Outcomes(np.full(correct.shape[1], ""), correct)
+
+    def examples(
+        self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: NDArray[np.int64]
+    ) -> Iterator[Example]:
+        """Yield each original with its edits, and the cosine of each encoder with these."""
+        views = [MinimalPairsView(s) for s in scores]
+        correct = {view.encoder: view.nearer(*HEADLINE) for view in views}
+        margin = {view.encoder: view.contrast(*HEADLINE) for view in views}
+        for index in items.tolist():
+            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])))
+            for view in views:
+                cosines = {edit: view.cosine(edit)[index] for edit in view.edits}
+                yield view.outcome(
+                    index, cosines, correct=correct[view.encoder][index], margin=margin[view.encoder][index]
+                )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""
@@ -422,22 +442,6 @@ def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iter
     similarity = {(r.encoder, r.subset): r.value for r in rows if r.quantity == "similarity" and not r.condition}
     labels = {edit: LABELS[edit] for edit in views[0].edits}
     yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
-
-
-def _examples(views: Sequence[MinimalPairsView]) -> Iterator[Example]:
-    """Show originals whose negation is nearer than their synonym for all encoders, the largest gaps first."""
-    if not set(HEADLINE) <= set(views[0].edits):
-        return
-    contrasts = np.stack([view.contrast(*HEADLINE) for view in views])
-    # An original without one of the edits has an infinite contrast.
-    negation_nearer = (np.isfinite(contrasts) & (contrasts < 0)).all(axis=0)
-    places = np.flatnonzero(negation_nearer)
-    mean_contrast = contrasts[:, places].mean(axis=0)
-    largest_first = places[np.argsort(mean_contrast, kind="stable")]
-    for index in largest_first[:SHOWN].tolist():
-        for view in views:
-            cosines = {edit: view.cosine(edit)[index] for edit in ALL_EDITS}
-            yield view.example(index, "negation nearer", cosines)
 
 
 def random_pairs(originals: Any) -> Floats:

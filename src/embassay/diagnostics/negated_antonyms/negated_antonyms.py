@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.base import (
     Meaning,
+    Outcomes,
     View,
     candidates_of,
     comparisons,
-    first_of_each_unit,
+    item_example,
     pools_of,
     roles_of,
     row,
@@ -39,6 +40,7 @@ from embassay.layout import (
     Column,
     ComparisonTable,
     EncoderTable,
+    ExampleColumn,
     Examples,
     IntervalChart,
     Layout,
@@ -76,8 +78,6 @@ KINDS = ("antonym", "polarity", "paraphrase")
 CHANCE = 1 / 3
 TIE = 1e-12
 """Cosines that differ by at most this are tied: the rounding of a float64 cosine, far below float32 precision."""
-SHOWN = 12
-"""How many of the entries that all encoders get wrong are shown with their texts, at most."""
 HARDEST = {"words": "text", "part of speech": "text", "wrong by all": "count", "entries": "count"}
 """The columns of the tables of hardest word pairs, with their formats."""
 
@@ -139,6 +139,11 @@ class ChoiceView(View):
     def similarity(self, kind: str) -> Floats:
         """Return the (n,) cosines of the inputs with one kind of candidate."""
         return self.scores.values["cosine"][:, KINDS.index(kind)]
+
+    @cached_property
+    def margin(self) -> Floats:
+        """(n,) the cosine with the paraphrase less the larger of the others; positive where it is chosen."""
+        return self.similarity("paraphrase") - np.maximum(self.similarity("antonym"), self.similarity("polarity"))
 
 
 @dataclass(frozen=True)
@@ -204,10 +209,30 @@ class NegatedAntonyms:
                 *_hardest_for_best(requested, _above_chance(standings.best_set, accuracy)),
                 *_published(requested, accuracy),
             ),
-            examples=tuple(_examples(requested, wrong)),
             verdicts=(verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE),),
             findings=tuple(_finding(view, rows) for view in requested),
         )
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return by which encoders the paraphrase of each entry is chosen; subsets are word pairs."""
+        requested = without_baselines([ChoiceView(s) for s in scores])
+        return Outcomes(requested[0].pair, np.stack([view.right for view in requested]))
+
+    def examples(
+        self, corpus: Corpus[Choice], scores: Sequence[ItemScores], items: NDArray[np.int64]
+    ) -> Iterator[Example]:
+        """Yield each entry with the cosine of its candidates and the one that each encoder chooses."""
+        views = [ChoiceView(s) for s in scores]
+        for index in items.tolist():
+            pair = str(views[0].pair[index])
+            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])), pair)
+            for view in views:
+                cosines = {kind: view.similarity(kind)[index] for kind in KINDS}
+                tied = [kind for kind, share in zip(KINDS, view.chosen[index], strict=True) if share > 0]
+                labels = {"chosen": " or ".join(tied)} if tied else {}
+                yield view.outcome(
+                    index, cosines, correct=view.right[index], margin=view.margin[index], subset=pair, labels=labels
+                )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
         """Return the accuracy, entry by entry, of all encoders."""
@@ -309,23 +334,6 @@ def _hardest_for_best(views: Sequence[ChoiceView], best_set: Sequence[str]) -> I
         yield _hardest(best, wrong, "wrong_by_best")
     if best[0].scores.origin.corpus_fingerprint == SEMANTONEG_V1:
         yield hardest_published(NAME, best[0].corpus, Counter(best[0].pair[wrong].tolist()))
-
-
-def _examples(views: Sequence[ChoiceView], wrong: NDArray[np.bool_]) -> Iterator[Example]:
-    """Show entries that all get wrong: one for each of the hardest pairs, then more, never two of a unit."""
-    pairs = views[0].pair
-    hardness = {pair: place for place, (pair, _) in enumerate(_most_frequent_first(pairs[wrong]))}
-    # A pair's second entry comes after the first entries of all other pairs, and so on.
-    entries_seen = Counter[str]()
-    queue = list[tuple[int, int, int]]()
-    for index in first_of_each_unit(np.flatnonzero(wrong).tolist(), views[0].scores.unit):
-        pair = pairs[index]
-        queue.append((entries_seen[pair], hardness[pair], index))
-        entries_seen[pair] += 1
-    for _, _, index in sorted(queue)[:SHOWN]:
-        for view in views:
-            cosines = {kind: view.similarity(kind)[index] for kind in KINDS}
-            yield view.example(index, "wrong by all", cosines)
 
 
 def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) -> Iterator[Series]:
@@ -440,11 +448,21 @@ LAYOUT = Layout(
             note="The paper's best: 83.2% to 93.6% (table 7).",
         ),
         Examples(
-            "Entries that all encoders get wrong",
-            "wrong by all",
+            "Entry by entry",
             "input",
-            (("paraphrase", "paraphrase, right"), ("antonym", "antonym"), ("polarity", "polarity")),
-            note="The cosine of each candidate with the input; the nearest in bold.",
+            texts=(
+                ("paraphrase", "paraphrase, right"),
+                ("antonym", "antonym: only the word changed"),
+                ("polarity", "polarity: only the negation"),
+            ),
+            columns=(
+                ExampleColumn("takes", ("chosen",)),
+                ExampleColumn("paraphrase", ("paraphrase",)),
+                ExampleColumn("antonym", ("antonym",)),
+                ExampleColumn("polarity", ("polarity",)),
+            ),
+            margin="the cosine with the paraphrase less the larger of the two others",
+            note="The cosine of each candidate with the input; the nearest is taken.",
         ),
         SubsetTable(
             "Accuracy by part of speech and negation pattern",

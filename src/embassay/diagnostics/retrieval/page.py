@@ -11,6 +11,7 @@ from embassay.layout import (
     CorpusTable,
     Curves,
     EncoderTable,
+    ExampleColumn,
     Examples,
     Format,
     IntervalChart,
@@ -20,6 +21,8 @@ from embassay.layout import (
 )
 from embassay.result import Result
 
+FOUND = 5
+"""How many of the documents found for a question are listed, at most."""
 EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with the range of 95% of them."
 
 
@@ -64,12 +67,18 @@ def page(k: int, psi: int = 5) -> Layout:
             *_transforms(success),
             *_across(),
             Examples(
-                f"Questions that every encoder misses among its nearest {k}",
-                "missed by all",
+                "Question by question",
                 "question",
-                (("right", "right document"), ("found", "found first")),
-                each=("found",),
-                note="The similarity of the right document, and of what was found first instead.",
+                texts=(("right", "right document"),),
+                columns=(
+                    ExampleColumn("rank of right document", ("rank", "ties"), "count"),
+                    ExampleColumn("its similarity", ("right",), passages=True),
+                    ExampleColumn("found", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True),
+                ),
+                margin="the similarity of the nearest right document less that of the nearest wrong one",
+                threshold=Column("τ", "tau", "recommended", "number"),
+                note=f"Right: a right document is among the nearest {k}. Beside each passage its similarity to the "
+                "question; below the threshold τ it would be dropped.",
             ),
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4)",

@@ -19,20 +19,22 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
     Meaning,
+    Outcomes,
     candidates_of,
     comparisons,
-    first_of_each_unit,
+    item_example,
     roles_of,
     verdict,
     without_baselines,
 )
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, scale_warnings
-from embassay.diagnostics.retrieval.page import layout, page
+from embassay.diagnostics.retrieval.page import FOUND, layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
 from embassay.diagnostics.retrieval.scores import (
     EncodedCorpus,
+    References,
     quantities,
     search_documents,
     search_transformed,
@@ -49,7 +51,7 @@ from embassay.stats.detectable import precision_of
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.noninferiority import Headline
 from embassay.stats.units import Floats
-from embassay.types import Corpus, Draws, ItemScores, Origin
+from embassay.types import Corpus, Draws, ItemScores, Origin, begun
 from embassay.vectors import Vectors
 
 CITATION = """@misc{roychowdhury2024,
@@ -62,15 +64,13 @@ CITATION = """@misc{roychowdhury2024,
   doi = {10.48550/arXiv.2406.12336},
   note = {Later version: Investigating Distributions of Telecom Adapted Sentence Embeddings for Document Retrieval}
 }"""
-VERSION = 3
+VERSION = 4
 """To be raised with each change after which the same vectors have other scores or figures."""
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
 MEANING = Meaning("retrieval", "questions", 0.02, lower=("roe",), neither=("tau", "kept", "rank"))
 PSI = 5
-SHOWN = 12
-"""How many of the questions that all encoders miss are shown with their texts."""
 LAYOUT = page(K)
 __all__ = ["LAYOUT", "NAME", "create", "layout"]
 
@@ -165,7 +165,7 @@ class Retrieval:
         encoded = EncodedCorpus.of(corpus, vectors)
         values, labels = search_documents(encoded, self.k, route)
         names = TRANSFORMS if self.transforms == "all" else ()
-        after_transforms, scalars = search_transformed(encoded, self.k, names, labels["nearest"] != "")
+        after_transforms, scalars = search_transformed(encoded, self.k, names, ~np.isnan(values["top"][:, 0]))
         scalars |= {
             "documents": float(len(corpus.documents)),
             "passages": float(sum(len(document.passages) for document in corpus.documents)),
@@ -220,7 +220,6 @@ class Retrieval:
             rows=(*rows, *correlation_rows),
             comparisons=tuple(compared),
             series=(*series_of(views, rows), *beside_published(views, (*rows, *correlation_rows))),
-            examples=tuple(_examples(requested)),
             verdicts=(
                 verdict(
                     scores,
@@ -233,6 +232,31 @@ class Retrieval:
             ),
             findings=tuple(findings),
         )
+
+    def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
+        """Return which questions succeed at k; those without a right document are undecided, and a subset."""
+        requested = without_baselines(self._views(scores))
+        correct = np.stack([view.scores.values[view.headline] for view in requested])
+        return Outcomes(_subsets(requested[0]), correct)
+
+    def examples(
+        self, corpus: Corpus[Question], scores: Sequence[ItemScores], items: NDArray[np.int64]
+    ) -> Iterator[Example]:
+        """Yield each question with its right documents, and their rank and what was found by each encoder."""
+        views = self._views(scores)
+        subsets = _subsets(views[0])
+        references = References(corpus)
+        for index in items.tolist():
+            sample, subset = corpus.samples[index], str(subsets[index])
+            outcomes = [_outcome(view, index, sample, references, subset) for view in views]
+            texts = corpus.shown(sample.id)
+            for outcome in outcomes:
+                for name, reference in outcome.labels.items():
+                    if name != "ties":
+                        texts[reference] = begun(corpus.passage(reference))
+            labels = {f"right{number}": document for number, document in enumerate(sample.right, start=1)}
+            yield item_example(scores[0], index, texts, subset, labels)
+            yield from outcomes
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
         """Return Success@k, question by question, of all encoders; only of questions with a right document."""
@@ -267,15 +291,44 @@ class Retrieval:
         yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
 
 
-def _examples(views: Sequence[RetrievalView]) -> Iterator[Example]:
-    """Show questions that every encoder misses, one of each unit, and what each encoder found instead."""
-    one = views[0]
-    questions = np.flatnonzero(one.answered)
-    missed_by_all = np.all([view.metric(view.headline) == 0 for view in views], axis=0)
-    missed = questions[missed_by_all].tolist()
-    for index in first_of_each_unit(missed, one.scores.unit, SHOWN):
-        for view in views:
-            scores = view.scores
-            similarities = {"right": scores.values["own"][index], "found": scores.values["top"][index][0]}
-            found = str(scores.labels["nearest"][index])
-            yield view.example(index, "missed by all", similarities, {"found": found})
+def _subsets(view: RetrievalView) -> NDArray[np.str_]:
+    """Return (n,) whether a question has a right document; empty where all have one."""
+    if view.answered.all():
+        return np.full(len(view.answered), "")
+    return np.where(view.answered, "with an answer", "without an answer")
+
+
+def _outcome(view: RetrievalView, index: int, sample: Question, references: References, subset: str) -> Example:
+    """Return what one encoder found for a question.
+
+    The margin is the similarity of the nearest right document less that of the nearest wrong one; it is undefined
+    where all that was found is right.
+    """
+    values = view.scores.values
+    right = values["right_passage"][index]
+    rank, tied = values["rank"][index], values["tied"][index]
+    numbers = {"right": values["own"][index], "rank": rank}
+    labels = dict[str, str]()
+    if np.isfinite(right):
+        labels["right"] = references.of(int(right))
+    if tied > 1:
+        labels["ties"] = f"tied up to rank {rank + tied - 1:.0f}"
+    of_wrong = np.nan
+    found = zip(values["found"][index].tolist(), values["top"][index].tolist(), strict=True)
+    for place, (passage, similarity) in enumerate(found, start=1):
+        if np.isnan(passage):
+            break
+        document = references.document(int(passage))
+        if np.isnan(of_wrong) and document.id not in sample.right:
+            of_wrong = similarity
+        if place <= FOUND:
+            labels[f"found{place}"] = references.of(int(passage))
+            numbers[f"found{place}"] = similarity
+    return view.outcome(
+        index,
+        numbers,
+        correct=values[view.headline][index],
+        margin=values["own"][index] - of_wrong,
+        subset=subset,
+        labels=labels,
+    )

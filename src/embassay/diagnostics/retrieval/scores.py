@@ -78,6 +78,28 @@ class EncodedCorpus:
         return self.vectors.search
 
 
+class References:
+    """The references ``id#0`` of passages by their rows: the id of the document and the number of the passage."""
+
+    def __init__(self, corpus: Corpus[Question]):
+        """Count the passages of the documents of a corpus."""
+        sizes = [len(document.passages) for document in corpus.documents]
+        self._documents = corpus.documents
+        self._starts = np.cumsum(sizes) - sizes
+
+    def document(self, passage: int) -> Document:
+        """Return the document of a passage."""
+        return self._documents[self._place(passage)]
+
+    def of(self, passage: int) -> str:
+        """Return the reference of a passage."""
+        place = self._place(passage)
+        return f"{self._documents[place].id}#{passage - int(self._starts[place])}"
+
+    def _place(self, passage: int) -> int:
+        return int(np.searchsorted(self._starts, passage, side="right")) - 1
+
+
 def search_documents(
     encoded: EncodedCorpus, k: int, route: str
 ) -> tuple[dict[str, Floats], dict[str, NDArray[np.str_]]]:
@@ -88,9 +110,10 @@ def search_documents(
     values
         ``top`` (n, k) similarities, ``own`` (n,) that to the nearest right document, ``random`` (n, 10) to random ones,
         ``answered`` (n,) 1 where there is a right document, and the ranking metrics: NaN where there is none, or where
-        the question's vector has no similarity to anything.
+        the question's vector has no similarity to anything. Also ``found`` (n, k) the rows of the nearest documents'
+        passages, and what :func:`nearest_right` returns.
     labels
-        ``nearest`` (n,) the document found first and the number of its passage, ``id#0``.
+        ``search`` (n,) how an approximate search was made; empty for an exact one.
     """
     corpus, pairs = encoded.corpus, encoded.pairs
     nearest = encoded.search(
@@ -104,10 +127,12 @@ def search_documents(
     )
     values = metrics(corpus, pairs, nearest, k)
     values["top"] = nearest.similarity
+    values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
+    values |= nearest_right(len(corpus.samples), pairs, nearest)
     values["own"] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
     values["random"] = similarity_to_random(encoded)
     values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
-    labels = {"nearest": _nearest_passages(corpus, nearest, encoded.starts)}
+    labels = dict[str, NDArray[np.str_]]()
     if nearest.route.startswith("approximate"):
         labels["search"] = np.full(len(corpus.samples), nearest.route)
     return values, labels
@@ -164,6 +189,28 @@ def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> di
     # A question without any similarity is undefined, not missed.
     without_similarity = np.isnan(nearest.similarity[:, 0])
     return {name: np.where(without_similarity, np.nan, value) for name, value in values.items()}
+
+
+def nearest_right(questions: int, pairs: Ints, nearest: Found) -> dict[str, Floats]:
+    """Return the rank of each question's nearest right document, and the passage that it was found by.
+
+    Returns
+    -------
+    ``rank`` (n,) from 1: one more than the number of documents that are strictly nearer; ``tied`` (n,) the number of
+    documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
+    where there is no right document, or where it has no rank.
+    """
+    values = {name: np.full(questions, np.nan) for name in ("rank", "tied", "right_passage")}
+    # A right document without a rank comes last.
+    greater = np.where(nearest.greater < 0, np.iinfo(np.int64).max, nearest.greater)
+    order = np.lexsort((greater, pairs[:, 0]))
+    question, first = np.unique(pairs[order, 0], return_index=True)
+    best = order[first]
+    has_rank = nearest.greater[best] >= 0
+    values["rank"][question] = np.where(has_rank, nearest.greater[best] + 1, np.nan)
+    values["tied"][question] = np.where(has_rank, nearest.tied[best], np.nan)
+    values["right_passage"][question] = np.where(nearest.own_passages[best] < 0, np.nan, nearest.own_passages[best])
+    return values
 
 
 def search_transformed(
@@ -261,21 +308,6 @@ def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
     first_of_document = np.cumsum(sizes) - sizes
     number_in_document = np.arange(len(place_of_document)) - np.repeat(first_of_document, sizes)
     return starts[place_of_document] + number_in_document, place_of_document
-
-
-def _nearest_passages(corpus: Corpus[Question], nearest: Found, starts: Ints | None) -> NDArray[np.str_]:
-    """Return (n,) ``document#passage`` of each question's nearest passage; empty where there is none."""
-    first_documents, first_passages = nearest.documents[:, 0], nearest.passages[:, 0]
-    names = list[str]()
-    for document, passage in zip(first_documents.tolist(), first_passages.tolist(), strict=True):
-        if document < 0:
-            names.append("")
-            continue
-        number = 0
-        if starts is not None:
-            number = passage - int(starts[document])
-        names.append(f"{corpus.documents[document].id}#{number}")
-    return np.array(names, dtype=np.str_)
 
 
 def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:

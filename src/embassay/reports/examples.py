@@ -1,0 +1,265 @@
+"""The browser of items: its data as JSON, what is said about the sample, and a short table for pages without scripts.
+
+``examples.js`` draws it. Texts come from data and may hold anything: they are made visible here, and are nothing but
+text there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from embassay.formatting import DASH, counted, visible
+from embassay.layout import ExampleColumn, Examples
+from embassay.reports.tables import Cell, Scope, Table
+from embassay.result import CorpusRecord, Example
+
+STATIC = 5
+"""Items of the table that is shown where scripts are off."""
+DIGITS = 3
+"""Decimals of the numbers in the data, as many as are shown."""
+SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
+JOINERS = re.compile("([\u200c\u200d]+)")
+"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
+WORDS = {True: "right", False: "wrong", None: DASH}
+FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
+"""How the names of licences begin under which texts may be passed on."""
+
+
+@dataclass(frozen=True)
+class Browser:
+    """The examples of one diagnostic on one corpus.
+
+    Attributes
+    ----------
+    note
+        What is right, and what the margin is.
+    statement
+        How many items there are, and how they were drawn.
+    licence
+        What is to be said about passing the texts on; empty where there is nothing to say.
+    data
+        What ``examples.js`` draws.
+    table
+        The first items, for pages without scripts.
+    """
+
+    note: str
+    statement: str
+    licence: str
+    data: Mapping[str, Any]
+    table: Table
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item with the outcome of each encoder."""
+
+    record: Example
+    outcomes: Mapping[str, Example]
+
+
+def browser(scope: Scope, part: Examples) -> Browser | None:
+    """Return the browser of the items of a diagnostic on a corpus; None if there are none."""
+    items = _items(scope)
+    if not items:
+        return None
+    corpus = next(corpus for corpus in scope.result.corpora if corpus.name == scope.corpus)
+    has_texts = any(item.record.texts for item in items)
+    return Browser(
+        _note(part, items),
+        _statement(scope, items, corpus),
+        _licence(corpus) if has_texts else "",
+        _Writer(scope, part, single=corpus.passages == corpus.documents).data(items),
+        _static(scope, part, items),
+    )
+
+
+def _note(part: Examples, items: Sequence[Item]) -> str:
+    """Return the note of the part, with what the margin is where some item has one."""
+    outcomes = [outcome for item in items for outcome in item.outcomes.values()]
+    if not part.margin or all(outcome.margin is None for outcome in outcomes):
+        return part.note
+    return f"{part.note} Margin: {part.margin}."
+
+
+def _items(scope: Scope) -> list[Item]:
+    """Return the items of a scope in their order."""
+    records: dict[str, Example] = {}
+    outcomes: dict[str, dict[str, Example]] = {}
+    for example in scope.result.examples:
+        if (example.diagnostic, example.corpus) != (scope.diagnostic, scope.corpus):
+            continue
+        if example.kind == "item":
+            records[example.item] = example
+        elif example.kind == "outcome":
+            outcomes.setdefault(example.item, {})[example.encoder] = example
+    return [Item(record, outcomes.get(name, {})) for name, record in records.items()]
+
+
+def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
+    """Say how many items are shown, how they were drawn, and who counts as "all"."""
+    sentences = [f"All {counted(len(items), 'item')}."]
+    if len(items) < corpus.items:
+        strata = "by who misses them"
+        if any(item.record.subset for item in items):
+            strata += " and by subset"
+        sentences = [
+            f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}, stratified "
+            f"{strata}: shares among them are not those of the corpus. A run with --examples all shows every item."
+        ]
+    baselines = [scope.is_baseline(name) for name in scope.encoders]
+    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
+    if decided and any(baselines) and not all(baselines):
+        sentences.append("“Missed by all” does not count baselines that joined by themselves.")
+    if not any(item.record.texts for item in items):
+        sentences.append("The texts are left out.")
+    return " ".join(sentences)
+
+
+def _licence(corpus: CorpusRecord) -> str:
+    """Say that texts may not be free to be passed on, where their licence does not allow it or is not known."""
+    if FREE.match(corpus.licence):
+        return ""
+    if corpus.licence in ("", "unknown"):
+        problem = "The licence of these texts is not known"
+    else:
+        problem = f"The licence of these texts ({corpus.licence}) may not allow you to pass them on"
+    return f"{problem}: check it before you share this page. A run with --no-texts leaves them out."
+
+
+def shown_text(text: str) -> str:
+    """Return a text as it is shown: on one line, with control characters and changes of direction as escapes."""
+    pieces = JOINERS.split(SPACES.sub(" ", text).strip())
+    return "".join(piece if JOINERS.fullmatch(piece) else visible(piece) for piece in pieces)
+
+
+class _Writer:
+    """Writes the data of a browser; every distinct text is written once and referred to by its number."""
+
+    def __init__(self, scope: Scope, part: Examples, single: bool):
+        """Start without texts; ``single`` says that every document has one passage."""
+        self.scope = scope
+        self.part = part
+        self.single = single
+        self.numbers: dict[str, int] = {}
+        self.passages: dict[tuple[int, int], int] = {}
+
+    def data(self, items: Sequence[Item]) -> dict[str, Any]:
+        """Return the data of a browser."""
+        encoders = []
+        for name in self.scope.encoders:
+            threshold = None
+            if self.part.threshold is not None:
+                row = self.scope.row_of(name, self.part.threshold)
+                threshold = row.value if row is not None else None
+            encoders.append(
+                {
+                    "name": shown_text(name),
+                    "baseline": self.scope.is_baseline(name),
+                    "threshold": threshold,
+                }
+            )
+        written = [self._item(item) for item in items]
+        columns = []
+        for column in self.part.columns:
+            several = len(column.names) > 1
+            columns.append(
+                {"heading": column.heading, "format": column.format, "several": several, "passages": column.passages}
+            )
+        return {
+            "title": self.part.title,
+            "encoders": encoders,
+            "columns": columns,
+            "texts": [label for _, label in self.part.texts],
+            "items": written,
+            # Written last: the items number them.
+            "passages": list(self.passages),
+            "strings": list(self.numbers),
+        }
+
+    def _item(self, item: Item) -> list[Any]:
+        """Return id, subset, heading, texts (each label, number of the text, names of what is right) and outcomes."""
+        record = item.record
+        texts = []
+        for place, (name, _) in enumerate(self.part.texts):
+            names = _labels(record.labels, name)
+            if name in record.texts or names:
+                text = self._number(record.texts[name]) if name in record.texts else -1
+                texts.append([place, text, self._number(", ".join(names)) if names else -1])
+        right = set(_labels(record.labels, "right"))
+        outcomes = []
+        for name in self.scope.encoders:
+            outcome = item.outcomes.get(name)
+            outcomes.append(None if outcome is None else self._outcome(outcome, record.texts, right))
+        heading = record.texts.get(self.part.heading, "")
+        return [
+            self._number(record.item),
+            self._number(record.subset),
+            self._number(heading),
+            texts,
+            outcomes,
+        ]
+
+    def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[Any]:
+        """Return right (1, 0 or null), margin and the cells of the columns: a number, or a list of entries."""
+        cells: list[Any] = []
+        for column in self.part.columns:
+            entries = []
+            for name in column.names:
+                label, value = outcome.labels.get(name), outcome.values.get(name)
+                if label is not None or value is not None:
+                    entries.append(self._entry(column, label, value, texts, right))
+            has_one_number = len(entries) == 1 and len(entries[0]) == 1
+            cells.append(entries[0][0] if has_one_number else entries)
+        correct = None if outcome.correct is None else int(outcome.correct)
+        return [correct, _number_of(outcome.margin), cells]
+
+    def _entry(
+        self, column: ExampleColumn, label: str | None, value: float | None, texts: Mapping[str, str], right: set[str]
+    ) -> list[Any]:
+        """Return a number; then the number of the label's text, or of the passage, and 1 where that is right."""
+        if label is None:
+            return [_number_of(value)]
+        if not column.passages:
+            return [_number_of(value), self._number(label)]
+        document, _, passage = label.rpartition("#")
+        name = document
+        if not self.single and passage.isdecimal():
+            name = f"{document}, passage {int(passage[:9]) + 1}"
+        text = self._number(texts[label]) if label in texts else -1
+        place = self.passages.setdefault((self._number(name), text), len(self.passages))
+        return [_number_of(value), place, 1] if document in right else [_number_of(value), place]
+
+    def _number(self, text: str) -> int:
+        """Return the number of a text."""
+        return self.numbers.setdefault(shown_text(text), len(self.numbers))
+
+
+def _labels(labels: Mapping[str, str], name: str) -> list[str]:
+    """Return the labels of a name, which may be numbered: ``right`` or ``right1``, ``right2`` …"""
+    if name in labels:
+        return [labels[name]]
+    found = []
+    while f"{name}{len(found) + 1}" in labels:
+        found.append(labels[f"{name}{len(found) + 1}"])
+    return found
+
+
+def _number_of(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
+
+
+def _static(scope: Scope, part: Examples, items: Sequence[Item]) -> Table:
+    """Return the first items with who is right."""
+    rows = []
+    for item in items[:STATIC]:
+        heading = item.record.texts.get(part.heading) or item.record.item
+        cells = [Cell(shown_text(heading))]
+        for name in scope.encoders:
+            outcome = item.outcomes.get(name)
+            cells.append(Cell(WORDS[outcome.correct if outcome else None]))
+        rows.append(tuple(cells))
+    return Table(part.title, ("item", *map(shown_text, scope.encoders)), tuple(rows))
