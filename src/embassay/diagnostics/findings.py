@@ -90,7 +90,7 @@ def not_reproduced(scores: ItemScores, row: Row, value: float, what: str, paper:
         "A published figure is not reproduced",
         sentence,
         row=row,
-        action="Cite the figure measured here with its signature, not the published one.",
+        consequence="Compare with figures measured here, not with the published one.",
     )
 
 
