@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
-from embassay.data import MSRP
+from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.localization.localization import create
 from embassay.diagnostics.localization.rows import LocalizationView
 from embassay.diagnostics.localization.scores import (
@@ -613,6 +613,37 @@ def test_published_figures_stand_beside_the_paper_s_corpora_only():
     result = create().summarise([replace(scores, origin=replace(scores.origin, spec="bow,tokens=treebank"))], Draws())
     assert series(result, "published_beside")["rows"][:2] == [["a", 1.0, "measured here"], ["MOWE", 0.693, "published"]]
     assert series(result, "published_and_measured")["rows"] == [["a", "BOW", 0.6523, 1.0, pytest.approx(1 - 0.6523)]]
+
+
+def of_paper(right, spec, fingerprint, groups=89, sentences=521):
+    """Return the result for ``sentences`` of which the first ``right`` are placed in their group."""
+    group = [f"g{n % groups}" for n in range(sentences)]
+    named = [g if n < right else f"g{(n + 1) % groups}" for n, g in enumerate(group)]
+    scores = scores_of(group, named, [n % 3 for n in range(sentences)])
+    origin = replace(scores.origin, spec=spec, corpus_fingerprint=fingerprint)
+    return create().summarise([replace(scores, origin=origin)], Draws())
+
+
+def differing(result):
+    return [f.sentence for f in result.findings if f.title == "A published figure is not reproduced"]
+
+
+def test_a_published_figure_outside_the_interval_is_a_finding():
+    # The authors' release of Opinosis, measured: PCA BOW 62.9 % [54.7, 70.3], published 54.43 %.
+    pca = "bow,tokens=treebank,pca=300"
+    (sentence,) = differing(of_paper(400, pca, ""))
+    assert sentence.startswith("a: White et al. (2015) print 54.43% for PCA BOW on Opinosis; measured here: 76.8% [")
+    assert sentence.endswith("an interval that does not contain it.")
+    assert differing(of_paper(284, pca, "")) == [], "54.5 % is the published figure"
+    assert differing(of_paper(400, "bow", "")) == [], "the paper has no such model"
+    assert differing(of_paper(400, pca, "", sentences=520)) == [], "another corpus"
+
+
+def test_the_authors_release_of_msrp_stands_beside_the_published_figures():
+    result = of_paper(845, "bow,tokens=treebank", MSRP_GROUPED, 274, 859)
+    assert series(result, "published_and_measured")["rows"][0][:3] == ["a", "BOW", 0.9837]
+    assert differing(result) == []
+    assert len(differing(of_paper(500, "bow,tokens=treebank", MSRP_GROUPED, 274, 859))) == 1
 
 
 def test_the_sizes_of_groups_are_counted():

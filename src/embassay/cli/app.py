@@ -97,19 +97,32 @@ def show(
 
 
 @app.command
-def report(run: Path, *, out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None) -> int:
-    """Write the HTML report of a run again.
+def report(
+    run: Path,
+    *,
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    format: Literal["html", "latex", "svg", "pdf"] = "html",  # noqa: A002 - an option's name
+) -> int:
+    """Write the HTML report of a run again, or its tables and figures for a paper.
 
     Parameters
     ----------
     run
         The run's folder.
     out
-        File to write; report.html in the folder by default.
+        File to write for html, folder for the other formats; report.html, latex, svg or pdf in the run's folder by
+        default.
+    format
+        html: the report; latex: each table with its caption; svg or pdf: each figure for print, with captions (extra
+        charts).
     """
-    from embassay.run.session import draw_again
+    from embassay.run.session import draw_again, export_again
 
-    say(f"report: {draw_again(run, out)}")
+    if format == "html":
+        say(f"report: {draw_again(run, out)}")
+        return FINE
+    folder, count = export_again(run, format, out)
+    say(f"{count:,} {'tables' if format == 'latex' else 'figures'}: {folder}")
     return FINE
 
 

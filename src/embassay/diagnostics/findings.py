@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from embassay.formatting import interval, number
 from embassay.layout import Format
 from embassay.result import Finding, Row
@@ -61,6 +63,35 @@ def written(row: Row, style: Format = "percent") -> str:
     limits = interval(row.low, row.high, style)
     value = number(row.value, style)
     return f"{value} {limits}" if limits else value
+
+
+def not_reproduced(scores: ItemScores, row: Row, value: float, what: str, paper: str) -> Iterator[Finding]:
+    """Yield a finding if a published share lies outside the 95 % interval of the one measured here.
+
+    Parameters
+    ----------
+    row
+        The share measured here, of the same model on the same corpus.
+    value
+        The published share, a fraction.
+    what
+        The model and the corpus as the paper names them.
+    paper
+        Its authors and year.
+    """
+    if row.low is None or row.high is None or row.low <= value <= row.high:
+        return
+    sentence = (
+        f"{scores.origin.encoder}: {paper} print {100 * value:.2f}% for {what}; measured here: {written(row)}, "
+        "an interval that does not contain it."
+    )
+    yield finding(
+        scores,
+        "A published figure is not reproduced",
+        sentence,
+        row=row,
+        consequence="Compare with figures measured here, not with the published one.",
+    )
 
 
 def against_chance(row: Row, chance: float) -> str:

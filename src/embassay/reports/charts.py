@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice, pairwise
 from typing import Any
 
+from embassay.formatting import DASH
 from embassay.layout import (
     Column,
     CountBars,
@@ -14,6 +15,7 @@ from embassay.layout import (
     GroupedBars,
     Histograms,
     IntervalChart,
+    Matrix,
     PointsChart,
     ShareBars,
     SizeChart,
@@ -229,6 +231,44 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
         return _finished(dots, part.title, 220)
     rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return _finished(alt.layer(rules, dots), part.title, 220)
+
+
+def heat_map(scope: Scope, part: Matrix) -> Spec | None:
+    """Draw a cell for each two encoders, the darker the larger the share, with the share as a fraction.
+
+    The order is that of the headline values; None for fewer than two encoders.
+    """
+    import altair as alt
+
+    data = scope.series(part.series, "matrix")
+    if not data or len(data["names"]) < 2:
+        return None
+    index = {name: number for number, name in enumerate(data["names"])}
+    names = [name for name in scope.encoders if name in index]
+    shares = []
+    labels = []
+    for a in names:
+        for b in names:
+            numerator = data["numerator"][index[a]][index[b]]
+            denominator = data["denominator"][index[a]][index[b]]
+            text = f"{numerator:,}/{denominator:,}" if denominator else DASH
+            if a == b:
+                text = f"{denominator:,}"
+            elif denominator:
+                shares.append({"a": a, "b": b, "share": numerator / denominator})
+            labels.append({"a": a, "b": b, "text": text, "dark": a != b and 2 * numerator > denominator})
+    x = alt.X("b:N", title=None, sort=names, axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=150))
+    y = alt.Y("a:N", title=None, sort=names, axis=alt.Axis(labelLimit=150))
+    scale = alt.Scale(domain=[0, 1], range=["#ffffff", "#222222"])
+    legend = alt.Legend(format=".0%", gradientLength=120, gradientStrokeColor="#222")
+    cells = (
+        alt.Chart(alt.Data(values=shares))
+        .mark_rect(stroke="#bbb")
+        .encode(x=x, y=y, color=alt.Color("share:Q", title="same error", scale=scale, legend=legend))
+    )
+    colour = alt.condition("datum.dark", alt.value("#fff"), alt.value("#222"))
+    texts = alt.Chart(alt.Data(values=labels)).mark_text(fontSize=11).encode(x=x, y=y, text="text:N", color=colour)
+    return _finished(alt.layer(cells, texts), part.title, LINE * len(names))
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:

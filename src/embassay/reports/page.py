@@ -173,13 +173,13 @@ def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
             if table:
                 yield Block("table", part.title, table.note, table=table)
         else:
-            pictures = tuple((caption, _embedded(spec)) for caption, spec in _pictures(scope, part))
+            pictures = tuple((caption, _embedded(spec)) for caption, spec in pictures_of(scope, part))
             if pictures:
                 note, folded = getattr(part, "note", ""), getattr(part, "folded", False)
                 yield Block("charts", part.title, note, charts=pictures, folded=folded)
 
 
-def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
+def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
     """Yield the pictures of a part, each with its caption."""
     if type(part) in SPLIT:
         yield from SPLIT[type(part)](scope, part)

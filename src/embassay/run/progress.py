@@ -47,6 +47,16 @@ class Bar:
             yield advance
 
     @contextmanager
+    def drawing(self, label: str, figures: int) -> Iterator[Callable[[int], None]]:
+        """Open a bar of so many figures; the callable moves it on."""
+        if not sys.stderr.isatty():
+            yield lambda done: None
+            return
+        with _bar() as progress:
+            task = progress.add_task(label, total=figures, rate="")
+            yield lambda done: progress.advance(task, done)
+
+    @contextmanager
     def training(self, label: str) -> Iterator[Callable[[int, int], None]]:
         """Open a bar; the callable is told how many sentences of how many have been read, those of all epochs."""
         if not sys.stderr.isatty():

@@ -16,6 +16,7 @@ from embassay.errors import EmbassayError, SourceError, UnknownNameError, reason
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
+from embassay.run.exports import Style, export
 from embassay.run.pages import layouts
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of, speeds, trust
@@ -175,6 +176,31 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     result, record = _finished(run)
     draw(page, result, layouts(result), record)
     return page
+
+
+def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
+    """Write the tables (``latex``) or figures (``svg``, ``pdf``) of a run; return the folder and how many there are.
+
+    Parameters
+    ----------
+    run
+        The run's folder, or the ``result.json`` in it.
+    out
+        Folder to write; by default one in the run's folder, with the name of the format.
+
+    Raises
+    ------
+    MissingExtraError
+        For figures, if the extra ``charts`` is not installed.
+    OutputError
+        If the folder cannot be written to.
+    SourceError
+        If the run did not finish, nothing was scored in it, or its result cannot be read.
+    """
+    run = source_path(run)
+    folder = output_path(out) if out else (run.parent if run.is_file() else run) / style
+    result, _ = _finished(run)
+    return folder, export(result, layouts(result), style, folder)
 
 
 def _finished(run: Path) -> tuple[Result, RunRecord]:

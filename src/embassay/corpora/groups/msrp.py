@@ -8,10 +8,10 @@ section 4.1) made them; sentences are in order of ascending ID, unchanged. A gro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.corpora.groups.shared import MSRP_FILES, corpus_of, is_msrp, whole
+from embassay.corpora.groups.shared import MSRP_FILES, as_msrp, corpus_of, is_msrp, whole
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import counted, text_field
 from embassay.corpora.io.tables import first_line, rows_with_header
@@ -22,8 +22,6 @@ from embassay.types import Corpus
 
 SHAPE = "groups"
 HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
-LICENCE = "MSR-SSLA (non-commercial)"
-SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
 
 
 def recognises(head: str) -> bool:
@@ -71,7 +69,9 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     samples = [Grouped(str(number), pairs.texts[number], str(group)) for number, group in groups.items()]
     notes = (*_notes(pairs, path), *listing.notes())
     corpus = corpus_of(name, "msrp", path, samples, licence=licence, notes=notes)
-    return _as_released(corpus) if corpus.fingerprint == MSRP else corpus
+    if corpus.fingerprint == MSRP:
+        return as_msrp(corpus, "this is the corpus as released, train and test together")
+    return corpus
 
 
 @dataclass
@@ -130,8 +130,3 @@ def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
     yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
     if path.name in MSRP_FILES:
         yield "only one of the two released files; published figures are for both, so pass their folder"
-
-
-def _as_released(corpus: Corpus[Grouped]) -> Corpus[Grouped]:
-    notes = ("this is the corpus as released, train and test together", *corpus.notes)
-    return replace(corpus, licence=LICENCE, source=SOURCE, notes=notes)

@@ -1,19 +1,21 @@
-"""Opinosis as paraphrase groups: a folder with phrases.txt and phrase_groups.csv.
+"""Opinosis, or MSRP, as White et al. released their paraphrase groups: phrases.txt and phrase_groups.csv.
 
 White et al. (2015, section 4.2): sentences of Opinosis (Ganesan et al. 2010), grouped by hand under strict
 bidirectional entailment. ``phrases.txt`` has one sentence a line; ``phrase_groups.csv`` has the header
 phrase_index,paraphrase_group_index and one row for each sentence, both numbered from 0. Groups below three are dropped.
+Their groups of MSRP have the same files and are recognised by their content.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import OPINOSIS_FILES, corpus_of, is_opinosis, whole
+from embassay.corpora.groups.shared import OPINOSIS_FILES, as_msrp, corpus_of, is_opinosis, whole
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
+from embassay.data import MSRP_GROUPED
 from embassay.errors import SourceError
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
@@ -53,7 +55,10 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     groups = _groups(path / TABLE, len(phrases))
     _check_all_grouped(path / PHRASES, len(phrases), groups)
     samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
-    return corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
+    corpus = corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
+    if corpus.fingerprint == MSRP_GROUPED:
+        return as_msrp(corpus, "these are the groups of MSRP as White et al. (2015) released them")
+    return corpus
 
 
 def _phrases(path: Path) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from embassay.corpora.io.folders import entries
@@ -23,6 +24,8 @@ SMALLEST = 3
 MSRP_FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
 OPINOSIS_FILES = ("phrases.txt", "phrase_groups.csv")
 """Files of the released folders."""
+MSRP_LICENCE = "MSR-SSLA (non-commercial)"
+MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
@@ -72,6 +75,11 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
     in_several = sum(number > 1 for number in groups_with_text.values())
     if in_several:
         yield f"sentences that are in several groups, so that no encoder can assign them to one: {in_several:,}"
+
+
+def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:
+    """Return a corpus with the source and the licence of MSRP, and a note that says how it was recognised."""
+    return replace(corpus, licence=MSRP_LICENCE, source=MSRP_SOURCE, notes=(note, *corpus.notes))
 
 
 def is_msrp(path: Path) -> bool:

@@ -35,9 +35,9 @@ DEGREES = np.arange(0, 181, 3)
 
 
 def series(diagnostic: str, scores: Sequence[ItemScores], blocks: Mapping[str, NDArray[np.int64]]) -> Iterator[Series]:
-    """Yield the figures: angle histograms (the paper's 4 and 6), norm ratios (10), and the share near A by angle."""
+    """Yield the histograms of angles (the paper's figures 4 and 6) and of norm ratios (10), and the share near A."""
     corpus = scores[0].origin.corpus
-    for operator in ("overlap", "difference"):
+    for operator in ("overlap", "difference", "union"):
         if operator in blocks:
             angles = _Histogram("angle / angle between A and B", 0.0, 2.0)
             for s in scores:
@@ -212,9 +212,9 @@ LAYOUT = Layout(
         Histograms(
             "Angles of the overlap's projection",
             "angles_overlap",
-            note="The paper's figure 4: a projection between A and B has both angles below 1, and their sum is 1.",
+            note="The paper's figures 4 and 6: between A and B, both angles are below 1 and their sum is 1.",
         ),
-        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figure 6."),
+        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figures 4 and 6."),
         Curves(
             "How near to A the difference falls",
             "within",
@@ -232,6 +232,7 @@ LAYOUT = Layout(
             ),
             note="Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
         ),
+        Histograms("Angles of the union's projection", "angles_union", note="The paper's figures 4 and 6."),
         Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
         Histograms("Position of the union's projection", "positions_union", folded=True),
         EncoderTable(

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.data import MSRP
-from embassay.diagnostics.findings import against_chance, finding, written
+from embassay.data import MSRP, MSRP_GROUPED
+from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
 from embassay.diagnostics.localization.rows import NAME, LocalizationView
 from embassay.diagnostics.published import published, table
 from embassay.result import Estimate, Finding, Row, Series
@@ -104,8 +104,7 @@ def published_series(
     if not column:
         return
     source = f"{paper['source']}, {column}"
-    place = paper["columns"].index(column)
-    published_accuracy: dict[str, float] = {line[0]: line[place] for line in paper["rows"]}
+    published_accuracy = published_accuracies(column)
 
     lines: list[list[Any]] = [[name, value, "published"] for name, value in published_accuracy.items()]
     both: list[list[Any]] = []
@@ -124,9 +123,16 @@ def published_series(
         yield table(NAME, one.corpus, "published_and_measured", AGAIN, both, source)
 
 
+def published_accuracies(corpus: str) -> dict[str, float]:
+    """Return the paper's accuracy of each model on one of its corpora, ``MSRP`` or ``Opinosis``, as fractions."""
+    paper = published("localization")
+    place = paper["columns"].index(corpus)
+    return {line[0]: line[place] for line in paper["rows"]}
+
+
 def _corpus_of_paper(view: LocalizationView) -> str:
     """Return which of the paper's corpora this is: MSRP by its content, Opinosis by its size; otherwise nothing."""
-    if view.scores.origin.corpus_fingerprint == MSRP:
+    if view.scores.origin.corpus_fingerprint in (MSRP, MSRP_GROUPED):
         return "MSRP"
     if (len(view.fold), view.groups) == OPINOSIS:
         return "Opinosis"
@@ -141,13 +147,14 @@ def _group_sizes(view: LocalizationView) -> list[list[int]]:
 
 
 def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield how well each encoder places sentences, with and without a classifier, and which errors two share."""
+    """Yield how well each encoder places sentences, which published figures differ, and which errors two share."""
     for view in views:
         row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder}
         accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
         if accuracy.value is not None:
             yield _placement(view, accuracy, centroid)
             yield from _reservations(view)
+            yield from _differing_from_published(view, accuracy)
     yield from _shared_errors(views)
 
 
@@ -182,6 +189,14 @@ def _reservations(view: LocalizationView) -> Iterator[Finding]:
     if unconverged:
         sentence = f"{view.encoder}: in {unconverged} of the folds the classifier stopped before it had converged."
         yield finding(view.scores, "The classifier did not converge", sentence, severity="medium")
+
+
+def _differing_from_published(view: LocalizationView, accuracy: Row) -> Iterator[Finding]:
+    """Yield a finding if this is a model of the paper on a corpus of the paper, and its accuracy is another one."""
+    column, model = _corpus_of_paper(view), SAME.get(view.spec, "")
+    if column and model:
+        value = published_accuracies(column)[model]
+        yield from not_reproduced(view.scores, accuracy, value, f"{model} on {column}", "White et al. (2015)")
 
 
 def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:

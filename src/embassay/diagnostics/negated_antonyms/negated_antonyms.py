@@ -32,8 +32,8 @@ from embassay.diagnostics.base import (
     verdict,
     without_baselines,
 )
-from embassay.diagnostics.findings import against_chance, finding, written
-from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published
+from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
+from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, published_accuracy
 from embassay.diagnostics.published import table
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
@@ -210,7 +210,7 @@ class NegatedAntonyms:
                 *_published(requested, accuracy),
             ),
             verdicts=(verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE),),
-            findings=tuple(_finding(view, rows) for view in requested),
+            findings=tuple(_findings(requested, rows)),
         )
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
@@ -346,6 +346,17 @@ def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) ->
         if value is not None:
             measured[view.encoder] = (view.spec, value)
     yield from beside_published(NAME, views[0].corpus, measured)
+
+
+def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Finding]:
+    """Yield how each encoder compares with chance, and which published accuracies differ from those measured here."""
+    for view in views:
+        yield _finding(view, rows)
+        value = published_accuracy(view.spec)
+        if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
+            continue
+        accuracy = next(r for r in rows if (r.encoder, r.quantity, r.subset) == (view.encoder, *HEADLINE))
+        yield from not_reproduced(view.scores, accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
 def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:

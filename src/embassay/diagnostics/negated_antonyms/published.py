@@ -33,6 +33,14 @@ BOTH = {
 }
 
 
+def published_accuracy(spec: str) -> float | None:
+    """Return the published accuracy of an encoder, a fraction; None if the paper does not have it."""
+    for model in published("semantoneg")["models"]:
+        if model["name"] == published_name(spec):
+            return float(model["accuracy"]) / 100
+    return None
+
+
 def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[str, float]]) -> Iterator[Series]:
     """Yield the published points by group, their spread, and the models that are also measured.
 

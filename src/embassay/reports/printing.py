@@ -1,0 +1,161 @@
+"""Charts for print: a fixed width and font, and no colour that black and white would lose.
+
+A chart of the HTML page is a Vega-Lite specification. For print, its colours become shades that differ in lightness,
+lines also differ by their dashes and marks, and dots by their shapes. ``vl-convert`` turns it into SVG or PDF; its font
+is Liberation Sans, which has the widths of Arial and Helvetica.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from embassay.reports.charts import DASHES, Spec
+
+WIDTH = 330
+"""Width of the plot in points: with its axis a figure is about as wide as the text of a page."""
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+INK = "#000000"
+BARS = ("#2f5f98", "#f6d595", "#cc8433", "#dfe9f4", "#7d6a5a", "#a9bdd4", "#ffffff", "#909090")
+"""Fills of bars, which have black edges: neighbours differ in lightness."""
+LINES = ("#1b3a5c", "#d95f02", "#4f93cc", "#555555", "#8c5a2b", "#000000", "#8f4a7d", "#888888")
+"""Colours of lines and dots: none is too light to be seen on white."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
+MARKS_OF_A_LINE = 8
+"""About how many marks a line has."""
+CONFIG = {
+    "font": FONT,
+    "background": "white",
+    "view": {"stroke": None},
+    "axis": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 10,
+        "titleFontSize": 10,
+        "titleFontWeight": "normal",
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": INK,
+        "tickColor": INK,
+        "gridColor": "#dddddd",
+    },
+    "legend": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 10,
+        "titleFontSize": 10,
+        "titleFontWeight": "normal",
+        "labelColor": INK,
+        "titleColor": INK,
+        "symbolStrokeWidth": 1.5,
+    },
+    "text": {"font": FONT},
+}
+
+
+def svg(spec: Spec) -> bytes:
+    """Return a chart of the page as an SVG file for print."""
+    import vl_convert
+
+    text: str = vl_convert.vegalite_to_svg(for_print(spec), allowed_base_urls=[])
+    return text.encode("utf-8")
+
+
+def pdf(spec: Spec) -> bytes:
+    """Return a chart of the page as a PDF file for print, with its fonts embedded."""
+    import vl_convert
+
+    content: bytes = vl_convert.vegalite_to_pdf(for_print(spec), allowed_base_urls=[])
+    return content
+
+
+def for_print(spec: Spec) -> Spec:
+    """Return a chart of the page with the width, fonts and shades of print."""
+    printed = copy.deepcopy(spec)
+    printed["width"] = WIDTH
+    printed["background"] = "white"
+    printed["config"] = CONFIG
+    layers = printed.get("layer", [printed])
+    for layer in layers:
+        _print_layer(layer)
+    if "layer" not in printed and _mark_type(printed) == "line":
+        printed = _with_marks(printed)
+    return printed
+
+
+def _print_layer(layer: Spec) -> None:
+    """Replace the colours of one layer, and remove what a printed chart cannot show."""
+    encoding = layer["encoding"]
+    encoding.pop("tooltip", None)
+    colour = encoding.get("color", {})
+    mark = layer["mark"]
+    if "field" not in colour or colour.get("type") == "quantitative":
+        return
+    names = colour.get("scale", {}).get("domain") or []
+    shades = BARS if _mark_type(layer) == "bar" else LINES
+    if names:
+        colour["scale"] = {"domain": names, "range": _cycled(shades, len(names))}
+    if _mark_type(layer) == "bar":
+        mark.update({"stroke": INK, "strokeWidth": 0.7, "opacity": mark.get("opacity", 1)})
+    elif _mark_type(layer) == "circle":
+        # A point has a shape; a circle has none.
+        layer["mark"] = {**mark, "type": "point", "filled": True}
+        encoding["shape"] = {**_without_scale(colour), "scale": {"domain": names, "range": _cycled(SHAPES, len(names))}}
+    elif _mark_type(layer) == "rule" and not names:
+        encoding["strokeDash"] = {**_without_scale(colour), "scale": {"range": list(DASHES)}}
+        colour["scale"] = {"range": list(LINES)}
+
+
+def _with_marks(spec: Spec) -> Spec:
+    """Return a chart of lines with a few marks on each line, whose shapes tell the colours apart."""
+    encoding = spec["encoding"]
+    colour = encoding.get("color", {})
+    names = colour.get("scale", {}).get("domain") or []
+    if len(names) < 2:
+        return spec
+    points = spec["data"]["values"]
+    shown = _some_points(points)
+    shapes = {"domain": names, "range": _cycled(SHAPES, len(names))}
+    marks = {
+        "mark": {"type": "point", "filled": True, "size": 32, "opacity": 1},
+        "data": {"values": shown},
+        "encoding": {
+            "x": encoding["x"],
+            "y": encoding["y"],
+            "color": colour,
+            "shape": {**_without_scale(colour), "scale": shapes},
+        },
+    }
+    lines = {"mark": spec["mark"], "encoding": encoding}
+    rest = {name: value for name, value in spec.items() if name not in ("mark", "encoding")}
+    return {**rest, "layer": [lines, marks]}
+
+
+def _some_points(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return about ``MARKS_OF_A_LINE`` points of each line, at other places for each line."""
+    lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for point in points:
+        lines.setdefault((point["encoder"], point["line"]), []).append(point)
+    highest = max(point["y"] for point in points)
+    shown = []
+    for number, line in enumerate(lines.values()):
+        # Marks on the axis would hide each other.
+        visible = [point for point in line if point["y"] > highest / 50]
+        step = max(1, len(visible) // MARKS_OF_A_LINE)
+        first = number * step // len(lines)
+        shown += visible[first::step]
+    return shown
+
+
+def _mark_type(layer: Spec) -> str:
+    mark = layer["mark"]
+    return str(mark["type"] if isinstance(mark, dict) else mark)
+
+
+def _without_scale(encoding: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in encoding.items() if name != "scale"}
+
+
+def _cycled(styles: tuple[str, ...], count: int) -> list[str]:
+    """Return ``count`` styles; the list starts again if it is too short."""
+    return [styles[number % len(styles)] for number in range(count)]

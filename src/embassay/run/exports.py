@@ -1,0 +1,111 @@
+"""The tables and figures of a result as files for a paper: LaTeX, SVG or PDF."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from embassay.errors import MissingExtraError, OutputError, PluginError, UnknownNameError
+from embassay.layout import Layout
+from embassay.plugins import DIAGNOSTICS
+from embassay.result import Result
+from embassay.run.progress import Bar
+from embassay.store.canonical import write
+
+Style = Literal["latex", "svg", "pdf"]
+"""Tables for LaTeX; figures for word processors and web pages; figures for LaTeX and printers."""
+
+
+def export(result: Result, layouts: Mapping[str, Layout], style: Style, folder: Path) -> int:
+    """Write the tables or the figures of a result into a folder, and return how many there are.
+
+    Everything is made before the first file is written. Files of other names in the folder stay.
+
+    Parameters
+    ----------
+    layouts
+        The layout of each diagnostic in the result.
+
+    Raises
+    ------
+    MissingExtraError
+        For figures, if the extra ``charts`` is not installed.
+    OutputError
+        If the folder cannot be written to, or if the result has no figure.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
+    citations = citations_of(result)
+    if style == "latex":
+        files, count = _tables(result, layouts, citations)
+    else:
+        files, count = _figures(result, layouts, citations, style)
+    for name, content in files.items():
+        write(folder / name, content)
+    return count
+
+
+def citations_of(result: Result) -> dict[str, str]:
+    """Return the BibTeX entry of each diagnostic of a result that has one."""
+    citations = {}
+    for name in dict.fromkeys(verdict.diagnostic for verdict in result.verdicts):
+        try:
+            citation = getattr(DIAGNOSTICS.module(name), "CITATION", "")
+        except (UnknownNameError, PluginError):
+            # Of another package that is not installed here: its tables are exported without a citation.
+            continue
+        if isinstance(citation, str) and citation:
+            citations[name] = citation
+    return citations
+
+
+def _tables(
+    result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]
+) -> tuple[dict[str, bytes], int]:
+    """Return the files of the tables, a document that shows them all, and the references."""
+    from embassay.reports import latex
+    from embassay.reports.exhibits import printed_tables
+
+    tables = list(printed_tables(result, layouts, citations))
+    texts = {f"{table.name}.tex": latex.table(table) for table in tables}
+    texts["all.tex"] = latex.document([table.name for table in tables], bool(citations))
+    if citations:
+        texts["references.bib"] = "\n\n".join(citations.values()) + "\n"
+    return _encoded(texts), len(tables)
+
+
+def _figures(
+    result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str], style: Style
+) -> tuple[dict[str, bytes], int]:
+    """Return the files of the figures and their captions; for PDF, the captions are LaTeX."""
+    if importlib.util.find_spec("vl_convert") is None:
+        raise MissingExtraError(f"--format {style}", "charts")
+    from embassay.reports import latex, printing
+    from embassay.reports.exhibits import plain_caption, printed_figures
+
+    figures = list(printed_figures(result, layouts, citations))
+    if not figures:
+        raise OutputError("this run has no figures to draw; its tables are written by --format latex")
+    draw = printing.svg if style == "svg" else printing.pdf
+    drawn = {}
+    with Bar().drawing("figures", len(figures)) as advance:
+        for figure in figures:
+            drawn[f"{figure.name}.{style}"] = draw(figure.spec)
+            advance(1)
+    texts = {}
+    if style == "pdf":
+        texts["figures.tex"] = "\n".join(latex.figure(figure) for figure in figures)
+        texts["all.tex"] = latex.document(["figures"], bool(citations))
+        if citations:
+            texts["references.bib"] = "\n\n".join(citations.values()) + "\n"
+    else:
+        captions = [f"{figure.name}.svg\n    {plain_caption(figure.caption)}\n" for figure in figures]
+        texts["captions.txt"] = "\n".join(captions)
+    return {**drawn, **_encoded(texts)}, len(figures)
+
+
+def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
+    # Half of a surrogate pair, which a label may hold, cannot be encoded.
+    return {name: text.encode("utf-8", "replace") for name, text in texts.items()}
