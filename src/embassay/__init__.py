@@ -17,6 +17,7 @@ from embassay._version import __version__
 
 _HOME = {
     "assay": "embassay.api:assay",
+    "assay_vectors": "embassay.api:assay_vectors",
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
@@ -91,6 +92,7 @@ __all__ = [
     "__version__",
     "adapt",
     "assay",
+    "assay_vectors",
     "build",
     "encoder",
     "evaluator",
@@ -103,7 +105,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, build, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
     from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError
 from embassay.result import Result
 from embassay.run.execute import execute
+from embassay.run.items import Items, items_in
 from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -18,6 +19,7 @@ from embassay.run.resolve import load_encoder
 from embassay.store import results
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
+from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Encoder
 
 if TYPE_CHECKING:
@@ -113,7 +115,7 @@ def assay(
     messages += [f"failed: {failure.sentence}" for failure in outcome.failures]
     for message in messages:
         warnings.warn(message, stacklevel=2)
-    return outcome.result
+    return replace(outcome.result, items=Items(lambda: outcome.scored(plan)))
 
 
 def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:
@@ -153,8 +155,16 @@ def report(
     return path
 
 
-def read(path: str | Path) -> Result:
+def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
     """Read the result of a run: its folder, or its ``result.json``.
+
+    Parameters
+    ----------
+    path
+        With a folder, ``result.scores`` shows single items.
+    corpora
+        The corpora of the run, for the texts of single items. They may be omitted where the sources that the run was
+        given can be read again.
 
     Raises
     ------
@@ -162,7 +172,53 @@ def read(path: str | Path) -> Result:
         If it is not the result of a run.
     """
     path = source_path(path)
-    return results.read(path / "result.json" if path.is_dir() else path)
+    if not path.is_dir():
+        return results.read(path)
+    result = results.read(path / "result.json")
+    return replace(result, items=items_in(RunFolder(path), corpora))
+
+
+def assay_vectors(
+    corpus: str | Corpus[Any],
+    matrices: Mapping[str, Any],
+    diagnostics: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    resamples: int = 1000,
+    baselines: bool = True,
+    similarity: Literal["cosine", "dot"] = "cosine",
+) -> Result:
+    """Assay vectors that were made elsewhere.
+
+    Parameters
+    ----------
+    corpus
+        A source, or a corpus from :func:`embassay.load`.
+    matrices
+        By label an (n, d) array of numbers, with one row for each of ``corpus.texts()`` in its order: the distinct
+        pairs of role and text.
+    diagnostics
+        Names, with options; those that fit the corpus if empty.
+    seed, resamples
+        Seed for all random numbers, and the number of bootstrap resamples.
+    baselines
+        Whether to add the baselines tfidf, random and, for retrieval, bm25.
+    similarity
+        How queries and documents are compared.
+
+    Raises
+    ------
+    InputError
+        If an input is invalid, or a matrix does not fit the corpus.
+    """
+    from embassay.run.given_vectors import MatrixEncoder
+    from embassay.run.resolve import load_corpus
+
+    loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
+    if not matrices:
+        raise SpecError("give at least one matrix, by its label")
+    encoders = [MatrixEncoder.of(label, matrix, loaded.texts(), similarity) for label, matrix in matrices.items()]
+    return assay(encoders, [loaded], diagnostics, seed=seed, resamples=resamples, baselines=baselines, cache=None)
 
 
 def adapt(

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
-from embassay.errors import UnknownNameError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
+    from altair import TopLevelMixin
     from polars import DataFrame
 
 FEW_UNITS = 30
@@ -461,11 +462,26 @@ class CorpusRecord:
     loader: str = ""
 
 
-@dataclass(frozen=True)
+class ItemFrames(Protocol):
+    """Makes frames of single items."""
+
+    def frame(self, diagnostic: str) -> DataFrame:
+        """Return one row for each item and encoder; see :meth:`Result.scores`."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
 class Result:
     """Everything that a run found, in flat rows; the same for the same inputs, byte for byte.
 
-    ``findings`` has the most important one first.
+    A notebook shows it as its scorecard and findings.
+
+    Attributes
+    ----------
+    findings
+        The most important one first.
+    items
+        What :meth:`scores` is made from; no part of ``result.json``. None for a result without its run.
     """
 
     seed: int
@@ -480,6 +496,170 @@ class Result:
     failures: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
     schema: int = 3
+    items: ItemFrames | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        """Return counts and the most important finding, in a few lines."""
+        from embassay.reports.notebook import summary_line
+
+        return summary_line(self)
+
+    def _repr_html_(self) -> str:
+        """Return scorecard and findings for a notebook."""
+        from embassay.reports.notebook import html
+        from embassay.run.pages import layouts
+
+        return html(self, layouts(self))
+
+    def scores(self, diagnostic: str) -> DataFrame:
+        """Return one row for each item and encoder, as a polars frame.
+
+        Columns: ``diagnostic``, ``corpus``, ``encoder``, ``item`` (the id in the file), ``unit`` (of independence),
+        ``subset``, ``correct`` (null where undecided), ``margin`` (how clearly it is right, larger is better); then
+        ``text_…``, ``label_…`` (what was right and what the encoder chose) and ``value_…`` (for example cosines), with
+        the names that the diagnostic gives them. There are no texts from a run with ``--no-texts``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the run has no such diagnostic, or it shows no single items.
+        SourceError
+            If a corpus of a run on disk cannot be read again.
+        SpecError
+            If the result was read without its run's folder.
+        """
+        if self.items is None:
+            raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
+        return self.items.frame(diagnostic)
+
+    def mistakes(self, encoder: str, diagnostic: str | None = None) -> DataFrame:
+        """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest mistakes first.
+
+        Parameters
+        ----------
+        encoder
+            Its label.
+        diagnostic
+            Only this one; may be omitted where the result has only one that shows items.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such encoder or diagnostic.
+        """
+        import polars
+
+        labels = [record.name for record in self.encoders]
+        if encoder not in labels:
+            raise UnknownNameError("encoder", encoder, labels)
+        if diagnostic is None:
+            names = list(dict.fromkeys(example.diagnostic for example in self.examples))
+            if len(names) != 1:
+                raise SpecError(f"name the diagnostic: {', '.join(names) or 'none of this result shows items'}")
+            (diagnostic,) = names
+        frame = self.scores(diagnostic)
+        is_mistake = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression
+        return frame.filter(is_mistake).sort("margin", nulls_last=True)
+
+    def rank(self, diagnostic: str, corpus: str | None = None) -> DataFrame:
+        """Return the candidates of a diagnostic, the highest value first, as a polars frame.
+
+        Columns: ``encoder``, ``value``, ``low``, ``high`` (95 % interval), ``rank_low``, ``rank_high`` (all ranks hold
+        together with 95 % confidence; null without a ranking), ``may_be_best``, ``difference``, ``p`` (against the best
+        lexical baseline, ``p`` after Holm's correction; null without one).
+
+        Parameters
+        ----------
+        corpus
+            May be omitted where the diagnostic ran on one corpus only.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such diagnostic or corpus.
+        SpecError
+            If the diagnostic ran on several corpora, or does not rank encoders.
+        """
+        import polars
+
+        verdict = self.verdict(diagnostic, corpus)
+        if not verdict.quantity:
+            raise SpecError(f"{diagnostic} does not rank encoders")
+        key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
+        rows = []
+        for name in verdict.candidates:
+            row = next(
+                row
+                for row in self.rows
+                if row.encoder == name
+                and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+                and verdict.measure in ("", row.measure)
+            )
+            gap = verdict.against_baseline.get(name, {})
+            rows.append(
+                {
+                    "encoder": name,
+                    "value": row.value,
+                    "low": row.low,
+                    "high": row.high,
+                    "rank_low": verdict.rank_low.get(name),
+                    "rank_high": verdict.rank_high.get(name),
+                    "may_be_best": name in verdict.best_set if verdict.best_set else None,
+                    "difference": gap.get("difference"),
+                    "p": gap.get("p"),
+                }
+            )
+        return polars.DataFrame(rows, schema=_RANKS, orient="row")
+
+    def plot(self, diagnostic: str, corpus: str | None = None) -> TopLevelMixin:
+        """Return the first chart of a diagnostic in the report, as an Altair chart.
+
+        Parameters
+        ----------
+        corpus
+            May be omitted where the diagnostic ran on one corpus only.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such diagnostic or corpus.
+        SpecError
+            If the diagnostic ran on several corpora, or has nothing to draw.
+        """
+        from embassay.reports.notebook import chart
+        from embassay.run.pages import layouts
+
+        verdict = self.verdict(diagnostic, corpus)
+        drawn = chart(self, layouts(self)[diagnostic], verdict)
+        if drawn is None:
+            raise SpecError(f"{diagnostic} on {verdict.corpus} has nothing to draw")
+        return drawn
+
+    def verdict(self, diagnostic: str, corpus: str | None = None) -> Verdict:
+        """Return the verdict of a diagnostic.
+
+        Parameters
+        ----------
+        corpus
+            May be omitted where the diagnostic ran on one corpus only.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such diagnostic or corpus.
+        SpecError
+            If the diagnostic ran on several corpora.
+        """
+        of_diagnostic = {verdict.corpus: verdict for verdict in self.verdicts if verdict.diagnostic == diagnostic}
+        if not of_diagnostic:
+            raise UnknownNameError("diagnostic", diagnostic, dict.fromkeys(v.diagnostic for v in self.verdicts))
+        if corpus is None:
+            if len(of_diagnostic) > 1:
+                raise SpecError(f"{diagnostic} ran on several corpora; name one: {', '.join(of_diagnostic)}")
+            (corpus,) = of_diagnostic
+        if corpus not in of_diagnostic:
+            raise UnknownNameError("corpus", corpus, of_diagnostic)
+        return of_diagnostic[corpus]
 
     def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
@@ -500,4 +680,15 @@ class Result:
         return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
 
 
+_RANKS = {
+    "encoder": str,
+    "value": float,
+    "low": float,
+    "high": float,
+    "rank_low": int,
+    "rank_high": int,
+    "may_be_best": bool,
+    "difference": float,
+    "p": float,
+}
 _FRAME = {name: {"str": str, "int": int}.get(kind.split(" ")[0], float) for name, kind in Row.__annotations__.items()}

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import SpecError
+from embassay.formatting import visible
 from embassay.result import Result
 from embassay.samples.base import Role, Sample, Text
 from embassay.samples.checks import check_content
@@ -32,6 +34,8 @@ JsonObject: TypeAlias = dict[str, Any]
 """An object read from a JSON file; its content is not checked yet."""
 SHOWN = 400
 """Characters of a document that are shown with a question, at most."""
+SHOWN_SAMPLES = 3
+"""Samples that a notebook shows of a corpus."""
 LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
@@ -64,7 +68,7 @@ class Audit:
     passages: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Corpus(Generic[S]):
     """Samples of one shape.
 
@@ -98,6 +102,26 @@ class Corpus(Generic[S]):
     notes: tuple[str, ...] = ()
     filtered_with: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return name, shape and counts in one line."""
+        line = f"<Corpus {self.name!r}: {self.shape}, {len(self.samples):,} items in {self._unit_count:,} units"
+        if self.documents:
+            line += f", {len(self.documents):,} documents"
+        return f"{line}; licence {self.licence[:SHOWN]}>"
+
+    def _repr_html_(self) -> str:
+        """Return counts and the first samples for a notebook."""
+        rows = []
+        for sample in self.samples[:SHOWN_SAMPLES]:
+            for name, text in self.shown(sample.id).items():
+                cells = "".join(f"<td>{escape(visible(cell))}</td>" for cell in (sample.id, name, begun(text)))
+                rows.append(f"<tr>{cells}</tr>")
+        return f"<p>{escape(visible(repr(self)))}</p><table><tbody>{''.join(rows)}</tbody></table>"
+
+    @property
+    def _unit_count(self) -> int:
+        return len(np.unique(self.units))
 
     @cached_property
     def fingerprint(self) -> str:

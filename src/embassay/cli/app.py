@@ -101,23 +101,32 @@ def report(
     run: Path,
     *,
     out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
-    format: Literal["html", "latex", "svg", "pdf"] = "html",  # noqa: A002 - an option's name
+    format: Literal["html", "latex", "svg", "pdf", "parquet"] = "html",  # noqa: A002 - an option's name
+    with_vectors: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Write the HTML report of a run again, or its tables and figures for a paper.
+    """Write the HTML report of a run again, its tables and figures for a paper, or its single items.
 
     Parameters
     ----------
     run
         The run's folder.
     out
-        File to write for html, folder for the other formats; report.html, latex, svg or pdf in the run's folder by
-        default.
+        File to write for html, folder for the other formats; report.html, latex, svg, pdf or parquet in the run's
+        folder by default.
     format
         html: the report; latex: each table with its caption; svg or pdf: each figure for print, with captions (extra
-        charts).
+        charts); parquet: what each encoder made of each item, a file for each diagnostic.
+    with_vectors
+        With parquet: add the vector of each item, where the cache has it.
     """
-    from embassay.run.session import draw_again, export_again
+    from embassay.run.session import draw_again, export_again, write_items_again
 
+    if with_vectors and format != "parquet":
+        raise SpecError("--with-vectors is for --format parquet")
+    if format == "parquet":
+        for path in write_items_again(run, out, with_vectors=with_vectors):
+            say(f"items: {path}")
+        return FINE
     if format == "html":
         say(f"report: {draw_again(run, out)}")
         return FINE

@@ -15,6 +15,7 @@ from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.run.examples import examples_of
 from embassay.run.findings import findings_of
+from embassay.run.items import ScoredTask
 from embassay.run.pages import headlines
 from embassay.run.plan import Plan, Task
 from embassay.run.request import RunRequest
@@ -45,6 +46,15 @@ class Outcome:
         """Raise EncoderError if anything failed."""
         if self.failures:
             raise EncoderError("; ".join(failure.sentence for failure in self.failures))
+
+    def scored(self, plan: Plan) -> list[ScoredTask]:
+        """Return the tasks of a plan with the scores of all encoders that finished."""
+        tasks = []
+        for task in plan.tasks:
+            scores = [run.scores[task.key] for run in self.encoders if run.failure is None and task.key in run.scores]
+            if scores:
+                tasks.append(ScoredTask(task.name, task.diagnostic, task.corpus, tuple(scores)))
+        return tasks
 
     @property
     def notes(self) -> list[str]:

@@ -14,8 +14,9 @@ from embassay.encoders.base import OfKnownContent, Remote
 from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan
+from embassay.run.specs import Spec, parse
 from embassay.store.run_record import EncoderUse, RunRecord
-from embassay.types import Encoder
+from embassay.types import Corpus, Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -89,8 +90,22 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         "encoders": encoders,
         **environment(),
         "notes": list(plan.notes),
+        "sources": sources_of(plan),
         "failures": [asdict(failure) for failure in outcome.result.failures],
     }
+
+
+def sources_of(plan: Plan) -> dict[str, Any]:
+    """Return how the corpora of a run are read again; those that were made in Python are left out."""
+    request = plan.request
+    sources = request.corpora
+    if isinstance(sources, (str, Spec, Corpus)):
+        sources = [sources]
+    specs = [parse(source, "corpus") if isinstance(source, str) else source for source in sources]
+    if not specs:
+        specs = [Spec(corpus.name) for corpus in plan.corpora]
+    corpora = [asdict(spec) for spec in specs if isinstance(spec, Spec)]
+    return {"corpora": corpora, "limit": request.limit, "follow_links": request.follow_links}
 
 
 def _without_reason(record: EncoderUse) -> EncoderUse:

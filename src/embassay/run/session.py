@@ -17,12 +17,15 @@ from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
 from embassay.run.exports import Style, export
+from embassay.run.item_files import write_items
+from embassay.run.items import items_in
 from embassay.run.pages import layouts
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of, speeds, trust
 from embassay.run.request import RunRequest
 from embassay.store import results
 from embassay.store.canonical import write
+from embassay.store.files import default_folder
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
@@ -201,6 +204,33 @@ def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path
     folder = output_path(out) if out else (run.parent if run.is_file() else run) / style
     result, _ = _finished(run)
     return folder, export(result, layouts(result), style, folder)
+
+
+def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool = False) -> tuple[Path, ...]:
+    """Write the single items of a run as Parquet files, and return the files.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    out
+        Folder to write; ``parquet`` in the run's folder by default.
+    with_vectors
+        Whether the vectors in the user's cache are added.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written to, or no diagnostic of the run shows single items.
+    SourceError
+        If the run did not finish, or a corpus of it cannot be read again.
+    """
+    run = source_path(run)
+    if run.is_file():
+        run = run.parent
+    _finished(run)
+    folder = output_path(out) if out else run / "parquet"
+    return write_items(items_in(RunFolder(run)), folder, default_folder() if with_vectors else None)
 
 
 def _finished(run: Path) -> tuple[Result, RunRecord]:

@@ -72,6 +72,8 @@ def _content(result: Result) -> Content:
     """Return the content of ``result.json``; the data of a series is in the same object as its name and kind."""
     content: Content = {}
     for field in fields(result):
+        if field.name == "items":
+            continue  # the scores are in files of their own
         content[field.name] = getattr(result, field.name)
     content["series"] = []
     for series in result.series:

@@ -36,7 +36,8 @@ class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
     ``settings`` identifies the run, and ``key`` is a hash of the settings and of the version of embassay. ``state`` is
-    ``running``, ``finished`` or ``failed in part``.
+    ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
+    ``limit`` and ``follow_links``.
     """
 
     key: str
@@ -46,6 +47,7 @@ class RunRecord(TypedDict, total=False):
     encoders: dict[str, EncoderUse]
     failures: list[dict[str, str]]
     notes: list[str]
+    sources: dict[str, Any]
     seconds: float
     peak_memory_mib: int | None
     python: str
@@ -69,6 +71,26 @@ RECORD: dict[str, Rules] = {
     "failures": {"type": "array", "items": {"type": "object", "additionalProperties": _TEXT}},
     "notes": _TEXTS,
     "encoders": {"type": "object"},
+    "sources": {
+        "type": "object",
+        "required": ["corpora", "limit", "follow_links"],
+        "properties": {
+            "corpora": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["head", "label", "options"],
+                    "properties": {
+                        "head": _TEXT,
+                        "label": {"type": ["string", "null"]},
+                        "options": {"type": "object"},
+                    },
+                },
+            },
+            "limit": {"type": ["integer", "null"], "minimum": 1},
+            "follow_links": {"type": "boolean"},
+        },
+    },
 }
 ENCODER: dict[str, Rules] = {
     "texts_per_second": {"type": ["number", "null"], "minimum": 0},

@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -33,7 +33,7 @@ from embassay.types import ItemScores, Origin, content_hash
 
 ENCODING = "encoding"
 """The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
-EXPORTS = ("latex", "svg", "pdf")
+EXPORTS = ("latex", "svg", "pdf", "parquet")
 """The folders that ``embassay report --format`` writes by default."""
 OURS = {"run.json", "result.json", "report.html", "scores", ENCODING, *EXPORTS}
 
@@ -128,29 +128,34 @@ class RunFolder:
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none or if their origin or version differs."""
-        try:
-            content = io.BytesIO(self._file(origin).read_bytes())
-            with np.load(content, allow_pickle=False) as stored:
-                arrays = dict(stored)
-                head = dict(json.loads(str(arrays.pop("head"))))
-        except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+        parts = _read_arrays(self._file(origin))
+        if parts is None:
             return None
+        head, arrays = parts
         measure = head.pop("measure", "")
         scalars = head.pop("scalars", {})
         # What remains of the head must match, so that scores of another origin or version are computed again.
         if head != {"embassay": __version__, **_identity(origin)}:
             return None
-        if "item" not in arrays or "unit" not in arrays:
-            return None
-        return ItemScores(
-            origin=origin,
-            measure=measure,
-            item=arrays["item"],
-            unit=arrays["unit"],
-            labels=_group(arrays, "labels."),
-            values=_group(arrays, "values."),
-            scalars=scalars,
-        )
+        return _scores(origin, measure, scalars, arrays)
+
+    def stored(self) -> Iterator[ItemScores]:
+        """Yield all scores in the folder that this version wrote, in the order of their file names."""
+        for path in sorted((self.path / "scores").glob("*.npz")):
+            parts = _read_arrays(path)
+            if parts is None:
+                continue
+            head, arrays = parts
+            if head.pop("embassay", None) != __version__:
+                continue
+            measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
+            try:
+                origin = Origin(**head)
+            except TypeError:
+                continue  # a file of another kind, or a damaged one
+            scores = _scores(origin, measure, scalars, arrays)
+            if scores is not None:
+                yield scores
 
     def _file(self, origin: Origin) -> Path:
         words = []
@@ -197,6 +202,35 @@ class RunFolder:
             for path in (self.path / folder).glob("*.*"):
                 path.unlink(missing_ok=True)
         self.remove_restart_records()
+
+
+def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+    """Return the head and the arrays of a file of scores; None if there is none or if it is damaged."""
+    try:
+        content = io.BytesIO(path.read_bytes())
+        with np.load(content, allow_pickle=False) as stored:
+            arrays = dict(stored)
+            head = dict(json.loads(str(arrays.pop("head"))))
+    except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+        return None
+    return head, arrays
+
+
+def _scores(
+    origin: Origin, measure: str, scalars: Mapping[str, float], arrays: Mapping[str, NDArray[Any]]
+) -> ItemScores | None:
+    """Return the scores in the arrays of a file; None if it has no items or units."""
+    if "item" not in arrays or "unit" not in arrays:
+        return None
+    return ItemScores(
+        origin=origin,
+        measure=measure,
+        item=arrays["item"],
+        unit=arrays["unit"],
+        labels=_group(arrays, "labels."),
+        values=_group(arrays, "values."),
+        scalars=scalars,
+    )
 
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

@@ -23,7 +23,13 @@ SHAPE = "pairs"
 PRIORITY = 20
 """Tried after the loaders of specific formats, because a table with the right columns may be anything."""
 KNOWN = (
-    {"first": "sentence_A", "second": "sentence_B", "score": "relatedness_score", "subset": "SemEval_set"},
+    {
+        "first": "sentence_A",
+        "second": "sentence_B",
+        "score": "relatedness_score",
+        "subset": "SemEval_set",
+        "id": "pair_ID",
+    },
     {"first": "sentence1", "second": "sentence2", "score": "score", "subset": "subset"},
     {"first": "sentence1", "second": "sentence2", "score": "similarity_score", "subset": "subset"},
     {"first": "text1", "second": "text2", "score": "score", "subset": "subset"},
@@ -70,7 +76,14 @@ def load(
     options = {"first": first, "second": second, "score": score, "subset": subset}
     named = {what: column for what, column in options.items() if column}
     rows, columns = _read(path, named)
-    samples = [_pair(str(number), row, columns) for number, row in enumerate(rows)]
+    samples = []
+    ids = set[str]()
+    for number, row in enumerate(rows):
+        sample = _pair(str(number), row, columns)
+        if sample.id in ids:
+            raise row.error(f"{quoted(sample.id)} appears twice", columns["id"])
+        ids.add(sample.id)
+        samples.append(sample)
     if not samples:
         raise SourceError("the table has no rows", path)
     uses = ", ".join(f"{what} {column}" for what, column in columns.items())
@@ -99,14 +112,18 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
 
     Parameters
     ----------
+    name
+        The id of a pair whose row has none.
     columns
-        The column for each use; ``score`` and ``subset`` may be missing.
+        The column for each use; ``score``, ``subset`` and ``id`` may be missing.
     """
     row.require(*columns.values())
     first = row.text(columns["first"])
     second = row.text(columns["second"])
     score = _score(row, columns["score"]) if "score" in columns else None
     subset = _subset(row, columns["subset"]) if "subset" in columns else ""
+    if "id" in columns:
+        name = row.key(columns["id"]).strip()
     return Pair(name, first, second, score, subset)
 
 

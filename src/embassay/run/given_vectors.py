@@ -1,0 +1,79 @@
+"""An encoder of vectors that were made elsewhere, one for each text of a corpus."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import EncoderError, SpecError
+from embassay.samples.base import Role, Text
+from embassay.types import Card, content_hash
+from embassay.vectors import Similarity
+
+
+@dataclass(frozen=True)
+class MatrixEncoder:
+    """Looks up the vector of each text in a matrix.
+
+    Attributes
+    ----------
+    matrix
+        (n, d) float32.
+    row
+        By (role, text) the row of the matrix.
+    """
+
+    name: str
+    matrix: NDArray[np.float32]
+    row: Mapping[Text, int]
+    fingerprint: str
+    card: Card
+
+    @classmethod
+    def of(cls, name: str, matrix: Any, texts: Sequence[Text], similarity: Similarity) -> MatrixEncoder:
+        """Make the encoder of a matrix with one row for each text.
+
+        Raises
+        ------
+        SpecError
+            If the matrix has another shape, or an entry that is no finite number.
+        """
+        try:
+            rows = np.asarray(matrix, dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
+        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
+            raise SpecError(
+                f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({len(texts)}, d), one row for "
+                "each of corpus.texts()"
+            )
+        if not np.isfinite(rows).all():
+            number = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+            raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {number}")
+        digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
+        fingerprint = content_hash([digest, rows.shape, [list(text) for text in texts]])
+        row = {text: number for number, text in enumerate(texts)}
+        return cls(name, rows, row, fingerprint, Card(spec=f"matrix:{name}", cached=False, similarity=similarity))
+
+    def fit(self, texts: Sequence[str]) -> MatrixEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return the (n, d) rows of the texts.
+
+        Raises
+        ------
+        EncoderError
+            For a text that is not of the corpus.
+        """
+        try:
+            rows = [self.row[role, text] for text in texts]
+        except KeyError as error:
+            raise EncoderError(f"{self.name} has no vector of {error.args[0]}: it is not in the corpus") from None
+        return self.matrix[rows]

@@ -1,0 +1,84 @@
+"""Single items of a run as Parquet files, one for each diagnostic, for tools such as Embedding Atlas and Spotlight."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embassay.diagnostics.base import ShowsItems
+from embassay.errors import OutputError
+from embassay.run.items import Items
+from embassay.samples.base import Text
+from embassay.store.cache import VectorCache
+from embassay.store.canonical import write
+from embassay.types import Corpus
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+VECTOR = "vector"
+"""The column of the vectors."""
+
+
+def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[Path, ...]:
+    """Write one file for each diagnostic that shows single items, and return the files.
+
+    Parameters
+    ----------
+    folder
+        Where ``items-DIAGNOSTIC.parquet`` is written.
+    cache
+        Folder of a vector cache: the column ``vector`` then has each encoder's vector of the first text of the item
+        (the question, the input), as a list of float32; null for encoders without cached vectors. None for no vectors.
+
+    Raises
+    ------
+    OutputError
+        If the folder cannot be written to, or no diagnostic of the run shows single items.
+    SourceError
+        If a corpus of the run cannot be read again.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder}: is a file; --format parquet writes a folder, name another one with -o")
+    names = dict.fromkeys(task.name for task in items.tasks if isinstance(task.diagnostic, ShowsItems))
+    if not names:
+        raise OutputError("no diagnostic of this run shows single items")
+    contents: dict[str, bytes] = {}
+    with ExitStack() as stack:
+        opened = stack.enter_context(VectorCache(cache)) if cache else None
+        for name in names:
+            frame = items.frame(name)
+            if opened is not None:
+                frame = _with_vectors(frame, items, opened)
+            buffer = io.BytesIO()
+            frame.write_parquet(buffer)
+            contents[f"items-{name}.parquet"] = buffer.getvalue()
+    # Everything is made before the first file is written.
+    for file, content in contents.items():
+        write(folder / file, content)
+    return tuple(folder / file for file in contents)
+
+
+def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFrame:
+    """Return a frame of items with a column of vectors."""
+    import polars
+
+    fingerprints = {
+        (s.origin.corpus, s.origin.encoder): s.origin.encoder_fingerprint for task in items.tasks for s in task.scores
+    }
+    texts = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
+    vectors: list[Any] = []
+    for (corpus, encoder), part in frame.group_by("corpus", "encoder", maintain_order=True):
+        wanted = [texts[str(corpus)][item] for item in part["item"].to_list()]
+        found = cache.get(fingerprints[str(corpus), str(encoder)], wanted)
+        rows = [None if vector is None else vector.tolist() for vector in found]
+        vectors.append(part.with_columns(polars.Series(VECTOR, rows, dtype=polars.List(polars.Float32))))
+    return polars.concat(vectors)
+
+
+def _first_texts(corpus: Corpus[Any]) -> Mapping[str, Text]:
+    """Return by item its first text with its role."""
+    return {sample.id: sample.texts()[0] for sample in corpus.samples}

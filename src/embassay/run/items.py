@@ -1,0 +1,184 @@
+"""Single items of a run as a frame: what each encoder made of each item, with texts where they may be shown.
+
+The frame is made from the stored item scores when it is asked for. A run in memory holds them; of a run on disk they
+are read from its folder, and the corpora are read again for their texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from embassay.diagnostics.base import ShowsItems
+from embassay.errors import InputError, SourceError, UnknownNameError
+from embassay.result import Example
+from embassay.run.plan import limited
+from embassay.run.resolve import load_corpus, load_diagnostic
+from embassay.run.specs import Spec
+from embassay.store.run_record import RunRecord
+from embassay.store.runs import RunFolder
+from embassay.types import Corpus, Diagnostic, ItemScores
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+Value = str | float | int | bool | None
+"""A cell of an item frame."""
+
+
+@dataclass(frozen=True)
+class ScoredTask:
+    """One diagnostic on one corpus, with the scores of all encoders."""
+
+    name: str
+    diagnostic: Diagnostic
+    corpus: Corpus[Any]
+    scores: tuple[ItemScores, ...]
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of a run.
+
+    Attributes
+    ----------
+    read_tasks
+        Returns the scored tasks of the run; called once, when the first frame is asked for.
+    has_texts
+        Whether texts may be shown: not in a run with ``--no-texts``.
+    """
+
+    read_tasks: Callable[[], Sequence[ScoredTask]]
+    has_texts: bool = True
+
+    @cached_property
+    def tasks(self) -> Sequence[ScoredTask]:
+        """The scored tasks of the run."""
+        return self.read_tasks()
+
+    def frame(self, diagnostic: str) -> DataFrame:
+        """Return one row for each item and encoder; see :meth:`embassay.Result.scores`.
+
+        Raises
+        ------
+        UnknownNameError
+            If the run has no such diagnostic, or if it shows no single items.
+        """
+        import polars
+
+        known = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        if diagnostic not in known:
+            raise UnknownNameError("diagnostic with items", diagnostic, known)
+        rows = [row for task in self.tasks if task.name == diagnostic for row in self._rows(task)]
+        # Corpora and encoders may have different columns; the first rows do not tell the type of them all.
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return polars.DataFrame({name: [row.get(name) for row in rows] for name in columns}, strict=False)
+
+    def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
+        """Yield one row for each item and encoder of a task."""
+        if not isinstance(task.diagnostic, ShowsItems):
+            return
+        scores = task.scores[0]
+        units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
+        texts: Mapping[str, str] = {}
+        everything = np.arange(len(scores.item))
+        for example in task.diagnostic.examples(task.corpus, task.scores, everything):
+            # The record of an item comes before those of the encoders.
+            if example.kind == "item":
+                texts = example.texts if self.has_texts else {}
+            else:
+                yield _row(example, texts, int(units[example.item]))
+
+
+def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Value]:
+    """Return an outcome as a row: its texts, then its labels, then its values."""
+    row: dict[str, Value] = {
+        "diagnostic": example.diagnostic,
+        "corpus": example.corpus,
+        "encoder": example.encoder,
+        "item": example.item,
+        "unit": unit,
+        "subset": example.subset,
+        "correct": example.correct,
+        "margin": example.margin,
+    }
+    # Passages are found by their reference (document#number); the row has those that this encoder's labels name.
+    for name, text in texts.items():
+        if "#" not in name:
+            row[f"text_{name}"] = text
+    for name, label in example.labels.items():
+        row[f"label_{name}"] = label
+        if label in texts:
+            row[f"text_{name}"] = texts[label]
+    for name, value in example.values.items():
+        row[f"value_{name}"] = value
+    return row
+
+
+def items_in(folder: RunFolder, corpora: Sequence[str | Corpus[Any]] = ()) -> Items:
+    """Return the items of a run on disk.
+
+    Parameters
+    ----------
+    corpora
+        The corpora of the run, where they cannot be read again from the sources that the run was given.
+    """
+    settings = folder.record().get("settings", {})
+    has_texts = settings.get("texts", True) is True
+    return Items(lambda: list(_read_tasks(folder, corpora)), has_texts)
+
+
+def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iterator[ScoredTask]:
+    """Yield the tasks of a run with the scores in its folder.
+
+    Raises
+    ------
+    SourceError
+        If the corpora cannot be read again or have changed, or if there are no scores.
+    """
+    record = folder.record()
+    by_name = _corpora_of(folder.path, record, corpora)
+    by_task: dict[tuple[str, str], list[ItemScores]] = {}
+    for scores in folder.stored():
+        by_task.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
+    try:
+        encoders = [encoder[0] for encoder in record["settings"]["encoders"]]
+        tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
+    except (KeyError, IndexError, TypeError):
+        raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
+    for name, options, corpus in tasks:
+        of_task = [scores for scores in by_task.get((name, corpus), []) if scores.origin.encoder in encoders]
+        if of_task and corpus in by_name:
+            of_task.sort(key=lambda scores: encoders.index(scores.origin.encoder))
+            diagnostic = load_diagnostic(Spec(name, options=options)).method
+            yield ScoredTask(name, diagnostic, by_name[corpus], tuple(of_task))
+
+
+def _corpora_of(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]]) -> dict[str, Corpus[Any]]:
+    """Return the corpora of a run by name: those that are given, or read again from their sources."""
+    sources = record.get("sources")
+    if "settings" not in record or sources is None:
+        raise SourceError("scores of single items need the folder of a finished run", path)
+    fingerprints = dict(record["settings"]["corpora"])
+    by_name: dict[str, Corpus[Any]] = {}
+    for source in corpora or [Spec(**spec) for spec in sources["corpora"]]:
+        corpus = source
+        if not isinstance(corpus, Corpus):
+            try:
+                corpus = load_corpus(corpus, follow_links=sources["follow_links"])
+            except InputError as error:
+                raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
+        if sources["limit"] is not None:
+            corpus = limited(corpus, sources["limit"], record["settings"]["seed"])
+        if fingerprints.get(corpus.name) != corpus.fingerprint:
+            raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)
+        by_name[corpus.name] = corpus
+    missing = [name for name in fingerprints if name not in by_name]
+    if missing:
+        raise SourceError(f"give the corpora that were made in Python as corpora=: {', '.join(missing)}", path)
+    return by_name
