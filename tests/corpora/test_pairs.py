@@ -50,8 +50,9 @@ def test_sick_is_known_by_its_header(file):
     head = "pair_ID\tsentence_A\tsentence_B\tentailment_label\trelatedness_score\tSemEval_set\n"
     corpus = load_corpus(file(f"{head}1\tA dog runs\tA cat runs\tNEUTRAL\t3.2\tTRAIN\n7\tx\ty\tNEUTRAL\t5\tTEST\n"))
     assert [told(s) for s in corpus.samples] == [("A dog runs", "A cat runs", 3.2, "TRAIN"), ("x", "y", 5.0, "TEST")]
+    assert [sample.id for sample in corpus.samples] == ["1", "7"]
     assert corpus.notes == (
-        "columns: first sentence_A, second sentence_B, score relatedness_score, subset SemEval_set",
+        "columns: first sentence_A, second sentence_B, score relatedness_score, subset SemEval_set, id pair_ID",
     )
 
 

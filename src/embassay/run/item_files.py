@@ -76,7 +76,8 @@ def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFra
         found = cache.get(fingerprints[str(corpus), str(encoder)], wanted)
         rows = [None if vector is None else vector.tolist() for vector in found]
         vectors.append(part.with_columns(polars.Series(VECTOR, rows, dtype=polars.List(polars.Float32))))
-    return polars.concat(vectors)
+    complete: DataFrame = polars.concat(vectors)
+    return complete
 
 
 def _first_texts(corpus: Corpus[Any]) -> Mapping[str, Text]:

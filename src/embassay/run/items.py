@@ -166,7 +166,8 @@ def _corpora_of(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[An
         raise SourceError("scores of single items need the folder of a finished run", path)
     fingerprints = dict(record["settings"]["corpora"])
     by_name: dict[str, Corpus[Any]] = {}
-    for source in corpora or [Spec(**spec) for spec in sources["corpora"]]:
+    given: Sequence[str | Spec | Corpus[Any]] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
+    for source in given:
         corpus = source
         if not isinstance(corpus, Corpus):
             try:

@@ -1,0 +1,93 @@
+"""A result and a corpus in a notebook: short, escaped, with scorecard and findings."""
+
+import re
+from dataclasses import replace
+
+import altair
+import pytest
+
+import embassay as ea
+from embassay.errors import SpecError, UnknownNameError
+from embassay.result import Failure
+
+EVIL = "<script>alert(1)</script>\x1b\u202e"
+
+
+@pytest.fixture(scope="module")
+def result():
+    return ea.assay(["bow", "hashing"], ["opposites", "handbook"], resamples=50, cache=None)
+
+
+def test_a_result_is_short_as_text(result):
+    text = repr(result)
+    assert len(text) < 1000
+    assert text.startswith("<Result: ")
+    assert result.findings[0].sentence[:50] in text
+    longer = replace(result, findings=(replace(result.findings[0], sentence="word " * 900), *result.findings))
+    assert len(repr(longer)) < 1000
+    assert repr(ea.Result(0, 10)) == "<Result: 0 encoders on ; 0 rows>"
+
+
+def test_a_notebook_shows_scorecard_and_findings(result):
+    html = result._repr_html_()
+    assert "Success@5" in html
+    assert re.search(r'<th scope="row">bow</th><td>[\d.]+%', html)
+    assert result.findings[0].title in html
+    assert len(html) < 20_000
+    assert "<script" not in html
+    assert "style=" not in html
+
+
+def test_labels_and_reasons_stay_text(result):
+    encoders = tuple(replace(e, name=EVIL if e.name == "bow" else e.name) for e in result.encoders)
+    rows = tuple(replace(r, encoder=EVIL if r.encoder == "bow" else r.encoder) for r in result.rows)
+    hostile = replace(result, encoders=encoders, rows=rows, failures=(Failure(EVIL, "", "", EVIL),))
+    html = hostile._repr_html_()
+    assert "<script" not in html
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_a_corpus_is_short_as_text_and_shows_samples(result):
+    corpus = ea.load("handbook")
+    assert repr(corpus) == (
+        f"<Corpus 'handbook': retrieval, 135 items in {corpus.audit().units} units, "
+        f"{len(corpus.documents)} documents; licence CC-BY-4.0>"
+    )
+    html = corpus._repr_html_()
+    assert corpus.samples[0].question in html
+    sample = replace(corpus.samples[0], question=EVIL)
+    assert "<script" not in replace(corpus, samples=(sample,))._repr_html_()
+
+
+def test_the_rank_is_that_of_the_verdict(result):
+    frame = result.rank("retrieval")
+    verdict = result.verdict("retrieval")
+    assert frame["encoder"].to_list() == list(verdict.candidates)
+    assert frame["value"].to_list() == sorted(frame["value"].to_list(), reverse=True)
+    # No best encoder is named on a built-in corpus.
+    assert frame["may_be_best"].null_count() == 2
+    best = replace(verdict, best_set=("hashing",), rank_low={"hashing": 1, "bow": 2}, rank_high={"hashing": 1})
+    ranked = replace(result, verdicts=(best,)).rank("retrieval").to_dicts()
+    by_name = {row["encoder"]: row for row in ranked}
+    assert (by_name["hashing"]["may_be_best"], by_name["bow"]["may_be_best"]) == (True, False)
+    assert (by_name["bow"]["rank_low"], by_name["bow"]["rank_high"]) == (2, None)
+
+
+def test_a_diagnostic_on_several_corpora_needs_the_corpus(result):
+    two = replace(result, verdicts=(*result.verdicts, replace(result.verdict("retrieval"), corpus="other")))
+    with pytest.raises(SpecError, match="name one: handbook, other"):
+        two.rank("retrieval")
+    with pytest.raises(UnknownNameError, match="corpus"):
+        two.rank("retrieval", "handbok")
+    with pytest.raises(UnknownNameError, match="diagnostic"):
+        result.plot("retreival")
+
+
+@pytest.mark.parametrize("diagnostic", ["retrieval", "negated_antonyms"])
+def test_a_plot_is_an_altair_chart(result, diagnostic):
+    chart = result.plot(diagnostic)
+    assert isinstance(chart, altair.TopLevelMixin)
+    values = str(chart.to_dict())
+    assert "hashing" in values

@@ -1,0 +1,204 @@
+"""Single items of a run: frames, mistakes and Parquet files, from memory and from the run's folder."""
+
+import warnings
+
+import numpy as np
+import polars
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.errors import SourceError, SpecError, UnknownNameError
+
+DIAGNOSTICS = ("negated_antonyms", "minimal_pairs", "composition", "localization", "retrieval")
+HEAD = ["diagnostic", "corpus", "encoder", "item", "unit", "subset", "correct", "margin"]
+
+
+@pytest.fixture(scope="module")
+def result():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ea.assay(["bow", "hashing"], resamples=50, cache=None)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("items") / "run"
+    code = exit_code_of(["run", "-e", "bow", "-e", "hashing", "--resamples", "50", "--no-cache", "-o", str(folder)])
+    assert code == 0
+    return folder
+
+
+@pytest.mark.parametrize("diagnostic", DIAGNOSTICS)
+def test_a_frame_has_one_row_for_each_item_and_encoder(result, run, diagnostic):
+    frame = result.scores(diagnostic)
+    assert frame.columns[: len(HEAD)] == HEAD
+    encoders = frame["encoder"].unique().to_list()
+    assert {"bow", "hashing"} < set(encoders)
+    assert len(frame) == len(encoders) * frame["item"].n_unique()
+    assert not frame.select("encoder", "item").is_duplicated().any()
+    assert any(name.startswith("text_") for name in frame.columns)
+    # The folder of the same run has the same items.
+    assert ea.read(run).scores(diagnostic).equals(frame)
+
+
+@pytest.mark.parametrize(("diagnostic", "quantity"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
+def test_the_mean_of_correct_is_the_headline(result, diagnostic, quantity):
+    # Questions without an answer are undecided, and so is one that depends on the order of ties.
+    (row,) = [
+        row
+        for row in result.rows
+        if (row.diagnostic, row.encoder, row.quantity, row.subset) == (diagnostic, "hashing", quantity, "all")
+    ]
+    frame = result.scores(diagnostic).filter(encoder="hashing")
+    assert frame["correct"].mean() == pytest.approx(row.value, abs=0.005)
+
+
+def test_texts_are_those_of_the_corpus(result):
+    corpus = ea.load("opposites")
+    frame = result.scores("negated_antonyms").filter(encoder="bow")
+    sample = corpus.samples[17]
+    (row,) = frame.filter(item=sample.id).to_dicts()
+    texts = (row["text_input"], row["text_antonym"], row["text_polarity"], row["text_paraphrase"])
+    assert texts == (sample.input, sample.antonym, sample.polarity, sample.paraphrase)
+    assert row["text_chosen"] == row[f"text_{row['label_chosen']}"]
+    assert row["unit"] == corpus.units[17]
+
+
+def test_what_was_found_for_a_question_has_its_text(result):
+    corpus = ea.load("handbook")
+    for row in result.scores("retrieval").filter(encoder="bow").head(20).to_dicts():
+        assert corpus.passage(row["label_found1"]).startswith(row["text_found1"].removesuffix("…"))
+        assert row["value_found1"] >= row["value_found2"]
+
+
+def test_mistakes_are_the_wrong_items_the_clearest_first(result):
+    frame = result.mistakes("bow", "retrieval")
+    assert frame["correct"].to_list() == [False] * len(frame)
+    assert set(frame["encoder"]) == {"bow"}
+    margins = frame["margin"].drop_nulls().to_list()
+    assert margins == sorted(margins)
+    wrong = result.scores("retrieval").filter((polars.col("encoder") == "bow") & ~polars.col("correct"))
+    assert len(frame) == len(wrong)
+    with pytest.raises(UnknownNameError, match="encoder"):
+        result.mistakes("bog")
+    with pytest.raises(SpecError, match="name the diagnostic: composition, localization, minimal_pairs"):
+        result.mistakes("bow")
+
+
+def test_what_shows_no_items_says_so(result, run):
+    with pytest.raises(UnknownNameError, match="diagnostic with items"):
+        result.scores("isotropy")
+    with pytest.raises(SpecError, match=r"read the run's folder with ea.read"):
+        ea.read(run / "result.json").scores("retrieval")
+
+
+def test_a_corpus_that_has_changed_or_gone_is_named(tmp_path):
+    source = tmp_path / "groups.jsonl"
+    lines = [f'{{"sentence": "Word{n} and thing{n} are here.", "group": "{n // 3}"}}\n' for n in range(60)]
+    source.write_text("".join(lines))
+    folder = tmp_path / "run"
+    spec = f"mine={source}"
+    assert exit_code_of(["run", "-e", "bow", "-c", spec, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
+    assert len(ea.read(folder).scores("localization").filter(encoder="bow")) == 60
+    source.write_text("".join(lines[:30]))
+    with pytest.raises(SourceError, match="'mine' is not that of this run, or has changed since"):
+        ea.read(folder).scores("localization")
+    source.unlink()
+    with pytest.raises(SourceError, match="cannot be read again; give them as corpora="):
+        ea.read(folder).scores("localization")
+    elsewhere = tmp_path / "elsewhere.jsonl"
+    elsewhere.write_text("".join(lines))
+    assert len(ea.read(folder, [f"mine={elsewhere}"]).scores("localization").filter(encoder="bow")) == 60
+
+
+def test_units_that_were_drawn_by_limit_are_drawn_again(tmp_path):
+    folder = tmp_path / "run"
+    arguments = ["run", "-e", "bow", "-c", "opposites", "--limit", "12", "--resamples", "50", "--no-cache"]
+    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
+    assert ea.read(folder).scores("negated_antonyms")["unit"].n_unique() == 12
+
+
+def test_without_texts_there_is_no_text_column(tmp_path):
+    folder = tmp_path / "run"
+    arguments = ["run", "-e", "bow", "-c", "opposites", "--no-texts", "--resamples", "50", "--no-cache"]
+    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
+    frame = ea.read(folder).scores("negated_antonyms")
+    sentences = {text for _, text in ea.load("opposites").texts()}
+    assert not any(name.startswith("text_") for name in frame.columns)
+    for name in frame.columns:
+        assert sentences.isdisjoint(frame[name].to_list())
+
+
+def test_parquet_has_the_frames_and_the_cached_vectors(tmp_path):
+    folder, cache = tmp_path / "run", tmp_path / "cache"
+    arguments = ["run", "-e", "hashing", "-e", "bow", "-c", "opposites", "--resamples", "50", "--no-baselines"]
+    assert exit_code_of([*arguments, "--cache", str(cache), "-o", str(folder)]) == 0
+    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 0
+    frame = polars.read_parquet(folder / "parquet" / "items-negated_antonyms.parquet")
+    assert frame.equals(ea.read(folder).scores("negated_antonyms"))
+    assert exit_code_of(["report", str(folder), "--with-vectors"]) == 2
+    # The folder with the exports is the run's own: the run may be repeated.
+    assert exit_code_of([*arguments, "--cache", str(cache), "-o", str(folder)]) == 0
+
+
+def test_vectors_are_those_of_the_first_text(tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "counts.py").write_text(
+        "import numpy as np\ndef encode(texts):\n    return np.array([[len(t), t.count('a'), 1.0] for t in texts])\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    folder = tmp_path / "run"
+    arguments = ["run", "-e", "mine=python:counts:encode", "-e", "bow", "-c", "opposites", "--resamples", "50"]
+    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
+    assert exit_code_of(["report", str(folder), "--format", "parquet", "--with-vectors"]) == 0
+    frame = polars.read_parquet(folder / "parquet" / "items-negated_antonyms.parquet")
+    for row in frame.filter(encoder="mine").to_dicts():
+        text = row["text_input"]
+        assert row["vector"] == [len(text), text.count("a"), 1.0]
+    assert frame.filter(encoder="bow")["vector"].null_count() == 280
+
+
+# --- vectors made elsewhere --------------------------------------------------------------------------------
+
+
+def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
+    corpus = ea.load("opposites")
+    matrix = ea.encoder("hashing").encode([text for _, text in corpus.texts()])
+    given = ea.assay_vectors(corpus, {"mine": matrix}, resamples=50)
+    (mine,) = given.rank("negated_antonyms").to_dicts()
+    usual = result.rank("negated_antonyms").filter(encoder="hashing").to_dicts()[0]
+    assert (mine["value"], mine["low"]) == (usual["value"], usual["low"])
+    assert mine["encoder"] == "mine"
+
+
+def test_questions_and_documents_have_vectors_of_their_own():
+    corpus = ea.load("handbook")
+    roles = [role for role, _ in corpus.texts()]
+    # All questions lie in one direction, all documents in another: nothing is found by anything but chance.
+    matrix = np.array([[1.0, 0.1 * n] if role == "query" else [0.1 * n, 1.0] for n, role in enumerate(roles)])
+    given = ea.assay_vectors(corpus, {"mine": matrix}, ["retrieval"], resamples=50)
+    assert given.scores("retrieval").filter(encoder="mine")["item"].n_unique() == len(corpus.samples)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "says"),
+    [
+        (np.zeros((3, 4)), r"has the shape \(3, 4\); the corpus needs \(\d+, d\)"),
+        (np.zeros(5), r"has the shape \(5,\)"),
+        ([["a"]], "is not an array of numbers"),
+    ],
+)
+def test_a_matrix_that_does_not_fit_is_refused(matrix, says):
+    with pytest.raises(SpecError, match=says):
+        ea.assay_vectors("opposites", {"mine": matrix})
+
+
+def test_a_row_that_is_not_finite_is_named():
+    corpus = ea.load("opposites")
+    matrix = np.ones((len(corpus.texts()), 3))
+    matrix[7, 1] = np.nan
+    with pytest.raises(SpecError, match="NaN or infinity in row 7"):
+        ea.assay_vectors(corpus, {"mine": matrix})
+    with pytest.raises(SpecError, match="give at least one matrix"):
+        ea.assay_vectors(corpus, {})
