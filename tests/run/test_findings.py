@@ -363,7 +363,8 @@ def test_the_minimum_detectable_difference(style, written):
         (0.2, 100, "To show a difference of 10.0 points, add about 300 items."),
         (0.2, 50, "To show a difference of 10.0 points, add about 300 items in 150 units (there are 50)."),
         (0.08, 100, "To show a difference of 5.0 points, add about 156 items."),
-        (0.05, 100, ""),  # small enough
+        (0.05, 100, "To show a difference of 2.0 points, add about 525 items."),
+        (0.028, 100, ""),
     ],
 )
 def test_a_large_minimum_says_how_many_items_more_it_takes(detectable, units, action):

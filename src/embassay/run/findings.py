@@ -27,8 +27,6 @@ NAMED_WORSE = 3
 """Worse candidates that a sentence names at most."""
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
 """The diagnostics that tell whether an encoder notices a negation."""
-SMALL = 0.05
-"""A minimum detectable difference of at most this needs no warning."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
 """Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
 CLEARLY_BELOW = 0.7
@@ -481,7 +479,7 @@ class Decision:
     def more_items(self, pair: Pair, units: int) -> str:
         """Say how many items more a smaller difference of a pair takes; nothing where the present one is small."""
         target = next((target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable), None)
-        if pair.detectable <= SMALL or target is None:
+        if target is None:
             return ""
         # The error of a difference falls with the square root of the number of units.
         growth = (pair.detectable / target) ** 2 - 1
