@@ -13,7 +13,9 @@ from embassay.result import MIN_UNITS, Result, Row, Verdict
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
 MOST_ENCODERS = 10
-"""Candidates of a scorecard at most; the others are counted in a line below it."""
+"""Candidates of a scorecard at most."""
+WHERE_CUT = 8
+"""Candidates of a scorecard that has not room for all; the others are counted in a line below it."""
 MOST_LINES = 20
 """Lines of a scorecard at most."""
 NARROWEST = 9
@@ -115,7 +117,8 @@ class Scorecard:
     def _shown(self, most: int, blocks: int) -> tuple[str, ...]:
         """Return the encoders that have a line where each block may have its part of ``most`` lines."""
         lines_of_block = most // max(blocks, 1) - HEADING_LINES
-        number = min(MOST_ENCODERS, lines_of_block - len(self.baselines))
+        most_encoders = MOST_ENCODERS if len(self.candidates) <= MOST_ENCODERS else WHERE_CUT
+        number = min(most_encoders, lines_of_block - len(self.baselines))
         models_first = sorted(self.candidates, key=lambda name: name not in self.models)
         with_line = models_first[: max(number, 2)]
         return (*(name for name in self.candidates if name in with_line), *self.baselines)

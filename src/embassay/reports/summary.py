@@ -23,7 +23,7 @@ FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_ACTIONS = 3
 MOST_FAILURES = 2
-ALSO = 6
+ALSO = 4
 """Further encoders that are named with a finding at most."""
 
 

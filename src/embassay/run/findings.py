@@ -27,8 +27,6 @@ NAMED_WORSE = 3
 """Worse candidates that a sentence names at most."""
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
 """The diagnostics that tell whether an encoder notices a negation."""
-SMALL = 0.05
-"""A minimum detectable difference of at most this needs no warning."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
 """Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
 CLEARLY_BELOW = 0.7
@@ -74,7 +72,11 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
 
 
 def _best_first(result: Result) -> list[Finding]:
-    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first."""
+    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first.
+
+    Encoders with learnt parameters come before word counts: users choose among them.
+    """
+    models = {encoder.name for encoder in result.encoders if encoder.parameters}
     section_order: dict[tuple[str, str], int] = {}
     encoder_order: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
@@ -82,11 +84,11 @@ def _best_first(result: Result) -> list[Finding]:
         for place, encoder in enumerate(verdict.candidates):
             encoder_order[verdict.diagnostic, verdict.corpus, encoder] = place
 
-    def order(finding: Finding) -> tuple[int, int]:
+    def order(finding: Finding) -> tuple[int, bool, int]:
         section = section_order.get((finding.diagnostic, finding.corpus), len(section_order))
         # A finding about all encoders comes after those about single ones.
         encoder = encoder_order.get((finding.diagnostic, finding.corpus, finding.encoder), len(encoder_order))
-        return section, encoder
+        return section, finding.encoder not in models, encoder
 
     return sorted(result.findings, key=order)
 
@@ -401,8 +403,10 @@ class Decision:
         return replace(finding, sentence=f"{finding.sentence} It is {self.relation(opponent, gap)}.")
 
     def _in_order(self, gaps: Mapping[str, Gap]) -> Iterator[tuple[str, Gap]]:
-        """Yield the defined differences, those of the best set first: the others are called worse already."""
-        for name in sorted(gaps, key=lambda name: name not in self.verdict.best_set):
+        """Yield the defined differences, those of the best set first and in its order: the others are called worse."""
+        best_set = self.verdict.best_set
+        place = {name: number for number, name in enumerate(best_set)}
+        for name in sorted(gaps, key=lambda name: place.get(name, len(best_set))):
             if gaps[name]["difference"] is not None and gaps[name]["p"] is not None:
                 yield name, gaps[name]
 
@@ -442,8 +446,7 @@ class Decision:
         undecided = next((pair for pair in pairs if not pair.significant), None)
         severity, action = "low", ""
         if undecided is not None:
-            action = self.more_items(undecided, units)
-            severity = "medium" if action else "low"
+            severity, action = "medium", self.more_items(undecided, units)
         precision = self.finding(severity, "Minimum detectable difference", sentence, action=action)
         yield replace(precision, value=pairs[0].detectable, format=style)
 
@@ -476,7 +479,7 @@ class Decision:
     def more_items(self, pair: Pair, units: int) -> str:
         """Say how many items more a smaller difference of a pair takes; nothing where the present one is small."""
         target = next((target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable), None)
-        if pair.detectable <= SMALL or target is None:
+        if target is None:
             return ""
         # The error of a difference falls with the square root of the number of units.
         growth = (pair.detectable / target) ** 2 - 1
