@@ -197,6 +197,9 @@ def test_names_are_distinct_whatever_their_case():
         "d-unnamed",
     ]
     assert file_name_part("Success@5 with its 95% interval") == "Success-5-with-its-95-interval"
+    assert file_name_part("word " * 20) == "-".join(["word"] * 12)
+    assert file_name_part("x" * 100) == "x" * 60
+    assert file_name_part("../..") == "unnamed"
 
 
 @pytest.mark.parametrize(
