@@ -27,7 +27,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': "''{}",
+    '"': r"\textquotedblright{}",
     "`": r"\textasciigrave{}",
     "−": r"\ensuremath{-}",
     "×": r"\ensuremath{\times}",
