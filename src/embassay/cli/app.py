@@ -110,11 +110,9 @@ def report(
     run
         The run's folder.
     out
-        File to write for html, folder for the other formats; report.html, latex, svg or pdf in the run's folder by
-        default.
+        File to write for html, folder for the other formats; in the run's folder by default.
     format
-        html: the report; latex: each table with its caption; svg or pdf: each figure for print, with captions (extra
-        charts).
+        html: the report; latex: its tables; svg or pdf: its figures for print (extra charts).
     """
     from embassay.run.session import draw_again, export_again
 
