@@ -14,8 +14,8 @@ from embassay.formatting import visible
 from embassay.reports import latex
 from embassay.reports.exhibits import Caption, FileNames, PrintedTable, citation_key, file_name_part, printed_tables
 from embassay.reports.tables import Cell, Table
-from embassay.run.exports import citations_of
 from embassay.run.pages import layouts
+from embassay.run.paper import citations_of
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 

@@ -14,9 +14,9 @@ from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.reports import latex, printing
 from embassay.reports.exhibits import printed_figures
 from embassay.result import EncoderRecord, Result, Series, Verdict
-from embassay.run import exports
-from embassay.run.exports import citations_of
+from embassay.run import paper
 from embassay.run.pages import layouts
+from embassay.run.paper import citations_of
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 
@@ -156,7 +156,7 @@ def test_without_the_extra_the_message_has_the_command(tmp_path, monkeypatch, ca
     assert exit_code_of(["run", "-e", "bow", "-c", "opposites", "--limit", "20", "-o", str(folder), "--quiet"]) == 0
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        exports.importlib.util, "find_spec", lambda name: None if name == "vl_convert" else find_spec(name)
+        paper.importlib.util, "find_spec", lambda name: None if name == "vl_convert" else find_spec(name)
     )
     capsys.readouterr()
     assert exit_code_of(["report", str(folder), "--format", "pdf"]) == 2

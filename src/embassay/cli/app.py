@@ -114,12 +114,12 @@ def report(
     format
         html: the report; latex: its tables; svg or pdf: its figures for print (extra charts).
     """
-    from embassay.run.session import draw_again, export_again
+    from embassay.run.session import draw_again, write_for_paper
 
     if format == "html":
         say(f"report: {draw_again(run, out)}")
         return FINE
-    folder, count = export_again(run, format, out)
+    folder, count = write_for_paper(run, format, out)
     say(f"{count:,} {'tables' if format == 'latex' else 'figures'}: {folder}")
     return FINE
 

@@ -16,8 +16,8 @@ from embassay.errors import EmbassayError, SourceError, UnknownNameError, reason
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
-from embassay.run.exports import Style, export
 from embassay.run.pages import layouts
+from embassay.run.paper import Style, write_files
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of, speeds, trust
 from embassay.run.request import RunRequest
@@ -178,7 +178,7 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     return page
 
 
-def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
+def write_for_paper(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
     """Write the tables (``latex``) or figures (``svg``, ``pdf``) of a run; return the folder and how many there are.
 
     Parameters
@@ -200,7 +200,7 @@ def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path
     run = source_path(run)
     folder = output_path(out) if out else (run.parent if run.is_file() else run) / style
     result, _ = _finished(run)
-    return folder, export(result, layouts(result), style, folder)
+    return folder, write_files(result, layouts(result), style, folder)
 
 
 def _finished(run: Path) -> tuple[Result, RunRecord]:

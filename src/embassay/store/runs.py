@@ -33,9 +33,9 @@ from embassay.types import ItemScores, Origin, content_hash
 
 ENCODING = "encoding"
 """The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
-EXPORTS = ("latex", "svg", "pdf")
+FOR_PAPERS = ("latex", "svg", "pdf")
 """The folders that ``embassay report --format`` writes by default."""
-OURS = {"run.json", "result.json", "report.html", "scores", ENCODING, *EXPORTS}
+OURS = {"run.json", "result.json", "report.html", "scores", ENCODING, *FOR_PAPERS}
 
 
 class RunFolder:
@@ -193,7 +193,7 @@ class RunFolder:
         for path in (self.path / "scores").glob("*.npz"):
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
-        for folder in EXPORTS:
+        for folder in FOR_PAPERS:
             for path in (self.path / folder).glob("*.*"):
                 path.unlink(missing_ok=True)
         self.remove_restart_records()
