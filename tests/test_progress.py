@@ -40,3 +40,15 @@ def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch):
     with Bar().training("train model") as advance:
         advance(1, 2)
     assert found.getvalue() == ""
+
+
+def test_drawing_shows_the_figures(monkeypatch):
+    terminal = standard_error(monkeypatch, Terminal)
+    with Bar().drawing("figures", 12) as advance:
+        advance(1)
+        advance(1)
+    assert " 2/12" in terminal.getvalue()
+    plain = standard_error(monkeypatch, io.StringIO)
+    with Bar().drawing("figures", 12) as advance:
+        advance(1)
+    assert plain.getvalue() == ""

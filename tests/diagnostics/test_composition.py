@@ -1146,6 +1146,7 @@ def test_figures_of_every_operator(mixed):
     assert {name: s.kind for name, s in by_name.items()} == {
         "angles_overlap": "histogram",
         "angles_difference": "histogram",
+        "angles_union": "histogram",
         "within": "curve",
         "positions_union": "histogram",
         "norm_ratio": "histogram",

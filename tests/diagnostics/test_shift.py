@@ -489,6 +489,20 @@ def test_histograms_add_up_to_one(two_encoders):
         assert len(data["edges"]) == len(data["panels"][0]["shares"]) + 1
 
 
+def test_the_domain_s_distances_of_all_encoders_are_in_one_figure(two_encoders):
+    # Roychowdhury et al. (2024), figure 3.
+    _, _, result = two_encoders
+    for subset in ("documents", "queries"):
+        histograms = next(s.data for s in result.series if s.name == f"distances_{subset}")
+        curve = next(s for s in result.series if s.name == f"domain_{subset}")
+        assert curve.kind == "curve"
+        assert len(curve.data["at"]) == len(histograms["edges"]) - 1
+        assert histograms["edges"][0] < curve.data["at"][0] < histograms["edges"][1]
+        of_domain = {p["encoder"]: p["shares"] for p in histograms["panels"] if p["line"] == "domain to general"}
+        assert {line["encoder"]: line["y"] for line in curve.data["lines"]} == of_domain
+        assert set(of_domain) >= {"a", "b"}
+
+
 @pytest.mark.slow
 def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tmp_path):
     corpora, encoders, result = two_encoders

@@ -111,15 +111,14 @@ def report(
     run
         The run's folder.
     out
-        File to write for html, folder for the other formats; report.html, latex, svg, pdf or parquet in the run's
-        folder by default.
+        File to write for html, folder for the other formats; in the run's folder by default.
     format
-        html: the report; latex: each table with its caption; svg or pdf: each figure for print, with captions (extra
-        charts); parquet: what each encoder made of each item, a file for each diagnostic.
+        html: the report; latex: its tables; svg or pdf: its figures for print (extra charts); parquet: what each
+        encoder made of each item, a file for each diagnostic.
     with_vectors
         With parquet: add the vector of each item, where the cache has it.
     """
-    from embassay.run.session import draw_again, export_again, write_items_again
+    from embassay.run.session import draw_again, write_for_paper, write_items_again
 
     if with_vectors and format != "parquet":
         raise SpecError("--with-vectors is for --format parquet")
@@ -130,7 +129,7 @@ def report(
     if format == "html":
         say(f"report: {draw_again(run, out)}")
         return FINE
-    folder, count = export_again(run, format, out)
+    folder, count = write_for_paper(run, format, out)
     say(f"{count:,} {'tables' if format == 'latex' else 'figures'}: {folder}")
     return FINE
 

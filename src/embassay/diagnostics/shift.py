@@ -34,7 +34,16 @@ from embassay.diagnostics.findings import finding
 from embassay.diagnostics.published import table
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
-from embassay.layout import Column, ComparisonTable, EncoderTable, Histograms, IntervalChart, Layout, SeriesTable
+from embassay.layout import (
+    Column,
+    ComparisonTable,
+    Curves,
+    EncoderTable,
+    Histograms,
+    IntervalChart,
+    Layout,
+    SeriesTable,
+)
 from embassay.randomness import generator
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample
@@ -374,7 +383,10 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
 
 
 def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
-    """Yield the histograms of relative distances, and the table of two encoders; nothing without distances."""
+    """Yield the histograms of relative distances, those of the domain together, and the table of two encoders.
+
+    Yields nothing without distances.
+    """
     corpus = views[0].corpus
     every = np.concatenate([view.relative(subset, side) for view in views for side in LINES])
     every = every[~np.isnan(every)]
@@ -386,12 +398,18 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
         for side, line in LINES.items():
             shares = histogram(view.relative(subset, side), low, high, BINS)[1]
             panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
-    data = {
-        "x": "distance to the nearest, in mean pair distances",
-        "edges": np.linspace(low, high, BINS + 1).tolist(),
-        "panels": panels,
-    }
+    edges = np.linspace(low, high, BINS + 1)
+    title = "distance to the nearest, in mean pair distances"
+    data = {"x": title, "edges": edges.tolist(), "panels": panels}
     yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
+
+    lines = list[dict[str, Any]]()
+    for panel in panels:
+        if panel["line"] == LINES["domain"]:
+            lines.append({"encoder": panel["encoder"], "line": panel["line"], "y": panel["shares"]})
+    centres = (edges[:-1] + edges[1:]) / 2
+    curve = {"x": title, "y": "share of texts", "at": centres.tolist(), "lines": lines}
+    yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
     pairs = [_against(a, b, subset) for a, b in combinations(requested, 2)]
     if pairs:
         yield table(NAME, corpus, f"against_{subset}", AGAINST, pairs)
@@ -464,6 +482,11 @@ LAYOUT = Layout(
                     Column("distance", "distance", subset, "number", "relative"),
                 ),
                 Histograms(f"Distances of the {subset}", f"distances_{subset}"),
+                Curves(
+                    f"Distances of the domain's {subset}, all encoders together",
+                    f"domain_{subset}",
+                    note="The paper's figure 3, where the encoders are a model before and after adaptation.",
+                ),
                 ComparisonTable(
                     f"Which differences are real: {subset}",
                     Column("distance", "distance", subset, "number", "relative"),

@@ -82,8 +82,11 @@ class FileNames:
 
 def file_name_part(text: str) -> str:
     """Return a text in letters, digits and hyphens, which are safe in a file name: ``Success-5`` for ``Success@5``."""
-    hyphenated = re.sub(r"[^A-Za-z0-9]+", "-", text)
-    return hyphenated[:LONGEST_NAME].strip("-") or "unnamed"
+    words = re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-")
+    if len(words) > LONGEST_NAME:
+        # Cut between two words where there are several.
+        words = words[: LONGEST_NAME + 1].rpartition("-")[0] or words[:LONGEST_NAME]
+    return words or "unnamed"
 
 
 def printed_tables(

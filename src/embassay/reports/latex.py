@@ -10,8 +10,8 @@ from embassay.reports.exhibits import Caption, PrintedFigure, PrintedTable
 from embassay.reports.tables import BASELINE, Cell, Table
 
 LONGEST = 45
-"""Rows of a table that fit on a page; a longer one continues on the next page."""
-WIDEST = 95
+"""Lines of a table that fit on a page; a longer one continues on the next page."""
+WIDEST = 110
 """Characters of a row that fit on a page in small type; a wider table is scaled down."""
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -27,7 +27,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': "''{}",
+    '"': r"\textquotedblright{}",
     "`": r"\textasciigrave{}",
     "−": r"\ensuremath{-}",
     "×": r"\ensuremath{\times}",
@@ -65,44 +65,46 @@ def escape(text: str) -> str:
 
 
 def table(printed: PrintedTable) -> str:
-    """Return a table with caption and label; one of more than ``LONGEST`` rows as a ``longtable``."""
+    """Return a table with caption and label; one that is longer than a page as a ``longtable``."""
     content = printed.table
-    percent = tuple(_is_percent(content, column) for column in range(len(content.head)))
+    percent = [_is_percent(content, column) for column in range(len(content.head))]
     remarks = _remarks(content)
-    lines = [" & ".join(map(_heading, content.head, percent)) + r" \\"]
+    # Intervals stand below their values where they do not fit beside them.
+    is_stacked = _width(content) > WIDEST
+    is_wide = _width(content, is_stacked) > WIDEST
+    lines = len(content.rows)
+    if is_stacked and not is_wide:
+        # A wide table is scaled down, so that its second lines fit as well.
+        lines *= 2
+    is_long = lines > LONGEST
+
+    interval_size = r"\tiny" if is_long and is_wide else r"\scriptsize"
+    headings = map(_heading, content.head, percent)
     body = []
     for row in content.rows:
-        cells = [_cell(cell, is_percent, remarks) for cell, is_percent in zip(row, percent, strict=True)]
-        body.append(" & ".join(cells) + r" \\")
-    columns = "".join("r" if numeric else "l" for numeric in content.numeric)
+        cells = list(map(_cell, row, percent, [remarks] * len(row)))
+        intervals = [_interval(cell, interval_size) for cell in row]
+        if not is_stacked:
+            cells = [f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
+        body.append(_line(cells))
+        if is_stacked and any(intervals):
+            body += [_line(intervals), r"\addlinespace"]
+
+    columns = "@{}" + "".join("r" if numeric else "l" for numeric in content.numeric) + "@{}"
     has_baseline = any(cell.remark == BASELINE for row in content.rows for cell in row)
-    caption = rf"\caption{{{caption_text(printed.caption, _remark_notes(remarks, has_baseline))}}}"
-    label = rf"\label{{tab:{printed.name}}}"
-    head = [*map(_comment, content.signatures)]
-    is_wide = _width(content) > WIDEST
-    if len(content.rows) > LONGEST:
-        # A table of several pages cannot be scaled as a whole.
-        size = r"\tiny\setlength{\tabcolsep}{2pt}" if is_wide else r"\footnotesize"
-        repeated = [r"\toprule", *lines, r"\midrule"]
-        lines = [
-            rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\textwidth}}",
-            rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
-            caption + label + r" \\",
-            *repeated,
-            r"\endfirsthead",
-            *repeated,
-            r"\endhead",
-            r"\bottomrule",
-            r"\endfoot",
-            *body,
-            r"\end{longtable}",
-            r"\endgroup",
-        ]
-        return "\n".join([*head, *lines, ""])
+    notes = _remark_notes(remarks, has_baseline)
+    caption = rf"\caption{{{caption_text(printed.caption, notes)}}}\label{{tab:{printed.name}}}"
+    signatures = [f"% {visible(signature)}" for signature in content.signatures]
+    arrange = _long_table if is_long else _one_page_table
+    return "\n".join([*signatures, *arrange(caption, columns, _line(list(headings)), body, is_wide), ""])
+
+
+def _one_page_table(caption: str, columns: str, head: str, body: Sequence[str], is_wide: bool) -> list[str]:
+    """Return the lines of a table; one that is too wide is scaled down to the width of the text."""
     tabular = [
-        rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        *lines,
+        head,
         r"\midrule",
         *body,
         r"\bottomrule",
@@ -110,15 +112,33 @@ def table(printed: PrintedTable) -> str:
     ]
     if is_wide:
         tabular = [r"\resizebox{\textwidth}{!}{%", *tabular, "}"]
-    lines = [
+    return [
         r"\begin{table}[ht]",
         r"\centering\footnotesize",
-        caption,
-        label + r"\par\smallskip",
+        caption + r"\par\smallskip",
         *tabular,
         r"\end{table}",
     ]
-    return "\n".join([*head, *lines, ""])
+
+
+def _long_table(caption: str, columns: str, head: str, body: Sequence[str], is_wide: bool) -> list[str]:
+    """Return the lines of a table of several pages, which repeats its head; a wide one is in the smallest type."""
+    size = r"\tiny\setlength{\tabcolsep}{2pt}" if is_wide else r"\footnotesize"
+    repeated = [r"\toprule", head, r"\midrule"]
+    return [
+        rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\textwidth}}",
+        rf"\begin{{longtable}}{{{columns}}}",
+        caption + r" \\",
+        *repeated,
+        r"\endfirsthead",
+        *repeated,
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+        *body,
+        r"\end{longtable}",
+        r"\endgroup",
+    ]
 
 
 def figure(printed: PrintedFigure) -> str:
@@ -171,19 +191,28 @@ def _heading(heading: str, is_percent: bool) -> str:
     return escape(heading) + (r" (\%)" if is_percent else "")
 
 
+def _line(cells: Sequence[str]) -> str:
+    """Return a row of a table."""
+    line = " & ".join(cells) + r" \\"
+    # A bracket at the start of a row would be read as an option of the line break before it.
+    return "{}" + line if line.startswith(("[", "*")) else line
+
+
+def _interval(cell: Cell, size: str) -> str:
+    """Return the interval of a cell in small type; an empty text if it has none."""
+    return f"{{{size} {escape(cell.interval)}}}" if cell.interval else ""
+
+
 def _cell(cell: Cell, is_percent: bool, remarks: Sequence[str]) -> str:
-    """Return a cell: the value, bold if it is strong, its interval in small type, and the mark of its remark."""
+    """Return the value of a cell, bold if it is strong, and the mark of its remark."""
     text = escape(cell.text.removesuffix("%") if is_percent else cell.text)
     if cell.strong:
         text = rf"\textbf{{{text}}}"
-    if cell.interval:
-        text += rf" {{\scriptsize {escape(cell.interval)}}}"
     if cell.remark == BASELINE:
         text += r"\textsuperscript{b}"
     elif cell.remark:
         text += rf"\textsuperscript{{{remarks.index(cell.remark) + 1}}}"
-    # A bracket at the start of a row would be read as an option of the line break before it.
-    return "{}" + text if text.startswith(("[", "*")) else text
+    return text
 
 
 def _remarks(content: Table) -> list[str]:
@@ -202,11 +231,13 @@ def _remark_notes(remarks: Sequence[str], has_baseline: bool) -> str:
     return " ".join(notes)
 
 
-def _width(content: Table) -> int:
+def _width(content: Table, is_stacked: bool = False) -> int:
     """Return about how many characters the widest row takes, with the spaces between columns."""
-    columns = zip(content.head, *([cell.text + cell.interval for cell in row] for row in content.rows), strict=True)
-    return sum(max(map(len, column)) + 3 for column in columns)
-
-
-def _comment(text: str) -> str:
-    return f"% {visible(text)}"
+    width = 0
+    for number, heading in enumerate(content.head):
+        lengths = [len(heading)]
+        for row in content.rows:
+            parts = (len(row[number].text), len(row[number].interval))
+            lengths.append(max(parts) if is_stacked else sum(parts))
+        width += max(lengths) + 3
+    return width

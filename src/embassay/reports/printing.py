@@ -8,6 +8,8 @@ is Liberation Sans, which has the widths of Arial and Helvetica.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from itertools import cycle, islice
 from typing import Any
 
 from embassay.reports.charts import DASHES, Spec
@@ -78,52 +80,48 @@ def for_print(spec: Spec) -> Spec:
     layers = printed.get("layer", [printed])
     for layer in layers:
         _print_layer(layer)
-    if "layer" not in printed and _mark_type(printed) == "line":
+    if "layer" not in printed and printed["mark"]["type"] == "line":
         printed = _with_marks(printed)
     return printed
 
 
 def _print_layer(layer: Spec) -> None:
-    """Replace the colours of one layer, and remove what a printed chart cannot show."""
-    encoding = layer["encoding"]
+    """Remove tooltips from one layer, and replace colours that stand for names."""
+    encoding = layer.get("encoding", {})
     encoding.pop("tooltip", None)
     colour = encoding.get("color", {})
-    mark = layer["mark"]
-    if "field" not in colour or colour.get("type") == "quantitative":
+    if "field" not in colour or colour["type"] == "quantitative":
         return
-    names = colour.get("scale", {}).get("domain") or []
-    shades = BARS if _mark_type(layer) == "bar" else LINES
-    if names:
-        colour["scale"] = {"domain": names, "range": _cycled(shades, len(names))}
-    if _mark_type(layer) == "bar":
-        mark.update({"stroke": INK, "strokeWidth": 0.7, "opacity": mark.get("opacity", 1)})
-    elif _mark_type(layer) == "circle":
+    mark = layer["mark"]
+    names = colour.get("scale", {}).get("domain")
+    if mark["type"] == "bar":
+        colour["scale"] = _scale(BARS, names)
+        mark.update({"stroke": INK, "strokeWidth": 0.7})
+        return
+    colour["scale"] = _scale(LINES, names)
+    if mark["type"] == "circle":
         # A point has a shape; a circle has none.
-        layer["mark"] = {**mark, "type": "point", "filled": True}
-        encoding["shape"] = {**_without_scale(colour), "scale": {"domain": names, "range": _cycled(SHAPES, len(names))}}
-    elif _mark_type(layer) == "rule" and not names:
-        encoding["strokeDash"] = {**_without_scale(colour), "scale": {"range": list(DASHES)}}
-        colour["scale"] = {"range": list(LINES)}
+        mark.update({"type": "point", "filled": True})
+        encoding["shape"] = {**colour, "scale": _scale(SHAPES, names)}
+    elif mark["type"] == "rule":
+        encoding["strokeDash"] = {**colour, "scale": _scale(DASHES, names)}
 
 
 def _with_marks(spec: Spec) -> Spec:
-    """Return a chart of lines with a few marks on each line, whose shapes tell the colours apart."""
+    """Return a chart of lines with a few marks on each line, which have another shape for each colour."""
     encoding = spec["encoding"]
     colour = encoding.get("color", {})
     names = colour.get("scale", {}).get("domain") or []
     if len(names) < 2:
         return spec
-    points = spec["data"]["values"]
-    shown = _some_points(points)
-    shapes = {"domain": names, "range": _cycled(SHAPES, len(names))}
     marks = {
         "mark": {"type": "point", "filled": True, "size": 32, "opacity": 1},
-        "data": {"values": shown},
+        "data": {"values": _some_points(spec["data"]["values"])},
         "encoding": {
             "x": encoding["x"],
             "y": encoding["y"],
             "color": colour,
-            "shape": {**_without_scale(colour), "scale": shapes},
+            "shape": {**colour, "scale": _scale(SHAPES, names)},
         },
     }
     lines = {"mark": spec["mark"], "encoding": encoding}
@@ -135,27 +133,22 @@ def _some_points(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return about ``MARKS_OF_A_LINE`` points of each line, at other places for each line."""
     lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for point in points:
+        if point["y"] is None:
+            continue
         lines.setdefault((point["encoder"], point["line"]), []).append(point)
-    highest = max(point["y"] for point in points)
+    highest = max((point["y"] for line in lines.values() for point in line), default=0.0)
     shown = []
     for number, line in enumerate(lines.values()):
         # Marks on the axis would hide each other.
-        visible = [point for point in line if point["y"] > highest / 50]
+        visible = [point for point in line if point["y"] > highest / 50] or line
         step = max(1, len(visible) // MARKS_OF_A_LINE)
         first = number * step // len(lines)
         shown += visible[first::step]
     return shown
 
 
-def _mark_type(layer: Spec) -> str:
-    mark = layer["mark"]
-    return str(mark["type"] if isinstance(mark, dict) else mark)
-
-
-def _without_scale(encoding: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in encoding.items() if name != "scale"}
-
-
-def _cycled(styles: tuple[str, ...], count: int) -> list[str]:
-    """Return ``count`` styles; the list starts again if it is too short."""
-    return [styles[number % len(styles)] for number in range(count)]
+def _scale(styles: Sequence[Any], names: Sequence[str] | None) -> dict[str, Any]:
+    """Return the scale that gives each name a style; the styles start again if there are too few."""
+    if not names:
+        return {"range": list(styles)}
+    return {"domain": list(names), "range": list(islice(cycle(styles), len(names)))}

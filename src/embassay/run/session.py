@@ -16,10 +16,10 @@ from embassay.errors import EmbassayError, SourceError, UnknownNameError, reason
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
-from embassay.run.exports import Style, export
 from embassay.run.item_files import write_items
 from embassay.run.items import items_in
 from embassay.run.pages import layouts
+from embassay.run.paper import Style, write_files
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of, speeds, trust
 from embassay.run.request import RunRequest
@@ -181,7 +181,7 @@ def draw_again(run: Path, out: Path | None = None) -> Path:
     return page
 
 
-def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
+def write_for_paper(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
     """Write the tables (``latex``) or figures (``svg``, ``pdf``) of a run; return the folder and how many there are.
 
     Parameters
@@ -203,7 +203,7 @@ def export_again(run: Path, style: Style, out: Path | None = None) -> tuple[Path
     run = source_path(run)
     folder = output_path(out) if out else (run.parent if run.is_file() else run) / style
     result, _ = _finished(run)
-    return folder, export(result, layouts(result), style, folder)
+    return folder, write_files(result, layouts(result), style, folder)
 
 
 def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool = False) -> tuple[Path, ...]:

@@ -75,7 +75,7 @@ LAYOUT = Layout(
             "Normalised similarity of each edit to its original",
             "similarity",
             tuple(LABELS.items()),
-            note="The paper's figure 2. Bars with their 95% intervals over originals.",
+            note="The paper's figures 1 and 2. Bars with their 95% intervals over originals.",
         ),
         IntervalChart("Synonym − negation, paired by original", _CONTRAST),
         ComparisonTable(

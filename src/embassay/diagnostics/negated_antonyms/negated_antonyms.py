@@ -422,6 +422,7 @@ LAYOUT = Layout(
                 ("antonym", "antonym: only the word changed"),
                 ("polarity", "polarity: only the negation"),
             ),
+            note="The paper's figure 2.",
         ),
         ComparisonTable(
             "Which differences are real",
@@ -438,7 +439,7 @@ LAYOUT = Layout(
             "Published accuracies by fine-tuning objective, and yours",
             "published",
             note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
-            "Coloured lines: yours, measured here.",
+            "Lines: yours, measured here.",
         ),
         SeriesTable("Published accuracies: spread in each group", "published_groups"),
         SeriesTable("Published accuracies and yours, model by model", "published_models", folded=True),

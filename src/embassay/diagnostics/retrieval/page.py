@@ -136,7 +136,7 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
             "How similar questions are to random, right and retrieved documents",
             "densities",
             note=f"Random: ten random documents for each question. Retrieved: the nearest {k}. Where the curves of "
-            "right and retrieved documents overlap, no threshold can separate them.",
+            "right and retrieved documents overlap, no threshold can separate them. The paper's figures 1 and 2.",
             split=True,
         ),
         SeriesTable(

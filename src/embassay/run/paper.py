@@ -18,7 +18,7 @@ Style = Literal["latex", "svg", "pdf"]
 """Tables for LaTeX; figures for word processors and web pages; figures for LaTeX and printers."""
 
 
-def export(result: Result, layouts: Mapping[str, Layout], style: Style, folder: Path) -> int:
+def write_files(result: Result, layouts: Mapping[str, Layout], style: Style, folder: Path) -> int:
     """Write the tables or the figures of a result into a folder, and return how many there are.
 
     Everything is made before the first file is written. Files of other names in the folder stay.
