@@ -374,44 +374,64 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
 
 
 def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
-    """Yield the histograms of relative distances, and the table of two encoders; nothing without distances."""
+    """Yield the histograms of relative distances, and the table of pairs of encoders; nothing without distances.
+
+    Parameters
+    ----------
+    views
+        Those of all encoders, which the histograms show.
+    requested
+        The views without baselines, which the table compares.
+    """
     corpus = views[0].corpus
-    every = np.concatenate([view.relative(subset, side) for view in views for side in LINES])
-    every = every[~np.isnan(every)]
-    if not len(every):
-        return
-    low, high = float(every.min()), float(every.max()) + 1e-9
-    panels = list[dict[str, Any]]()
+    distances = list[tuple[ShiftView, Side, Floats]]()
     for view in views:
-        for side, line in LINES.items():
-            shares = histogram(view.relative(subset, side), low, high, BINS)[1]
-            panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
+        for side in LINES:
+            distances.append((view, side, view.relative(subset, side)))
+
+    # All histograms have the same edges, so that encoders can be compared.
+    pooled = np.concatenate([values for _, _, values in distances])
+    pooled = pooled[~np.isnan(pooled)]
+    if not len(pooled):
+        return
+    # A little beyond the largest distance: the histogram has a width where all distances are equal.
+    low, high = float(pooled.min()), float(pooled.max()) + 1e-9
+    panels = list[dict[str, Any]]()
+    for view, side, values in distances:
+        shares = histogram(values, low, high, BINS)[1]
+        panels.append({"encoder": view.encoder, "line": LINES[side], "shares": shares.tolist()})
     data = {
         "x": "distance to the nearest, in mean pair distances",
         "edges": np.linspace(low, high, BINS + 1).tolist(),
         "panels": panels,
     }
     yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
-    pairs = [_against(a, b, subset) for a, b in combinations(requested, 2)]
-    if pairs:
-        yield table(NAME, corpus, f"against_{subset}", AGAINST, pairs)
+
+    comparisons_of_pairs = [_compare(a, b, subset) for a, b in combinations(requested, 2)]
+    if comparisons_of_pairs:
+        yield table(NAME, corpus, f"against_{subset}", AGAINST, comparisons_of_pairs)
 
 
-def _against(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
-    """Compare two models' relative distances of the same texts: their order, and their distribution."""
+def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
+    """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
+
+    It has Spearman's correlation of their relative distances, in [−1, 1], and the overlap of the two distributions, in
+    [0, 1]; None where undefined.
+    """
     of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
     defined_for_both = ~np.isnan(of_a) & ~np.isnan(of_b)
     rank_correlation = None
     if np.count_nonzero(defined_for_both) >= MIN_ITEMS:
-        rank_correlation = _finite(correlation(of_a, of_b, "spearman"))
-    every = np.concatenate([of_a, of_b])
-    largest = float(np.nanmax(every, initial=0.0)) or 1.0
-    shared = _finite(overlap(of_a, of_b, 0.0, largest))
+        rank_correlation = _none_if_nan(correlation(of_a, of_b, "spearman"))
+    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0))
+    if largest == 0:
+        largest = 1.0  # the range of an overlap must not be empty
+    shared = _none_if_nan(overlap(of_a, of_b, 0.0, largest))
     return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
 
 
-def _finite(value: float) -> float | None:
-    """Return a number; None where it is undefined."""
+def _none_if_nan(value: float) -> float | None:
+    """Return a number as it is written to a result, which refuses NaN."""
     return None if np.isnan(value) else float(value)
 
 

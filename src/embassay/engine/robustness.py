@@ -80,14 +80,17 @@ def check_robustness(
         return None
     if encoded is None:
         encoded = len(texts)
-    # In tokens. All texts are counted; those that were cached were not encoded by this run.
-    budget = SHARE * encoded / len(texts) * count_tokens(encoder, texts).sum()
-    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
-    places = np.sort(generator(seed, "badges").permutation(len(texts))[:SAMPLE])
-    sample = [texts[n] for n in places]
+    # The budget is a share of the tokens that this run encoded. These are estimated from those of all texts, because
+    # it is not known here which texts were cached.
+    tokens_of_all = count_tokens(encoder, texts).sum()
+    tokens_encoded = encoded / len(texts) * tokens_of_all
+    budget = SHARE * tokens_encoded
+    sample = _draw(texts, seed)
 
     drift: float | None = 0.0
-    if not (isinstance(encoder, BatchInvariant) and encoder.batch_invariant):
+    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant
+    if not is_batch_invariant:
+        # Drift may take half of the budget, so that the other half is for the prompts.
         step = max(1, len(sample) // ALONE)
         evenly_spaced = sample[::step][:ALONE]
         alone = _within_budget(encoder, evenly_spaced, budget / 2)
@@ -107,6 +110,13 @@ def check_robustness(
         prompts=prompt_sensitivity(encoder, sample, vectors, budget) or None,
         notes=tuple(notes),
     )
+
+
+def _draw(texts: Sequence[Text], seed: int) -> list[Text]:
+    """Return a random sample of at most ``SAMPLE`` texts, in their order."""
+    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
+    shuffled = generator(seed, "badges").permutation(len(texts))
+    return [texts[place] for place in np.sort(shuffled[:SAMPLE])]
 
 
 def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:

@@ -187,10 +187,11 @@ class NegatedAntonyms:
                 headline_differences = differences
         standings = rank_means(candidates_of(scores, headline.values), unit, draws, *stream)
 
-        pools = pools_of(scores)
+        # The limits of a share may depend on the other encoders, so its signature contains their hash.
+        hash_of_others = pools_of(scores)
         rows, accuracy = list[Row](), dict[str, Estimate]()
         for view, shares in zip(views, shares_of_encoders(map(_shares, views), unit), strict=True):
-            rows += _rows(view, shares, pools[view.encoder], draws)
+            rows += _rows(view, shares, hash_of_others[view.encoder], draws)
             accuracy[view.encoder] = shares[HEADLINE].estimate
 
         wrong = wrong_by_all(requested)
@@ -246,11 +247,21 @@ def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
         yield pair, scores.labels["subset"] == pair
 
 
-def _rows(view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], pool: str, draws: Draws) -> Iterator[Row]:
-    """Yield the rows of one encoder: its shares, and beside what is chosen how similar it is."""
+def _rows(
+    view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], hash_of_others: str, draws: Draws
+) -> Iterator[Row]:
+    """Yield the rows of one encoder: its shares, and for each kind of candidate its mean cosine with the input.
+
+    Parameters
+    ----------
+    shares
+        By quantity and subset.
+    hash_of_others
+        The hash of the other encoders' scores, see :func:`~embassay.diagnostics.base.pools_of`.
+    """
     scores = view.scores
     for (quantity, subset), share in shares.items():
-        yield share_row(scores, draws, quantity, subset, share, pool)
+        yield share_row(scores, draws, quantity, subset, share, hash_of_others)
         if quantity == "chosen":
             similarity = mean(view.similarity(subset), scores.unit, draws, *view.stream)
             yield row(scores, draws, "similarity", subset, similarity)

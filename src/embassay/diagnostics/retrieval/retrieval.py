@@ -32,6 +32,7 @@ from embassay.diagnostics.retrieval.page import layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
 from embassay.diagnostics.retrieval.scores import (
+    RIGHT,
     EncodedCorpus,
     quantities,
     search_documents,
@@ -276,6 +277,6 @@ def _examples(views: Sequence[RetrievalView]) -> Iterator[Example]:
     for index in first_of_each_unit(missed, one.scores.unit, SHOWN):
         for view in views:
             scores = view.scores
-            similarities = {"right": scores.values["own"][index], "found": scores.values["top"][index][0]}
+            similarities = {"right": scores.values[RIGHT][index], "found": scores.values["top"][index][0]}
             found = str(scores.labels["nearest"][index])
             yield view.example(index, "missed by all", similarities, {"found": found})

@@ -267,38 +267,57 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
-    """Yield correlations across encoders. They have no intervals, because the encoders are not a random sample."""
+    """Yield Pearson's and Spearman's correlation across encoders for each pair of quantities in ``ACROSS``.
+
+    Each encoder is one item of the correlation. Under ``MIN_ITEMS`` encoders there are none. The intervals assume that
+    the encoders are a random sample, which they are not; see :func:`~embassay.stats.correlate.across_models`.
+
+    Parameters
+    ----------
+    rows
+        The rows of all encoders, whose values are correlated.
+    """
     if len(views) < MIN_ITEMS:
         return
     # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
-    scores = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
-    signed = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
-    on_one_scale = len({view.compares_by_dot for view in views}) == 1
+    scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
+    signed_options = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
+
+    # Thresholds of cosines and of dot products cannot be compared.
+    kinds_of_similarity = {view.compares_by_dot for view in views}
+    thresholds_are_comparable = len(kinds_of_similarity) == 1
+
+    # Only isotropy is correlated after transforms too: COE, ROE and τ are of the untransformed vectors.
     conditions_with_rows = {r.condition for r in rows}
     transforms = [name for name in TRANSFORMS if name in conditions_with_rows]
     for subset, (first, second) in ACROSS.items():
-        if second == "tau" and not on_one_scale:
-            continue  # thresholds of cosines and of dot products cannot be compared
-        conditions = ["", *transforms] if first in ("i_a", "isoscore") else [""]
+        if second == "tau" and not thresholds_are_comparable:
+            continue
+        conditions = [""]
+        if first in ("i_a", "isoscore"):
+            conditions += transforms
         for condition in conditions:
-            x = _over_encoders(first, condition, views, rows)
-            y = _over_encoders(second, condition, views, rows)
+            x = _values_of_encoders(first, condition, views, rows)
+            y = _values_of_encoders(second, condition, views, rows)
             for kind in KINDS:
-                yield row(scores, draws, kind, subset, across_models(x, y, kind), condition, **signed)
+                correlation = across_models(x, y, kind)
+                yield row(scores_of_all, draws, kind, subset, correlation, condition, **signed_options)
 
 
-def _over_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
-    """Return the (k,) values of one correlated quantity, an entry per encoder; NaN where it is undefined."""
-    quantity, subset = {
+def _values_of_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
+    """Return the (k,) values of one quantity of ``ACROSS``, one for each of k encoders; NaN where it is undefined."""
+    quantity_and_subset = {
         "coe": ("coe", f"psi{views[0].psi}"),
         "roe": ("roe", f"psi{views[0].psi}"),
         "tau": ("tau", "minima:paper"),
         "success": (views[0].headline, "all"),
         "i_a": ("i_a", "documents"),
         "isoscore": ("isoscore", "documents"),
-    }[name]
-    wanted = (quantity, subset, condition)
-    by_encoder = {r.encoder: r.value for r in rows if (r.quantity, r.subset, r.condition) == wanted}
-    values = [by_encoder.get(view.encoder) for view in views]
-    return np.array([np.nan if value is None else value for value in values])
+    }
+    quantity, subset = quantity_and_subset[name]
+    value_of_encoder = dict[str, float]()
+    for r in rows:
+        if (r.quantity, r.subset, r.condition) == (quantity, subset, condition) and r.value is not None:
+            value_of_encoder[r.encoder] = r.value
+    return np.array([value_of_encoder.get(view.encoder, np.nan) for view in views])

@@ -26,6 +26,8 @@ FITTED = 200_000
 """Passages that a transform is fitted on, at most; more do not change it."""
 ROWS = 65_536
 """Passages that are processed together."""
+RIGHT = "own"
+"""The stored name of the (n,) similarities to the nearest right document. Another name would orphan stored scores."""
 DIGITS = 6
 """Significant digits of isotropy: the precision of float32 vectors."""
 Ints = NDArray[np.int64]
@@ -104,7 +106,7 @@ def search_documents(
     )
     values = metrics(corpus, pairs, nearest, k)
     values["top"] = nearest.similarity
-    values["own"] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
+    values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
     values["random"] = similarity_to_random(encoded)
     values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
     labels = {"nearest": _nearest_passages(corpus, nearest, encoded.starts)}

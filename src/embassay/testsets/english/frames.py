@@ -31,6 +31,8 @@ from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Word, word_at
 
+OBJECT, OBJECT_AT_END, OBJECT_AND_INFINITIVE = "np", "npe", "npto"
+"""Frames of verbs with an object, under the names that the list of replacements uses."""
 COPULAS = wordset("be seem look feel sound become stay remain")
 DEGREES = wordset("very so too as how more most less least that this")
 COMPARING = wordset("as more most less least")
@@ -263,13 +265,16 @@ def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
         return frozenset({"end"})
     if word.lowercase == "to":
-        is_infinitive = word_at(words, place + 1).tag == "VB"
-        return frozenset({"inf"}) if is_infinitive else frozenset({"to"})
+        if word_at(words, place + 1).tag == "VB":
+            return frozenset({"inf"})
+        return frozenset({"to"})
     if word.tag in {"WRB", "WP"}:
         return frozenset({word.lowercase, "wh"})
     if word.tag == "IN":
         return frozenset({_preposition_frame(word)})
-    return frozenset({"cl"}) if _is_clause(words, place) else frozenset()
+    if _is_clause(words, place):
+        return frozenset({"cl"})
+    return frozenset()
 
 
 def _after_verb(words: Sequence[Word], place: int) -> _Complement:
@@ -308,17 +313,23 @@ def _preposition_frame(word: Word) -> str:
 
 def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
     """Return the frames of a verb with an object, according to the words that follow the object."""
-    after = word_at(words, phrase.end)
-    if words[phrase.head].lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN:
-        return frozenset()  # "slept last night": no object
+    head = words[phrase.head]
+    # "Slept last night" has a time, not an object.
+    is_time = head.lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN
+    if is_time:
+        return frozenset()
     if ends_clause(words, phrase.end):
-        return frozenset({"np", "npe"})
-    if after.tag == "TO" and word_at(words, phrase.end + 1).tag == "VB":
-        return frozenset({"npto"})
+        return frozenset({OBJECT, OBJECT_AT_END})
+
+    after, second_after = word_at(words, phrase.end), word_at(words, phrase.end + 1)
+    if after.tag == "TO" and second_after.tag == "VB":
+        return frozenset({OBJECT_AND_INFINITIVE})
+    # Before other words the object may go on or be another part of the sentence, so there is no certain frame.
+    goes_on_safely = after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"}
     # "The book I read" has a relative clause without "that".
-    is_relative = after.tag == "PRP" and words[phrase.head].tag in NOUNS and _is_clause(words, phrase.end)
-    if after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"} or is_relative:
-        return frozenset({"np"})
+    has_bare_relative = after.tag == "PRP" and head.tag in NOUNS and _is_clause(words, phrase.end)
+    if goes_on_safely or has_bare_relative:
+        return frozenset({OBJECT})
     return frozenset()
 
 

@@ -107,10 +107,34 @@ def _alone(word: str, is_first: bool) -> str:
         Whether it is the first word of a sentence, so that its capital does not show a name.
     """
     low = word.lower()
+    # These two are looked up first: in lower case they are pronouns, which _FIXED has.
     if word in {"US", "IT"}:
         return "NNP"
     if low in _FIXED:
         return _FIXED[low]
+    tag = _of_form(word)
+    if tag:
+        return tag
+
+    has_capital = word[0].isupper()
+    # Inside a sentence, a capital shows a name, unless the lexicon has the word and does not call it one.
+    if has_capital and not is_first:
+        is_name = low not in lexicon() or lexicon().get(word, "").startswith("NNP")
+        if is_name:
+            return "NNP"
+    tag_in_lexicon = lexicon().get(low) or lexicon().get(word)
+    if tag_in_lexicon:
+        # The lexicon may have only the name: "bill" in lower case is then a common word that it does not have.
+        is_lower_case_name = tag_in_lexicon.startswith("NNP") and word.islower()
+        if not is_lower_case_name:
+            return tag_in_lexicon
+    if has_capital and not possible(low):
+        return "NNP"
+    return _of_unknown(low)
+
+
+def _of_form(word: str) -> str:
+    """Return the tag of a punctuation mark, of a number, and of a word in brackets; empty for other words."""
     if not any(character.isalnum() for character in word):
         if word == ",":
             return ","
@@ -119,17 +143,7 @@ def _alone(word: str, is_first: bool) -> str:
         return "CD"
     if word[0] == "[":
         return "NNP"
-    has_capital = word[0].isupper()
-    if has_capital and not is_first:
-        is_name = low not in lexicon() or lexicon().get(word, "").startswith("NNP")
-        if is_name:
-            return "NNP"
-    tag = lexicon().get(low) or lexicon().get(word)
-    # A name in lower case is a common word that the lexicon does not have.
-    is_lower_case_name = tag is not None and tag.startswith("NNP") and word.islower()
-    if tag is not None and not is_lower_case_name:
-        return tag
-    return "NNP" if has_capital and not possible(low) else _of_unknown(low)
+    return ""
 
 
 def _of_unknown(word: str) -> str:
