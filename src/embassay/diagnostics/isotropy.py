@@ -102,7 +102,8 @@ def measured(vectors: Any) -> dict[str, dict[str, float]]:
         try:
             fitted = transforms.fit(name, vectors)
         except ValueError:
-            continue  # too few different vectors to fit it on: its figures are undefined
+            # There are too few different vectors to fit the transform on, so its values are undefined.
+            continue
         transformed = fitted.apply(vectors)
         defined = transformed[~np.isnan(transformed).any(axis=1)]
         values[name] = _figures(isotropy(defined), TRANSFORMED)

@@ -154,17 +154,26 @@ class SearchTask:
 
 
 class Answer:
-    """The nearest documents so far, and the numbers of documents nearer than, and as near as, those of the pairs."""
+    """The nearest documents so far, and what determines the ranks of the pairs' documents.
+
+    Attributes
+    ----------
+    documents, passages, similarity
+        (Q, k) the nearest documents of each query, the nearest first, with their nearest passages and similarities; −1
+        and NaN mark empty places.
+    greater, tied
+        (R,) the number of documents that are nearer than the document of each pair, and of those that are as near.
+    """
 
     def __init__(self, task: SearchTask):
-        """Start without any document: −1 and NaN mark empty places."""
-        shape = (task.queries.shape[0], task.k)
+        """Start without any document."""
+        queries, pairs = task.queries.shape[0], len(task.pairs)
         self.task = task
-        self.documents = np.full(shape, -1, dtype=np.int64)
-        self.passages = np.full(shape, -1, dtype=np.int64)
-        self.similarity = np.full(shape, np.nan)
-        self.greater = np.zeros(len(task.pairs), dtype=np.int64)
-        self.tied = np.zeros(len(task.pairs), dtype=np.int64)
+        self.documents = np.full((queries, task.k), -1, dtype=np.int64)
+        self.passages = np.full((queries, task.k), -1, dtype=np.int64)
+        self.similarity = np.full((queries, task.k), np.nan)
+        self.greater = np.zeros(pairs, dtype=np.int64)
+        self.tied = np.zeros(pairs, dtype=np.int64)
 
     def bars(self, queries: Ints) -> Floats:
         """Return the similarity of the k-th nearest document so far of some queries; −inf if there are fewer."""

@@ -132,9 +132,10 @@ class Scanner:
     """The search of one thread: compares queries with blocks of passages and collects an answer."""
 
     def __init__(self, task: SearchTask, queries: Queries, product: Product):
+        """Start with an empty answer; ``product`` must have been made of the rows of ``queries``."""
         self.task, self.queries, self.product = task, queries, product
         self.answer = Answer(task)
-        self._positive = positive(queries.rows)
+        self._queries_positive = positive(queries.rows)
         self._room = np.empty(0, queries.rows.dtype)
 
     def scan(self, block: Block, stopped: Event) -> None:
@@ -230,14 +231,24 @@ class Scanner:
         return near
 
     def _similarity(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
-        """Return the similarities of n queries and documents of a block, and the documents' nearest passages."""
-        if not (self._positive and block.positive):
+        """Return the (n,) similarities of n queries and documents of a block, and the documents' nearest passages.
+
+        Parameters
+        ----------
+        row, column
+            (n,) the places of the query and the document in the scores of the strip.
+        """
+        # With numbers above 0 only, such as counts of words, a score is 0 exactly where query and document share no
+        # word. That is so for most pairs: their similarity is 0 for each defined passage, and is not computed.
+        zero_means_nothing_shared = self._queries_positive and block.positive
+        if not zero_means_nothing_shared:
             return self._computed(strip, row, column, block)
-        # Most bags of words share no word with a document: the similarity is exactly 0 for all its defined passages.
         similarity = np.zeros(len(row))
         passage = block.first_defined[column]
-        some = np.flatnonzero(strip.documents[row, column])
-        similarity[some], passage[some] = self._computed(strip, row[some], column[some], block)
+        shares_words = np.flatnonzero(strip.documents[row, column])
+        similarity[shares_words], passage[shares_words] = self._computed(
+            strip, row[shares_words], column[shares_words], block
+        )
         return similarity, passage
 
     def _computed(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:

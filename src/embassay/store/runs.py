@@ -132,6 +132,7 @@ class RunFolder:
                 arrays = dict(stored)
                 head = dict(json.loads(str(arrays.pop("head"))))
         except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+            # Scores that are missing or damaged are computed again from the cached vectors.
             return None
         measure = head.pop("measure", "")
         scalars = head.pop("scalars", {})

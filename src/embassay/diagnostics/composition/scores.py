@@ -77,22 +77,30 @@ def null_measured(
     chunk
         Samples processed together; changes no value.
     """
-    names = [null_name(measure, pair) for measure in MEASURES for pair in NULL_RAW]
-    names += [null_name("plane", column) for column in NULL_PLANAR]
-    values = {name: np.full(null.shape, np.nan) for name in names}
+    values = dict[str, Floats]()
+    for measure in MEASURES:
+        for pair in NULL_RAW:
+            values[null_name(measure, pair)] = np.full(null.shape, np.nan)
+    for column in NULL_PLANAR:
+        values[null_name("plane", column)] = np.full(null.shape, np.nan)
+
     row_of_a = np.array([vectors.row["text", s.a] for s in samples])
     row_of_b = np.array([vectors.row["text", s.b] for s in samples])
     row_of_target = np.array([vectors.row["text", s.target] for s in samples])
+    # A vector is in many pairs, so its own sums are computed once.
     moments = Moments.of(vectors.matrix)
     for start in range(0, len(samples), chunk):
-        inside = slice(start, start + chunk)
-        difference_rows = np.flatnonzero(_are_differences(samples[inside]))
-        pairs = _VectorPairs.of(vectors, moments, row_of_a[inside], row_of_b[inside], angle[inside])
-        for draw, other in enumerate(null[inside].T):
+        part = slice(start, start + chunk)
+        difference_rows = np.flatnonzero(_are_differences(samples[part]))
+        pairs = _VectorPairs.of(vectors, moments, row_of_a[part], row_of_b[part], angle[part])
+        null_of_part = null[part]
+        for draw in range(null.shape[1]):
+            other_sample = null_of_part[:, draw]
             # Index −1 would select the last sample. Use the first one as a placeholder and set its results to NaN.
-            target = row_of_target[np.maximum(other, 0)]
-            for name, of_draw in pairs.with_target(target, difference_rows).items():
-                values[name][inside, draw] = np.where(other < 0, np.nan, of_draw)
+            is_missing = other_sample < 0
+            target = row_of_target[np.where(is_missing, 0, other_sample)]
+            for name, values_of_draw in pairs.with_target(target, difference_rows).items():
+                values[name][part, draw] = np.where(is_missing, np.nan, values_of_draw)
     return values
 
 

@@ -216,14 +216,17 @@ class Localization:
         return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
 
     def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
-        """Compare the encoders by one quantity; the accuracy is a mean over folds, the others over sentences."""
+        """Return the paired differences between the encoders in one quantity."""
         roles = roles_of([view.scores for view in views], all_pairs=self.compare == "all")
         values = {view.encoder: view.values(quantity) for view in views}
-        unit, stream = views[0].scores.unit, views[0].stream
+        # Unit, folds and random stream are those of the corpus, so they are the same for all encoders.
+        first = views[0]
+        unit = first.scores.unit
         if quantity == "accuracy":
-            return compare_means_over_folds(values, views[0].fold, unit, roles, draws, *stream)
-        of_shares = quantity == "centroid_accuracy"
-        return compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
+            # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
+            return compare_means_over_folds(values, first.fold, unit, roles, draws, *first.stream)
+        is_share = quantity == "centroid_accuracy"
+        return compare_means(values, unit, roles, draws, *first.stream, of_shares=is_share)
 
 
 def _start_classifier(

@@ -220,14 +220,17 @@ def _free_ram() -> int | None:
 
 
 def _machine_ram() -> int | None:
+    """Return the free bytes of the machine's RAM; None if the system does not report them."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
+        # Only Linux has this file. It is preferred, because the next value does not count caches as free.
         pass
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     except (AttributeError, OSError, ValueError):
+        # Windows has no sysconf, and macOS not this value. A model is then loaded without a check of the memory.
         return None
 
 

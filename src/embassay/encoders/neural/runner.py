@@ -156,6 +156,8 @@ class Runner(ABC):
                 if not self.agree(self.forward(self.tokenize(PROBES, prompt)), rows):
                     return False
         except FAILURES:
+            # A route that a model does not support fails in many ways. The last route, one text at a time, has already
+            # worked, so a failure here only means a slower route.
             return False
         return True
 

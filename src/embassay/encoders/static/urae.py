@@ -81,6 +81,7 @@ def _default(trained: Source) -> Source:
     try:
         return check_source(trained, "")
     except SpecError:
+        # The parser of the training is not installed here. Trees that branch to the right need none.
         return "right"
 
 

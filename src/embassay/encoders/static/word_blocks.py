@@ -155,6 +155,7 @@ def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> ND
     try:
         frame = polars.read_csv(content, separator=" ", has_header=False, quote_char=None, schema=schema)
     except polars.exceptions.PolarsError:
+        # Its message does not name the line. Reading one by one does, or finds that all numbers are valid.
         return _one_by_one(path, lines, first_line)
     matrix = frame.to_numpy(order="c")
     if matrix.shape != (len(lines), dim) or not np.isfinite(matrix).all():
