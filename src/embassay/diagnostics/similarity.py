@@ -81,7 +81,10 @@ class SimilarityDiagnostic:
     options: str = ""
 
     def score(self, corpus: Corpus[Pair], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Compute the cosine of each pair."""
+        """Compute the (n,) ``cosine`` of each pair, beside its ``human`` score and its ``lexical`` overlap.
+
+        The human score is NaN where a pair has none. Its scale does not matter to a correlation.
+        """
         samples = corpus.samples
         first, second = [s.first for s in samples], [s.second for s in samples]
         human = [np.nan if s.score is None else s.score for s in samples]
@@ -139,7 +142,11 @@ class SimilarityDiagnostic:
 
 
 def _influences(scores: Sequence[ItemScores]) -> Headline:
-    """Return the influence of each pair on the correlation, by encoder; NaN where nothing varies."""
+    """Return the (n,) influence of each pair on the correlation, by encoder; NaN where nothing varies.
+
+    The mean of the influences is the correlation itself, so that tests of means apply to it; see
+    :func:`~embassay.stats.correlate.influences`.
+    """
     human = scores[0].values["human"]
     values = {s.origin.encoder: influences(human, s.values["cosine"], HEADLINE) for s in scores}
     return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, stream_of(scores[0]), of_shares=False)
@@ -156,11 +163,12 @@ def _vary(human: Floats) -> bool:
 
 
 def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
-    """Yield an encoder's correlations, on all pairs and on each part of the corpus."""
+    """Yield an encoder's correlations, in [−1, 1], on all pairs and on each part of the corpus."""
     part = scores.part("cosine", "human")
     part_of_pair = scores.labels["subset"]
     masks = {"all": np.ones(len(part_of_pair), dtype=bool)}
     names = np.unique(part_of_pair).tolist()
+    # A corpus of one part would have all its rows twice.
     if len(names) > 1:
         for name in names:
             if name:

@@ -95,7 +95,7 @@ class Localization:
 
     @property
     def options(self) -> str:
-        """The option that moves a score."""
+        """The only option that changes item scores, as text for their origin; the others change the summary."""
         return "" if self.folds == "paper" else f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
@@ -134,6 +134,7 @@ class Localization:
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
         fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
         classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)

@@ -109,7 +109,8 @@ def choices(cosine: Floats) -> Floats:
     """
     largest = cosine.max(axis=1, keepdims=True)
     tied = cosine >= largest - TIE
-    # None is tied where a cosine is undefined; the row is made undefined below.
+    # No comparison with NaN is true, so nothing is tied where a cosine is undefined. The maximum of 1 avoids a
+    # division by 0; the row is set to NaN below.
     number_tied = np.maximum(tied.sum(axis=1, keepdims=True), 1)
     chosen: Floats = tied / number_tied
     undefined = np.isnan(cosine).any(axis=1)
@@ -128,7 +129,7 @@ class ChoiceView(View):
 
     @property
     def right(self) -> Floats:
-        """(n,) 1 where the paraphrase was chosen, its share in a tie."""
+        """(n,) 1 where the paraphrase was chosen, its share in a tie, else 0; NaN where a cosine is undefined."""
         return self.chosen[:, KINDS.index("paraphrase")]
 
     @property
@@ -137,7 +138,7 @@ class ChoiceView(View):
         return self.scores.labels["subset"]
 
     def similarity(self, kind: str) -> Floats:
-        """Return the (n,) cosines of the inputs with one kind of candidate."""
+        """Return the (n,) cosines of the inputs with one kind of candidate, in [−1, 1]; NaN where a vector is zero."""
         return self.scores.values["cosine"][:, KINDS.index(kind)]
 
 
@@ -150,13 +151,17 @@ class NegatedAntonyms:
     options: str = ""
 
     def score(self, corpus: Corpus[Choice], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Compute the cosine of each input with its three candidates."""
+        """Compute ``cosine``, (n, 3), of each input with its three candidates in the order of ``KINDS``."""
         samples = corpus.samples
         inputs = vectors.take(s.input for s in samples)
         antonyms = vectors.take(s.antonym for s in samples)
         polarities = vectors.take(s.polarity for s in samples)
         paraphrases = vectors.take(s.paraphrase for s in samples)
-        cosines = [paired_cosine(inputs, candidates) for candidates in (antonyms, polarities, paraphrases)]
+        cosines = [
+            paired_cosine(inputs, antonyms),
+            paired_cosine(inputs, polarities),
+            paired_cosine(inputs, paraphrases),
+        ]
         return ItemScores(
             origin,
             measure="cosine",
