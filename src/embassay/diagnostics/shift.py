@@ -122,9 +122,13 @@ class Shift:
             If they have no role in common, or one of them is too small.
         """
         of_domain, of_general = _members("domain", domain), _members("general", general)
-        shared = {m.role for m in of_domain} & {m.role for m in of_general}
+        roles_of_domain = {member.role for member in of_domain}
+        general_units = dict[Role, set[str]]()
+        for member in of_general:
+            general_units.setdefault(member.role, set()).add(member.unit)
+        shared = roles_of_domain & set(general_units)
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = {role for role in shared if len({m.unit for m in of_general if m.role == role}) > 1}
+        roles = {role for role in shared if len(general_units[role]) > 1}
         if shared and not roles:
             raise SpecError(
                 f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
@@ -148,7 +152,8 @@ class Shift:
         samples, unit = corpus.samples, corpus.units
         side = np.array([s.side for s in samples])
         role = np.array([s.role for s in samples])
-        distance, scalars = np.full(len(samples), np.nan), dict[str, float]()
+        distance = np.full(len(samples), np.nan)
+        scalars = dict[str, float]()
         for name, subset in SUBSETS.items():
             domain = np.flatnonzero((role == name) & (side == "domain"))
             general = np.flatnonzero((role == name) & (side == "general"))
@@ -251,7 +256,10 @@ class ShiftView(View):
 
 
 def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
-    """Return the distinct texts of a corpus: passages by document, others by the unit of the first sample with it."""
+    """Return the distinct texts of a corpus, each in one unit, in the order in which they appear.
+
+    A passage is in the unit of its document; another text is in the unit of the first sample that has it.
+    """
     members = dict[tuple[str, str], Member]()
     for document in corpus.documents:
         unit = f"{side}:{document.id}"
@@ -292,12 +300,12 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints)
     # Each unit is searched as one document, and its distance is that of its nearest text. At least one of the two
     # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
-    own_unit = np.searchsorted(starts, chosen, side="right") - 1
+    unit_of_chosen = np.searchsorted(starts, chosen, side="right") - 1
     nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
-    first, second = nearest.similarity.T
-    first_is_own = nearest.documents[:, 0] == own_unit
-    elsewhere = np.where(first_is_own, second, first)
-    return _distance(elsewhere)
+    cosine_of_nearest, cosine_of_second = nearest.similarity.T
+    nearest_is_own_unit = nearest.documents[:, 0] == unit_of_chosen
+    cosine_elsewhere = np.where(nearest_is_own_unit, cosine_of_second, cosine_of_nearest)
+    return _distance(cosine_elsewhere)
 
 
 def _search(vectors: Vectors) -> Search:

@@ -197,13 +197,15 @@ def _correlation(
 def _verdict(
     scores: Sequence[ItemScores], rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws
 ) -> Verdict:
+    """Rank the candidates by Spearman's correlation; unranked where human scores are too few or do not vary."""
     human, unit = scores[0].values["human"], scores[0].unit
-    if not _has_enough(human):
+    can_be_ranked = _has_enough(human) and _vary(human)
+    if not can_be_ranked:
         return unranked(scores)
-    if not _vary(human):
-        return unranked(scores)
-    on_all_pairs = [r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")]
-    estimates = {r.encoder: estimate_of(r) for r in on_all_pairs}
+    estimates = dict[str, Estimate]()
+    for r in rows:
+        if (r.quantity, r.subset) == (HEADLINE, "all"):
+            estimates[r.encoder] = estimate_of(r)
     cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
     candidates = candidates_of(scores, cosines)
     standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
@@ -256,6 +258,7 @@ def _curve(scores: Sequence[ItemScores]) -> Series:
 
 
 def _mean_or_none(values: Floats) -> float | None:
+    """Return the mean of the defined values; None if all are NaN."""
     if np.isnan(values).all():
         return None
     return float(np.nanmean(values))

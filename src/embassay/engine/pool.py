@@ -134,7 +134,11 @@ def encode(
     if cache is not None:
         cached = cache.get(encoder.fingerprint, texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
-    chunks = _chunks(encoder, texts, ready, ledger() if ledger and cache else None)
+    # Without a cache nothing of an earlier start is left, so there is nothing to look up.
+    record = None
+    if ledger is not None and cache is not None:
+        record = ledger()
+    chunks = _chunks(encoder, texts, ready, record)
     remaining = sum(len(chunk.texts) for chunk in chunks)
     advance(len(texts) - remaining)
     work = _Work(encoder, cache, advance)

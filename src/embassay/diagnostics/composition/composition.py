@@ -280,11 +280,14 @@ class CompositionDiagnostic:
         rows: Sequence[Row],
         draws: Draws,
     ) -> Verdict:
+        """Rank the candidates by C1 less its null; unranked without overlaps."""
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        of_headline = [r for r in rows if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE]
-        estimates = {r.encoder: estimate_of(r) for r in of_headline}
+        estimates = dict[str, Estimate]()
+        for r in rows:
+            if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE:
+                estimates[r.encoder] = estimate_of(r)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")

@@ -338,15 +338,13 @@ def _margin_figures(
     zero, null_zero = at_zero(criterion, observed), at_zero(criterion, null)
     grid, null_grid = on_grid(criterion, observed, axes), on_grid(criterion, null, axes)
     for subset in grid:
-        key = QuantityKey("share", subset, measure, "grid")
-        yield key, grid[subset]
-        yield key._replace(condition="null:grid"), null_grid[subset]
-        yield key._replace(condition="excess:grid"), grid[subset] - null_grid[subset]
-        yield key._replace(condition="excess:eps0"), zero[subset] - null_zero[subset]
+        yield QuantityKey("share", subset, measure, "grid"), grid[subset]
+        yield QuantityKey("share", subset, measure, "null:grid"), null_grid[subset]
+        yield QuantityKey("share", subset, measure, "excess:grid"), grid[subset] - null_grid[subset]
+        yield QuantityKey("share", subset, measure, "excess:eps0"), zero[subset] - null_zero[subset]
     for subset, margin, null_margin in zip(margin_names(criterion), observed, null, strict=True):
-        key = QuantityKey("margin", subset, measure, "")
-        yield key, margin
-        yield key._replace(condition="null"), over_draws(null_margin)
+        yield QuantityKey("margin", subset, measure, ""), margin
+        yield QuantityKey("margin", subset, measure, "null"), over_draws(null_margin)
 
 
 def excess(view: OperatorView, key: QuantityKey) -> Floats:

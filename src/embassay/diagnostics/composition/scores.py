@@ -41,6 +41,7 @@ def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) ->
         a = vectors.take(s.a for s in part)
         b = vectors.take(s.b for s in part)
         target = vectors.take(s.target for s in part)
+        # The vectors of each pair, with the rows of the result that they belong to.
         pairs = {"AT": (rows, a, target), "BT": (rows, b, target), "AB": (rows, a, b)}
         is_difference = _are_differences(part)
         if is_difference.any():
@@ -153,8 +154,10 @@ class _VectorPairs:
         difference_rows
             Indices, among the m samples, of those of the operator "difference"; X·N is NaN for the others.
         """
-        n, of_n = self.vectors.matrix[target], self.moments.take(target)
-        with_a, with_b = Sums.of(self.a, n), Sums.of(self.b, n)
+        n = self.vectors.matrix[target]
+        of_n = self.moments.take(target)
+        with_a = Sums.of(self.a, n)
+        with_b = Sums.of(self.b, n)
         values = dict[str, Floats]()
         for measure, closeness in with_a.measures(self.of_a, of_n).items():
             values[null_name(measure, "AN")] = closeness
@@ -163,6 +166,7 @@ class _VectorPairs:
         for measure in MEASURES:
             values[null_name(measure, "XN")] = np.full(len(target), np.nan)
         if difference_rows.size:
+            # X·N = A·N − B·N
             dot = (with_a.dot - with_b.dot)[difference_rows]
             with_x = self._x_with_target(n[difference_rows], of_n.take(difference_rows), dot, difference_rows)
             for measure, closeness in with_x.items():

@@ -159,5 +159,5 @@ def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     numbers_right = np.bincount(view.group, weights=view.values("accuracy"))
     accuracies = (numbers_right / sizes).tolist()
     for name, accuracy, size in zip(view.group_names, accuracies, sizes.tolist(), strict=True):
-        estimate = Estimate(accuracy, None, None, size, 1, 0, too_few(1))
+        estimate = Estimate(accuracy, None, None, items=size, units=1, undefined=0, reason=too_few(1))
         yield row(scores, draws, "accuracy", f"group:{name}", estimate)

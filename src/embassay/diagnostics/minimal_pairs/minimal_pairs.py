@@ -242,12 +242,16 @@ class MinimalPairsDiagnostic:
         differences: Sequence[PairedDifference],
         draws: Draws,
     ) -> Verdict:
+        """Rank the candidates by the headline contrast; unranked without the edits of the contrast."""
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        key = ("contrast", HEADLINE_SUBSET, "")
-        estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset, r.condition) == key}
+        estimates = dict[str, Estimate]()
+        for r in rows:
+            if (r.quantity, r.subset, r.condition) == ("contrast", HEADLINE_SUBSET, ""):
+                estimates[r.encoder] = estimate_of(r)
         candidates = candidates_of(scores, headline.values)
+        # No choice is wrong here, so items that an encoder leaves undefined cannot be counted as wrong.
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
 
@@ -321,8 +325,9 @@ def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     """Yield the rows of all encoders; their means share the resamples."""
     edits, unit = views[0].edits, views[0].scores.unit
     keys = list(_figures(views[0]))
-    columns = (np.stack(list(_figures(view).values()), axis=1) for view in views)
-    estimates = means(columns, unit, draws, *views[0].stream)
+    # One table at a time, because those of all encoders together would take much memory.
+    tables = (np.stack(list(_figures(view).values()), axis=1) for view in views)
+    estimates = means(tables, unit, draws, *views[0].stream)
     nearer = shares_of_encoders((_orderings(view, edits) for view in views), unit)
 
     parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
@@ -348,9 +353,10 @@ def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
         figures["cosine", edit, ""] = view.cosine(edit)
     for edit in view.edits:
         figures["percentile", edit, ""] = view.percentile(edit)
-    for condition, raw in (("", False), ("raw", True)):
-        for first, second in _contrasts(view.edits):
-            figures["contrast", f"{first}-{second}", condition] = view.contrast(first, second, raw)
+    for first, second in _contrasts(view.edits):
+        figures["contrast", f"{first}-{second}", ""] = view.contrast(first, second)
+    for first, second in _contrasts(view.edits):
+        figures["contrast", f"{first}-{second}", "raw"] = view.contrast(first, second, raw=True)
     return figures
 
 

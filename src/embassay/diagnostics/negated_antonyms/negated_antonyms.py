@@ -244,12 +244,15 @@ def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:
 def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield name and (n,) mask of each subset: parts of speech and negation patterns, if several; word pairs."""
     for label in ("part_of_speech", "negation"):
-        names = [name for name in np.unique(scores.labels[label]).tolist() if name]
+        label_of_entry = scores.labels[label]
+        names = [name for name in np.unique(label_of_entry).tolist() if name]
+        # A single subset would repeat the row of all entries.
         if len(names) > 1:
             for name in names:
-                yield f"{label}:{name}", scores.labels[label] == name
-    for pair in np.unique(scores.labels["subset"]).tolist():
-        yield pair, scores.labels["subset"] == pair
+                yield f"{label}:{name}", label_of_entry == name
+    pair_of_entry = scores.labels["subset"]
+    for pair in np.unique(pair_of_entry).tolist():
+        yield pair, pair_of_entry == pair
 
 
 def _rows(

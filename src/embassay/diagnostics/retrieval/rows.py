@@ -180,14 +180,18 @@ def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
 
 
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
-    """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values."""
+    """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values.
+
+    No range under ``MIN_UNITS`` units: exams drawn from so few would be nearly the same.
+    """
     units = len(np.unique(view.unit[view.has_full_top_k]))
     means, lows, highs = spread(replicates)
-    for mean_, low, high in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True):
+    for column in range(replicates.shape[1]):
+        mean_over_exams = float(means[column])
         if units < MIN_UNITS:
-            yield view.estimate(mean_, too_few(units))
+            yield view.estimate(mean_over_exams, too_few(units))
         else:
-            yield replace(view.estimate(mean_), low=low, high=high)
+            yield replace(view.estimate(mean_over_exams), low=float(lows[column]), high=float(highs[column]))
 
 
 def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
@@ -203,6 +207,7 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
         at_psi = np.percentile(similarities[definition], view.percentiles).tolist()
         for psi, threshold in zip(view.percentiles, at_psi, strict=True):
             thresholds[f"{definition}:psi{psi}"] = threshold
+        # The paper reports τ at the ψ of the highest accuracy.
         best = _psi_of_paper(view, thresholds, definition)
         thresholds[f"{definition}:paper"] = thresholds[f"{definition}:psi{best}"]
     recommended = view.recommended

@@ -259,10 +259,11 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
 def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
     """Return the rows start … end − 1 of every document in one array, and the index of each row's document."""
     sizes = ends - starts
-    place_of_document = np.repeat(np.arange(len(starts)), sizes)
-    first_of_document = np.cumsum(sizes) - sizes
-    number_in_document = np.arange(len(place_of_document)) - np.repeat(first_of_document, sizes)
-    return starts[place_of_document] + number_in_document, place_of_document
+    document_of_row = np.repeat(np.arange(len(starts)), sizes)
+    # In the result, the rows of a document begin where those of the documents before it end.
+    begin_in_result = np.cumsum(sizes) - sizes
+    number_in_document = np.arange(len(document_of_row)) - begin_in_result[document_of_row]
+    return starts[document_of_row] + number_in_document, document_of_row
 
 
 def _nearest_passages(corpus: Corpus[Question], nearest: Found, starts: Ints | None) -> NDArray[np.str_]:
