@@ -80,9 +80,10 @@ def data(path: str) -> Path:
 
 
 def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any) -> list[Any]:
-    """Return the rows of one diagnostic on one corpus."""
+    """Return the rows of one diagnostic, which may have options (``retrieval,transforms=all``), on one corpus."""
     result = ea.assay(list(encoders), [corpus], [diagnostic], baselines=False, **options)
-    return [row for row in result.rows if row.diagnostic == diagnostic]
+    name = diagnostic.partition(",")[0]
+    return [row for row in result.rows if row.diagnostic == name]
 
 
 def one(rows: Iterable[Any], encoder: str, quantity: str, subset: str, condition: str = "", measure: str = "") -> Any:

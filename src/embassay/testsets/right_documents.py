@@ -42,23 +42,28 @@ def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Counter[st
     A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
     with the same answer; otherwise it is ambiguous, and neither is kept.
     """
-    same_question = defaultdict[str, list[Pair]](list)
+    pairs_of_question = defaultdict[str, list[Pair]](list)
     for passage, question in pairs:
-        same_question[" ".join(tokens(question.text))].append((passage, question))
-    questions, numbers = list[Answered](), Counter[str]()
-    for same in same_question.values():
-        groups = {grounds.group(passage) for passage, _ in same}
+        words = " ".join(tokens(question.text))
+        pairs_of_question[words].append((passage, question))
+
+    questions = list[Answered]()
+    questions_of_passage = Counter[str]()
+    for same_question in pairs_of_question.values():
+        groups = {grounds.group(passage) for passage, _ in same_question}
         # The same words may mean something else in another unit, so its answer counts as different.
-        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same}
-        if len(groups) > 1 and len(answers) > 1:
-            rejected[TWICE] += len(same)
+        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same_question}
+        is_ambiguous = len(groups) > 1 and len(answers) > 1
+        if is_ambiguous:
+            rejected[TWICE] += len(same_question)
             continue
-        if len(same) > 1:
-            rejected[AGAIN] += len(same) - 1
-        passage, question = same[0]
-        numbers[passage.id] += 1
-        name = f"{passage.id}-q{numbers[passage.id]}"
-        questions.append(_answered(name, question, [passage for passage, _ in same], grounds))
+        if len(same_question) > 1:
+            rejected[AGAIN] += len(same_question) - 1
+        passage, question = same_question[0]
+        questions_of_passage[passage.id] += 1
+        name = f"{passage.id}-q{questions_of_passage[passage.id]}"
+        sources = [source for source, _ in same_question]
+        questions.append(_answered(name, question, sources, grounds))
     return questions
 
 
@@ -70,6 +75,7 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
     sources
         The passages that it was asked about.
     """
+    # Near-duplicates of the sources are "near"; those of them that contain the answer are right as well.
     source_ids = {passage.id for passage in sources}
     near, right = dict[str, Passage](), dict[str, Passage]()
     for source in sources:

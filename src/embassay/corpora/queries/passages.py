@@ -121,15 +121,22 @@ class Section:
 
 def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
     """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
-    # The title of an article stands for all its paragraphs, that of a document for itself. A text may begin with it.
-    is_own_title = bool(source.title) and not source.unit and bool(sections)
-    title = (source.title,) if is_own_title and sections[0].headings[:1] != (source.title,) else ()
+    # The title of an article stands for all its paragraphs, that of a document for itself.
+    is_own_title = bool(source.title) and not source.unit
+    title: tuple[str, ...] = ()
+    if is_own_title and sections:
+        begins_with_title = sections[0].headings[:1] == (source.title,)
+        if not begins_with_title:
+            title = (source.title,)
     pieces = list[Section]()
     for section in sections:
+        path = section.path
+        if path[:1] != (source.title,):
+            path = title + path
         headings = section.headings
-        path = section.path if section.path[:1] == (source.title,) else title + section.path
         for body in cut(section.text):
             pieces.append(Section(headings, body, path, section.number))
+            # Only the first piece of a section has its headings.
             headings = ()
     if title:
         pieces[0] = replace(pieces[0], headings=title + pieces[0].headings)

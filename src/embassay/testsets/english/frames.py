@@ -178,17 +178,26 @@ def _may_not_be_verb(words: Sequence[Word], place: int, start: int) -> bool:
     start
         The index of the first word of the verb group.
     """
-    tag, before, auxiliaries = words[place].tag, word_at(words, start - 1), words[start:place]
+    tag = words[place].tag
+    auxiliaries = words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
-    if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
+    lacks_have = tag == "VBN" and "have" not in lemmas
+    lacks_be = tag == "VBG" and "be" not in lemmas
+    if lacks_have or lacks_be:
         return True
-    if before.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
-        return True  # "makes you that worried"
-    if any(word.tag != "RB" for word in auxiliaries):
+
+    before_group = word_at(words, start - 1)
+    # "Makes you that worried".
+    if before_group.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
+        return True
+    has_auxiliary = any(word.tag != "RB" for word in auxiliaries)
+    if has_auxiliary:
         return False
     if tag in {"VBD", "VBP", "VBZ"}:
-        return not _may_be_subject(before)
-    return tag == "VB" and word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}
+        return not _may_be_subject(before_group)
+    # After these a base form is a noun: "a walk", "my love".
+    is_after_determiner = word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}
+    return tag == "VB" and is_after_determiner
 
 
 def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:

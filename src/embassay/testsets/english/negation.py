@@ -271,8 +271,11 @@ def _not_before(tagged: Tagged, index: int) -> str | None:
     while word_at(words, first - 1).tag == "RB":
         first -= 1
     before = word_at(words, first - 1)
-    if before.tag in {"", "CC", ",", ":", "."} or before.lemma in {"have", "do"} or before.text == "be":
+    starts_clause = before.tag in {"", "CC", ",", ":", "."}
+    is_after_auxiliary = before.lemma in {"have", "do"} or before.text == "be"
+    if starts_clause or is_after_auxiliary:
         return None
-    if any(word.lowercase in _BARS_NOT for word in words[max(0, first - 2) : index]):
+    nearby = words[max(0, first - 2) : index]
+    if any(word.lowercase in _BARS_NOT for word in nearby):
         return None
     return substituted(tagged, {first: f"not {words[first].text}"})

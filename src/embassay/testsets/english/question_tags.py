@@ -51,7 +51,9 @@ class Tag:
         if self.pronoun == "i" and self.auxiliary == "aren't":
             return Tag("am", "i", self.marks)
         opposite = NEGATIVE.get(self.auxiliary) or POSITIVE.get(self.auxiliary)
-        return None if opposite is None else Tag(opposite, self.pronoun, self.marks)
+        if opposite is None:
+            return None
+        return Tag(opposite, self.pronoun, self.marks)
 
 
 def split_tag(text: str) -> tuple[str, Tag | None]:

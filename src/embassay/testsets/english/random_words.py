@@ -126,9 +126,15 @@ class Vocabulary:
         for frame in frames_of(tagged, index):
             counts = self._in_frame[word.tag, frame]
             frequency = max(FEWEST, counts[word.lowercase])
-            usable = [name for name in sorted(counts) if self._is_usable(name, word.tag, frame)]
-            similar = [name for name in usable if frequency / 4 <= counts[name] <= frequency * 4]
-            others = [name for name in usable if name not in similar]
+            similar, others = list[str](), list[str]()
+            # Sorted, so that the draw does not depend on the order of the sentences.
+            for name in sorted(counts):
+                if not self._is_usable(name, word.tag, frame):
+                    continue
+                if frequency / 4 <= counts[name] <= frequency * 4:
+                    similar.append(name)
+                else:
+                    others.append(name)
             for names in (similar, others, _words_of_frame(word.tag, frame)):
                 for place in chance.permutation(len(names)).tolist():
                     yield names[place]

@@ -124,7 +124,7 @@ def _alone(word: str, is_first: bool) -> str:
             return "NNP"
     tag_in_lexicon = lexicon().get(low) or lexicon().get(word)
     if tag_in_lexicon:
-        # The lexicon may have only the name: "bill" in lower case is then a common word that it does not have.
+        # The lexicon may have only the name, as for "spam". In lower case it is a common word that the lexicon lacks.
         is_lower_case_name = tag_in_lexicon.startswith("NNP") and word.islower()
         if not is_lower_case_name:
             return tag_in_lexicon
@@ -204,28 +204,38 @@ def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> s
     if before in {"let", "lets"}:
         return "PRP"
     after = tags[place + 1] if place + 1 < len(tags) else ""
-    is_verb = before in _BEFORE_IS or after in {"DT", "RB", "PRP$", "VBG", "IN", "TO", "PRP", "MD"}
-    return "VBZ" if is_verb else "POS"
+    # No noun phrase starts with these, so a possessive cannot stand before them.
+    precedes_no_noun = after in {"DT", "RB", "PRP$", "VBG", "IN", "TO", "PRP", "MD"}
+    if before in _BEFORE_IS or precedes_no_noun:
+        return "VBZ"
+    return "POS"
 
 
 def _of_that(tags: Sequence[str], place: int) -> str:
     """Return the tag of "that": a relative pronoun or a determiner in certain contexts, else the tag that it has."""
     after = tags[place + 1] if place + 1 < len(tags) else ""
-    if after in {"VBZ", "MD"} and place and tags[place - 1] in _NOUNS:
+    # "The dog that barks".
+    follows_noun = place > 0 and tags[place - 1] in _NOUNS
+    if follows_noun and after in {"VBZ", "MD"}:
         return "WDT"
-    is_determiner = after in {"NN", "VBZ", "MD", ".", ","}
-    return "DT" if is_determiner else tags[place]
+    # "That dog", "that is", "I like that."
+    if after in {"NN", "VBZ", "MD", ".", ","}:
+        return "DT"
+    return tags[place]
 
 
 def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
     """Return the tag of the first word: a base form if it can be one and the next word seldom follows a noun."""
     tag, word = tags[0], words[0]
-    is_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
-    if word in _FIXED or not is_base_form:
+    may_be_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
+    if word in _FIXED or not may_be_base_form:
         return tag
-    if len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}:
+    # "Watch the dog": a determiner or pronoun is the beginning of an object.
+    has_object = len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}
+    is_mostly_verb = lexicon().get(word) in {"VB", "VBP"}
+    if has_object or is_mostly_verb:
         return "VB"
-    return "VB" if lexicon().get(word) in {"VB", "VBP"} else tag
+    return tag
 
 
 def _after_auxiliary(

@@ -185,11 +185,14 @@ class ChatGenerator:
         if isinstance(error, LostError) and len(self._failures) > 1:
             message += f"{len(self._failures)} requests in a row have no answer; the last: "
         message += str(error)
-        kept = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
-        if kept and self.journal.path is not None:
-            message += f"; {kept:,} of {len(hashes):,} answers are kept in {self.journal.path}"
+        answers = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
+        if answers and self.journal.path is not None:
+            message += f"; {answers:,} of {len(hashes):,} answers are kept in {self.journal.path}"
             message += "; repeat the command to continue"
-        return SpecError(message) if error.status in WRONG_SPEC else EncoderError(message)
+        # The exit code of the command differs: the user can mend a spec, not a service.
+        if error.status in WRONG_SPEC:
+            return SpecError(message)
+        return EncoderError(message)
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of everything that an answer depends on."""

@@ -244,4 +244,6 @@ def _notes(generator: Generator | None, samples: Sequence[Composition], document
         plural = "" if numbers[operator] == 1 else "s"
         counts.append(f"{numbers[operator]:,} {operator}{plural}")
     summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
-    return (summary, RULES_NOTE) if generator is None else (summary, *generator.notes())
+    if generator is None:
+        return (summary, RULES_NOTE)
+    return (summary, *generator.notes())

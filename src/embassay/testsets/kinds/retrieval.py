@@ -182,11 +182,15 @@ def _wanted(
     fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
 ) -> list[Passage]:
     """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
-    most = None if count is None else math.ceil(MARGIN * count / per_passage)
-    found = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
-    if left := len(fit) - len(found):
-        rejected["a passage that was not drawn (--count)"] += left
-    return found
+    most = None
+    if count is not None:
+        # Some questions will be rejected, so a few more passages are asked about.
+        most = math.ceil(MARGIN * count / per_passage)
+    drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
+    not_drawn = len(fit) - len(drawn)
+    if not_drawn:
+        rejected["a passage that was not drawn (--count)"] += not_drawn
+    return drawn
 
 
 def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple[Request, ...]:
