@@ -178,8 +178,8 @@ def markdown(rated: Rated) -> str:
     ]
     rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
     for cells in rows:
-        shown = [cells[column] for column in IN_CARD]
-        lines.append(f"| {' | '.join(shown)} |")
+        cells_in_card = [cells[column] for column in IN_CARD]
+        lines.append(f"| {' | '.join(cells_in_card)} |")
     return "\n".join(lines)
 
 

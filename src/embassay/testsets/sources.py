@@ -279,8 +279,11 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
 
 def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
     """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
-    kept, rejected, seen = list[Source](), Counter[str](), set[str]()
+    usable_sources = list[Source]()
+    rejected = Counter[str]()
+    seen = set[str]()
     for source in sources:
+        # Sentences that differ in case and spaces only are repeats.
         key = " ".join(source.text.casefold().split())
         if "\n" in source.text:
             rejected["several lines in one cell"] += 1
@@ -292,8 +295,8 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
             rejected["repeated sentence"] += 1
         else:
             seen.add(key)
-            kept.append(source)
-    return tuple(kept), rejected
+            usable_sources.append(source)
+    return tuple(usable_sources), rejected
 
 
 # --- Columns and cells ---

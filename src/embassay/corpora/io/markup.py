@@ -108,22 +108,25 @@ def rst_text(source: str) -> str:
 
     The text of a note, or of another directive with running text, is kept; code, images and tables of contents are not.
     """
-    kept = list[str]()
+    text_lines = list[str]()
     lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
     number = 0
     while number < len(lines):
         line = lines[number]
         number += 1
         body, indent = line.strip(), _indent(line)
-        if _ADORNMENT.match(body) or (_RULE.match(body) and not body.isspace()):
+        is_rule_of_table = _RULE.match(body) and not body.isspace()
+        if _ADORNMENT.match(body) or is_rule_of_table:
             continue
-        if not (body == ".." or body.startswith(".. ")):
-            kept.append(line)
+        is_explicit = body == ".." or body.startswith(".. ")
+        if not is_explicit:
+            text_lines.append(line)
             continue
         text, number = _explicit(body, indent, lines, number)
         if text:
-            kept += ["", text]
-    return _without_marks("\n".join(kept))
+            # The empty line keeps it apart from the paragraph before it.
+            text_lines += ["", text]
+    return _without_marks("\n".join(text_lines))
 
 
 def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:

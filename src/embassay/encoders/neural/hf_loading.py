@@ -108,8 +108,8 @@ def check_whole(info: Mapping[str, Iterable[str]]) -> None:
     """
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
-        shown = ", ".join(missing[:SHOWN])
-        raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {shown})")
+        first = ", ".join(missing[:SHOWN])
+        raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {first})")
 
 
 def check_stored(model: PreTrainedModel, folder: Path) -> None:

@@ -151,9 +151,9 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
         # Each node is merged once; afterwards no level needs it.
         is_child[merged] = False
         candidates = np.concatenate([total_words + new_inner, pool])
-        kept = np.flatnonzero(is_child[candidates])
-        levels.append(Level(place_in_pool[merged], kept))
-        waiting = candidates[kept]
+        still_needed = np.flatnonzero(is_child[candidates])
+        levels.append(Level(place_in_pool[merged], still_needed))
+        waiting = candidates[still_needed]
     return levels
 
 

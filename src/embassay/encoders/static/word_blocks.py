@@ -92,8 +92,8 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
         not_finite = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
         if len(not_finite):
             place = not_finite[0]
-            shown = words[place].decode(errors="replace")
-            raise SourceError(f"word {done + place + 1:,} ({shown!r}) has a number that is not finite", path)
+            word = words[place].decode(errors="replace")
+            raise SourceError(f"word {done + place + 1:,} ({word!r}) has a number that is not finite", path)
         done += len(words)
         trailing = 0
         if done == promised:
@@ -171,9 +171,9 @@ def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[
         for field, part in enumerate(text.split(b" "), start=1):
             number = _number(part)
             if number is None:
-                shown = part[:40].decode(errors="replace")
+                beginning = part[:40].decode(errors="replace")
                 raise SourceError(
-                    f"{shown!r} is not a finite number; correct or remove the line", path, line, f"{field}"
+                    f"{beginning!r} is not a finite number; correct or remove the line", path, line, f"{field}"
                 )
             row.append(number)
         rows.append(row)

@@ -241,9 +241,9 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
     counts = Counter(count_numbers(line) for line in lines)
     dim = max(counts, key=lambda number: (counts[number], -number))
     if dim < 2 or count_numbers(lines[0]) < dim:
-        shown = lines[0][:60].decode(errors="replace").strip()
+        beginning = lines[0][:60].decode(errors="replace").strip()
         raise SourceError(
-            f"unrecognised format: the line must be a word and its numbers, separated by spaces ({shown!r}); "
+            f"unrecognised format: the line must be a word and its numbers, separated by spaces ({beginning!r}); "
             "supported: GloVe text, word2vec text or "
             "binary, a folder written by 'embassay train words'",
             path,

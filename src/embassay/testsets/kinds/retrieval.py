@@ -32,7 +32,7 @@ from embassay.testsets.splits import built_of, check_share
 LANGUAGES = "any"
 MARGIN = 1.5
 """The number of questions to request from the generator for each one needed, because some are left out."""
-BARE = "a document with headings only"
+HEADINGS_ONLY = "a document with headings only"
 read, given = sources_module.read, sources_module.given
 
 
@@ -96,16 +96,18 @@ def build(
             "the documents with method='headings' or method='cloze'"
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
-    if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
-        rejected[BARE] += without
+    without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
+    if without_passages:
+        rejected[HEADINGS_ONLY] += len(without_passages)
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
-    asked = _requests(wanted, prompt, per_passage)
-    pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
-    found = answered(pairs, grounds, rejected)
-    kept = evenly([(one.right[0].unit, one) for one in found], count, seed, "questions")
-    if drawn := len(found) - len(kept):
-        rejected["a question that was not drawn (--count)"] += drawn
-    built = built_of(kept, grounds, seed=seed, unanswerable=unanswerable, test=test)
+    generator_requests = _requests(wanted, prompt, per_passage)
+    pairs = _pairs(wanted, generator_requests, generator, per_passage, leak, rejected, advance)
+    candidates = answered(pairs, grounds, rejected)
+    questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
+    not_drawn = len(candidates) - len(questions)
+    if not_drawn:
+        rejected["a question that was not drawn (--count)"] += not_drawn
+    built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
         rejected=rejected,
@@ -212,6 +214,6 @@ def _pairs(
         if reply.problem:
             rejected[reply.problem] += 1
             continue
-        found = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
-        pairs += [(passage, question) for question in found]
+        questions = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
+        pairs += [(passage, question) for question in questions]
     return pairs
