@@ -183,7 +183,11 @@ class Shift:
         """Summarise all encoders on one pair of corpora."""
         views = [ShiftView(s, self.most_searched) for s in scores]
         requested = without_baselines(views)
-        rows = [row for view in views for row in _rows(view, draws)]
+        rows, findings = list[Row](), list[Finding]()
+        for view in views:
+            rows += _rows(view, draws)
+        for view in requested:
+            findings += _findings(view, rows)
         roles, compared, series = roles_of(scores), list[Comparison](), list[Series]()
         for subset in views[0].subsets:
             values = {view.encoder: view.relative(subset, "domain") for view in views}
@@ -198,7 +202,7 @@ class Shift:
             comparisons=tuple(compared),
             series=tuple(series),
             verdicts=(unranked(scores),),
-            findings=tuple(f for view in requested for f in _findings(view, rows)),
+            findings=tuple(findings),
         )
 
 
@@ -462,56 +466,63 @@ def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield finding(view.scores, f"Distance of the domain's {subset}", sentence, row=domain, style="number")
 
 
-_COLUMNS = tuple(
-    column
-    for subset in SUBSETS.values()
-    for column in (
-        Column(f"{subset}: distance, relative", "distance", subset, "number", "relative"),
-        Column(f"general {subset}, relative", "distance", subset, "number", "general relative"),
-        Column(f"{subset}: overlap", "overlap", subset),
+def _headline_columns() -> tuple[Column, ...]:
+    """Return for each kind of text the relative distances of both sides, and their overlap."""
+    columns = list[Column]()
+    for subset in SUBSETS.values():
+        columns.append(Column(f"{subset}: distance, relative", "distance", subset, "number", "relative"))
+        columns.append(Column(f"general {subset}, relative", "distance", subset, "number", "general relative"))
+        columns.append(Column(f"{subset}: overlap", "overlap", subset))
+    return tuple(columns)
+
+
+def _absolute_columns() -> tuple[Column, ...]:
+    """Return for each kind of text the distances of both sides as they are."""
+    columns = list[Column]()
+    for subset in SUBSETS.values():
+        columns.append(Column(subset, "distance", subset, "number"))
+        columns.append(Column(f"{subset}, general", "distance", subset, "number", "general"))
+    return tuple(columns)
+
+
+def _parts(subset: str) -> tuple[IntervalChart | Histograms | ComparisonTable | SeriesTable, ...]:
+    """Return the charts and tables of one kind of text."""
+    distance = Column("distance", "distance", subset, "number", "relative")
+    return (
+        IntervalChart(f"Relative distance of the {subset}", distance),
+        Histograms(f"Distances of the {subset}", f"distances_{subset}"),
+        ComparisonTable(
+            f"Which differences are real: {subset}",
+            distance,
+            note="Relative distances, paired on the same texts; farther is neither better nor worse by itself.",
+        ),
+        SeriesTable(
+            f"Two encoders on the same {subset}",
+            f"against_{subset}",
+            note="Are the same texts far from general ones for both encoders, and equally far relative to "
+            "each encoder's own distances? For example before and after adaptation.",
+        ),
     )
-)
+
+
 LAYOUT = Layout(
     title="Shift",
     question="How far is the domain from general language, as each encoder measures it?",
     headline=EncoderTable(
         "Distance of the domain's texts to the nearest general text",
-        _COLUMNS,
+        _headline_columns(),
         note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders can be "
         "compared. "
         "General: the same distance of general texts among themselves. Overlap: how much the two distributions "
         "overlap.",
     ),
     parts=(
-        *(
-            part
-            for subset in SUBSETS.values()
-            for part in (
-                IntervalChart(
-                    f"Relative distance of the {subset}",
-                    Column("distance", "distance", subset, "number", "relative"),
-                ),
-                Histograms(f"Distances of the {subset}", f"distances_{subset}"),
-                ComparisonTable(
-                    f"Which differences are real: {subset}",
-                    Column("distance", "distance", subset, "number", "relative"),
-                    note="Relative distances, paired on the same texts; farther is neither better nor worse by itself.",
-                ),
-                SeriesTable(
-                    f"Two encoders on the same {subset}",
-                    f"against_{subset}",
-                    note="Are the same texts far from general ones for both encoders, and equally far relative to "
-                    "each encoder's own distances? For example before and after adaptation.",
-                ),
-            )
-        ),
+        *_parts("documents"),
+        *_parts("queries"),
+        *_parts("texts"),
         EncoderTable(
             "Distances as they are",
-            tuple(
-                Column(f"{subset}{', general' if condition else ''}", "distance", subset, "number", condition)
-                for subset in SUBSETS.values()
-                for condition in ("", "general")
-            ),
+            _absolute_columns(),
             note="At unit length, 0 to 2. Distances of different encoders have different scales.",
         ),
     ),

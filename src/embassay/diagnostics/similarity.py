@@ -104,7 +104,9 @@ class SimilarityDiagnostic:
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: correlations, and which differences are real."""
         unit, human, corpus = scores[0].unit, scores[0].values["human"], scores[0].origin.corpus
-        rows = [row for s in scores for row in _rows(s, draws)]
+        rows = list[Row]()
+        for s in scores:
+            rows += _rows(s, draws)
         lexical = list(overlap_rows(scores[0], draws, {"all": PairOverlap(scores[0].values["lexical"], unit)}))
         series = [overlap_series(NAME, corpus, lexical, {"all": "all pairs"})]
 

@@ -148,8 +148,12 @@ def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], adva
     """Return the (encoders, pairs) cosines; NaN if undefined."""
     from scipy import sparse
 
-    texts = tuple(dict.fromkeys(text for pair in pairs for text in pair))
-    row = {text: place for place, text in enumerate(texts)}
+    # Each distinct text is encoded once.
+    row = dict[str, int]()
+    for pair in pairs:
+        for text in pair:
+            row.setdefault(text, len(row))
+    texts = tuple(row)
     first = [row[text] for text, _ in pairs]
     second = [row[text] for _, text in pairs]
     cosines = np.empty((len(encoders), len(pairs)))

@@ -202,7 +202,10 @@ def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) ->
         return sources, rejected
 
     # A file in another language is refused as a whole; single sentences in one are left out.
-    refuse_other((text for source in sources for text in _texts(source)), order.source_name)
+    texts = list[str]()
+    for source in sources:
+        texts += _texts(source)
+    refuse_other(texts, order.source_name)
     english = [source for source in sources if _is_english(source)]
     if len(english) < len(sources):
         rejected["not English"] += len(sources) - len(english)

@@ -156,4 +156,6 @@ def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: 
     """Return the positions of the passages that contain all of some words."""
     # The rarest word first, so that few positions are compared.
     places = sorted((index[word] for word in words), key=len)
-    return places[0].intersection(*places[1:]) if places else range(passages)
+    if not places:
+        return range(passages)
+    return places[0].intersection(*places[1:])

@@ -263,14 +263,20 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
     label = _column_name(table, label, [name for name in LABEL if name not in (first, second)])
     pairs = list[SourcePair]()
-    for line, row in table.rows([first, second, label] if label else [first, second]):
+    columns = [first, second]
+    if label:
+        columns.append(label)
+    for line, row in table.rows(columns):
         sources = list[Source]()
         for name in (first, second):
             text = _text(row.get(name), table, line, name)
             if not text:
                 raise SourceError("an empty cell", path, line, name)
             sources.append(Source(text, line))
-        same = _is_yes(row.get(label), path, line, label) if label else True
+        # Without such a column all pairs are paraphrases.
+        same = True
+        if label:
+            same = _is_yes(row.get(label), path, line, label)
         pairs.append(SourcePair(sources[0], sources[1], same))
     if not pairs:
         raise SourceError("has no rows", path)

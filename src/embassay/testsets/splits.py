@@ -80,12 +80,14 @@ def built_of(
     tested |= drawn_units(removed, test, seed, "test without an answer")
     splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
-    kept_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
-    documents = [Document(passage.id, (passage.text,)) for passage in kept_passages]
+    remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
+    documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
     samples, answers = list[Question](), dict[str, str]()
     for entry in questions:
         unit = units[entry.id]
-        right = () if unit in removed else tuple(passage.id for passage in entry.right)
+        right: tuple[str, ...] = ()
+        if unit not in removed:
+            right = tuple(passage.id for passage in entry.right)
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
         if right and entry.question.answer:
             answers[entry.id] = entry.question.answer

@@ -116,7 +116,10 @@ def is_whole(sentence: str) -> bool:
 
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a document; none crosses the end of a paragraph."""
-    return [sentence for part in cutter("paragraph")(text) for _, sentence in sentences(part)]
+    texts = list[str]()
+    for paragraph in cutter("paragraph")(text):
+        texts += [sentence for _, sentence in sentences(paragraph)]
+    return texts
 
 
 def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:

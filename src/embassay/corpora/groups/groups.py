@@ -127,7 +127,9 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         row.require_values(columns["sentence"], columns["group"])
         text = row.text(columns["sentence"]).strip()
         group_of_row = row.key(columns["group"]).strip()
-        name = row.key(key, str(rows)).strip() if key else str(rows)
+        name = str(rows)
+        if key:
+            name = row.key(key, name).strip()
         ids.add(name, row.line)
         rows += 1
         if text not in samples:

@@ -94,8 +94,11 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
 
     word_sets = [frozenset(tokens(text)) for text in texts]
     groups = DisjointSet(range(len(texts)))
-    counts = Counter(word for words in set(word_sets) for word in words)
-    rank = {word: number for number, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
+    sets_with_word = Counter[str]()
+    for words in set(word_sets):
+        sets_with_word.update(words)
+    rarest_first = sorted(sets_with_word, key=lambda word: (sets_with_word[word], word))
+    rank = {word: number for number, word in enumerate(rarest_first)}
     first_of_words = dict[frozenset[str], int]()
     index = defaultdict[str, list[int]](list)
     for place, words in enumerate(word_sets):
@@ -106,8 +109,12 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
             continue
         first_of_words[words] = place
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
-        rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in {other for word in rarest for other in index[word]}:
+        length_of_prefix = len(words) - math.ceil(near * len(words) - SLACK) + 1
+        rarest = sorted(words, key=rank.__getitem__)[:length_of_prefix]
+        others = set[int]()
+        for word in rarest:
+            others.update(index[word])
+        for other in others:
             if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
                 groups.merge(place, other)
         for word in rarest:

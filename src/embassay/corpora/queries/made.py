@@ -354,7 +354,10 @@ def _runs(words: Sequence[str], length: int) -> list[str]:
 
 def _groups_of_runs(candidates: Iterable[Sequence[_Sentence]], groups: PassageGroups) -> Mapping[str, int]:
     """Return the group of near-duplicates in which each run of the candidates occurs, or SEVERAL."""
-    wanted = {run for suitable in candidates for sentence in suitable for run in sentence.runs}
+    wanted = set[str]()
+    for sentences_of_passage in candidates:
+        for sentence in sentences_of_passage:
+            wanted.update(sentence.runs)
     lengths = {run.count(" ") + 1 for run in wanted}
     group_of_run = dict[str, int]()
     for passage, group in zip(groups.passages, groups.groups, strict=True):

@@ -87,12 +87,19 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
-        sections = [Section((), source.text)] if ignores_headings else sections_of(source.text)
+        sections = [Section((), source.text)]
+        if not ignores_headings:
+            sections = sections_of(source.text)
         pieces = _pieces(source, sections, cut)
         for number, piece in enumerate(pieces, 1):
-            name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
-            # Windows overlap, so that they are not independent of each other.
-            unit = name if one_unit and not window else source.unit or source.id
+            name = source.id
+            if len(pieces) > 1:
+                name = f"{source.id}{mark}{number}"
+            unit = source.unit or source.id
+            # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
+            # words overlap, so that they are not independent of each other.
+            if one_unit and not window:
+                unit = name
             cut_passages.append(
                 Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)
             )

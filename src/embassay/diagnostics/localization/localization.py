@@ -34,7 +34,7 @@ from embassay.diagnostics.localization.scores import (
 from embassay.diagnostics.localization.series import agreement_series, examples, findings, published_series
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
-from embassay.result import Comparison, Result
+from embassay.result import Comparison, Result, Row
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
@@ -139,7 +139,9 @@ class Localization:
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             # An encoder that learns from texts learns from the fold's training texts only.
-            learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+            learnt = matrix
+            if vectors.learn:
+                learnt = vectors.learn(np.unique(rows[train]))[rows]
             classifiers.append(_start_classifier(learnt, labels, train, test, submit))
         values = {
             "centroid_accuracy": nearest_centroid(matrix, labels),
@@ -183,7 +185,9 @@ class Localization:
             if quantity == "accuracy":
                 headline_differences = differences
 
-        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
+        rows = list[Row]()
+        for view in views:
+            rows += rows_of(view, shares[view.encoder], draws)
         headline = self.headline(scores)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *one.stream, fold=one.fold)

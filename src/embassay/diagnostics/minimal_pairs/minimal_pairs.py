@@ -160,7 +160,9 @@ class MinimalPairsDiagnostic:
                 lexical[rows, column] = overlap(pairs_of(originals_of_texts, texts))
         # The paper's cos_avg: the first half of the originals with the rest.
         half = len(samples) // 2
-        average = mean_cosine(originals[:half], originals[half:]) if half else float("nan")
+        average = float("nan")
+        if half:
+            average = mean_cosine(originals[:half], originals[half:])
         return ItemScores(
             origin,
             measure="cosine",
@@ -173,6 +175,7 @@ class MinimalPairsDiagnostic:
                 "percentile": percentiles(originals, cosine),
                 "lexical": lexical.reshape(len(samples), -1),
             },
+            # Stored scores hold no NaN outside arrays.
             scalars={} if np.isnan(average) else {"average": average},
         )
 
@@ -230,9 +233,8 @@ class MinimalPairsDiagnostic:
                 quantities["contrast", "-".join(pair)] = values
         if self.compare == "all":
             for edit in views[0].edits:
-                quantities["similarity", edit] = {
-                    view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views
-                }
+                values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+                quantities["similarity", edit] = values
         return quantities
 
     def _verdict(

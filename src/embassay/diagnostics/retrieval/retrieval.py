@@ -43,7 +43,7 @@ from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.result import Comparison, Estimate, Example, Finding, Result
+from embassay.result import Comparison, Estimate, Example, Finding, Result, Row
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
@@ -189,11 +189,15 @@ class Retrieval:
         requested = without_baselines(views)
         unit, stream = views[0].unit, views[0].stream
         shares = shares_of(views, draws)
-        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
+        rows = list[Row]()
+        for view in views:
+            rows += rows_of(view, shares[view.encoder], draws)
         correlation_rows = tuple(correlations(requested, rows, draws))
 
         headline = self.headline(scores)
-        compared_quantities = quantities(self.k) if self.compare == "all" else (headline.quantity,)
+        compared_quantities: tuple[str, ...] = (headline.quantity,)
+        if self.compare == "all":
+            compared_quantities = quantities(self.k)
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared = list[Comparison]()
         for name in compared_quantities:

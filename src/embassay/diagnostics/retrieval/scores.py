@@ -158,7 +158,11 @@ def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> di
         np.maximum(nearest.tied, 0),
         np.array(gains, dtype=np.int64),
     )
-    values = {f"Success@{n}": places.success(n) for n in sorted({1, k, 10}) if n < len(corpus.documents)}
+    values = dict[str, Floats]()
+    for cutoff in sorted({1, k, 10}):
+        # Where all documents are retrieved, every question succeeds.
+        if cutoff < len(corpus.documents):
+            values[f"Success@{cutoff}"] = places.success(cutoff)
     values[f"R@{k}"] = places.recall(k)
     values["RR"] = places.reciprocal_rank()
     values["AP"] = places.average_precision()

@@ -40,9 +40,12 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
     if drawable:
-        lines = [line for view in drawable for line in _densities(view)]
+        lines, card = list[dict[str, Any]](), list[list[Any]]()
+        for view in drawable:
+            lines += _densities(view)
+            card += _card(view)
         yield Series(NAME, corpus, "densities", "curve", {"x": "similarity", "y": "density", "at": (), "lines": lines})
-        yield table(NAME, corpus, "card", CARD, [line for view in drawable for line in _card(view)])
+        yield table(NAME, corpus, "card", CARD, card)
     value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
     for quantity, prefix, title in CURVES:
         lines = list[dict[str, Any]]()

@@ -74,4 +74,6 @@ def split_tag(text: str) -> tuple[str, Tag | None]:
 
 def with_tag(clause: str, tag: Tag | None) -> str:
     """Append a question tag to a clause that ends in a full stop; None leaves the clause as it is."""
-    return clause if tag is None else clause.rstrip(" .!") + str(tag)
+    if tag is None:
+        return clause
+    return clause.rstrip(" .!") + str(tag)

@@ -275,7 +275,9 @@ def _after_subject(
     The parameters are those of :func:`_after_auxiliary`.
     """
     tag, subject = tags[place], words[before]
-    earlier, earlier_tag = (words[before - 1], tags[before - 1]) if before else ("", "")
+    earlier, earlier_tag = "", ""
+    if before > 0:
+        earlier, earlier_tag = words[before - 1], tags[before - 1]
     if subject in _OBJECTS and earlier in CAUSATIVES and "VB" in can and tag in _VERBS | {"NN"}:
         return "VB"
     if subject not in SUBJECTS:

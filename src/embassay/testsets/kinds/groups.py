@@ -161,7 +161,9 @@ def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
     for start in range(0, len(texts), BLOCK):
         blocks.append(encoder.encode(texts[start : start + BLOCK]))
         advance(min(start + BLOCK, len(texts)), len(texts))
-    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+    if sparse.issparse(blocks[0]):
+        return sparse.vstack(blocks, format="csr")
+    return np.concatenate(blocks)
 
 
 def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:

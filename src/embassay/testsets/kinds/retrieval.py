@@ -164,7 +164,10 @@ def _check_without_generator(method: str, *, generator: Generator | None, prompt
 
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
-    near = {other.id: other for passage in query.right for other in (passage, *made.groups.near(passage))}
+    near = dict[str, Passage]()
+    for passage in query.right:
+        for other in (passage, *made.groups.near(passage)):
+            near[other.id] = other
     return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
 
 
