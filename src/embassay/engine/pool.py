@@ -309,8 +309,9 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
     """
     start = 0
     while start < len(texts):
-        end = start + (BLOCK if start else 1)
-        block = [text for text in texts[start:end] if text[0] == texts[start][0]]
+        size = BLOCK if start > 0 else 1
+        role = texts[start][0]
+        block = [text for text in texts[start : start + size] if text[0] == role]
         yield block
         start += len(block)
 

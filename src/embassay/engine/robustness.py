@@ -124,12 +124,14 @@ def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:
     if not isinstance(encoder, CountsTokens):
         # Two more than the words, for the special tokens.
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
+    # An encoder counts the texts of one role at a time, because each role has its prompt.
     places_of_role: dict[Role, list[int]] = {}
     for place, (role, _) in enumerate(texts):
         places_of_role.setdefault(role, []).append(place)
     counts = np.zeros(len(texts), dtype=np.int64)
     for role, places in places_of_role.items():
-        counts[places] = encoder.count_tokens([texts[place][1] for place in places], role)
+        texts_of_role = [texts[place][1] for place in places]
+        counts[places] = encoder.count_tokens(texts_of_role, role)
     return counts
 
 
@@ -201,6 +203,7 @@ def prompt_sensitivity(
         texts_of_role = [text for text in sample if text[0] == role]
         # The first wording may take half of the budget, so that a second one is possible.
         texts = _within_budget(encoders[0], texts_of_role, role_budget / 2)
+        # Nearest neighbours among very few texts say nothing.
         if len(texts) < min(FEWEST, len(texts_of_role)):
             continue
         affordable = []

@@ -282,6 +282,7 @@ def down(values: Floats, dtype: np.dtype) -> np.ndarray:
     """Return values rounded down to another precision, so that none is above what it was."""
     if dtype == np.float64:
         return values
+    # A conversion rounds to the nearest value, which may be above; the next lower one is not.
     with np.errstate(over="ignore"):
         return np.asarray(np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
 

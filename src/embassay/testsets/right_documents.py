@@ -90,18 +90,23 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
 
 
 def _overlapping(passage: Passage, question: PassageQuestion, grounds: PassageGroups) -> list[Passage]:
-    """Return the neighbouring windows whose shared words with a passage answer a question."""
+    """Return the neighbouring windows whose shared words with a passage answer a question.
+
+    Windows of words overlap: the first ``passage.shared`` words of a window are the last ones of the window before it.
+    """
     if not passage.shared:
         return []
     place = grounds.place(passage)
     words = passage.body.split()
-    common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
+    shared_words = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
     neighbours = list[Passage]()
-    for other_place, common_words in common.items():
-        if 0 <= other_place < len(grounds.passages):
-            other = grounds.passages[other_place]
-            if other.document == passage.document and _answers(" ".join(common_words), question, passage):
-                neighbours.append(other)
+    for neighbour_place, words_in_both in shared_words.items():
+        if not 0 <= neighbour_place < len(grounds.passages):
+            continue
+        neighbour = grounds.passages[neighbour_place]
+        # The neighbour of a document's first or last window is in another document.
+        if neighbour.document == passage.document and _answers(" ".join(words_in_both), question, passage):
+            neighbours.append(neighbour)
     return neighbours
 
 

@@ -108,25 +108,22 @@ def rst_text(source: str) -> str:
 
     The text of a note, or of another directive with running text, is kept; code, images and tables of contents are not.
     """
-    text_lines = list[str]()
+    kept = list[str]()
     lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
     number = 0
     while number < len(lines):
         line = lines[number]
         number += 1
         body, indent = line.strip(), _indent(line)
-        is_rule_of_table = _RULE.match(body) and not body.isspace()
-        if _ADORNMENT.match(body) or is_rule_of_table:
+        if _ADORNMENT.match(body) or (_RULE.match(body) and not body.isspace()):
             continue
-        is_explicit = body == ".." or body.startswith(".. ")
-        if not is_explicit:
-            text_lines.append(line)
+        if not (body == ".." or body.startswith(".. ")):
+            kept.append(line)
             continue
         text, number = _explicit(body, indent, lines, number)
         if text:
-            # The empty line keeps it apart from the paragraph before it.
-            text_lines += ["", text]
-    return _without_marks("\n".join(text_lines))
+            kept += ["", text]
+    return _without_marks("\n".join(kept))
 
 
 def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:

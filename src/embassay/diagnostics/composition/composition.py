@@ -231,6 +231,7 @@ class CompositionDiagnostic:
         # Made once, because each part computes a digest of its arrays, which are large.
         parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
         blocks = blocks_of(scores[0])
+        # The paper has ratings of the differences A − B only.
         rated = {name: block for name, block in blocks.items() if name != "right"}
         rows = list[Row]()
         for name, items in blocks.items():
@@ -335,8 +336,7 @@ def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
 def blocks_of(scores: ItemScores) -> dict[str, Ints]:
     """Return the (m,) items of each block of samples: of each operator, and ``right`` for the mirrored differences.
 
-    A mirrored difference is what B says and A does not. It is a block of its own, because a share over both directions
-    would count each pair of sentences twice.
+    A mirrored difference is what B says and A does not; it is reported apart from the differences of the paper.
     """
     operator, mirrored = scores.labels["operator"], scores.labels["side"] == "right"
     masks = {name: (operator == name) & ~mirrored for name in ("overlap", "difference", "union")}

@@ -134,7 +134,7 @@ class Retrieval:
 
     @property
     def options(self) -> str:
-        """The options that move a score."""
+        """The options that change item scores, as text for their origin; the others change the summary."""
         changed = list[str]()
         if self.k != K:
             changed.append(f"k={self.k}")
@@ -213,12 +213,12 @@ class Retrieval:
         requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
-        findings = [
-            *first_place(views[0], requested_success),
-            *self._units_needed(views[0], headline_differences, candidates, unit),
-            *(f for view in requested for f in findings_of(view, rows)),
-            *scale_warnings(views),
-        ]
+        # About all encoders, then about each, then warnings.
+        findings = list(first_place(views[0], requested_success))
+        findings += self._units_needed(views[0], headline_differences, candidates, unit)
+        for view in requested:
+            findings += findings_of(view, rows)
+        findings += scale_warnings(views)
         return Result(
             draws.seed,
             draws.resamples,

@@ -236,7 +236,15 @@ def _thresholds(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> I
 def _at_threshold(
     view: RetrievalView, shares: RetrievalShares, draws: Draws, subset: str, **signed: str
 ) -> Iterator[Row]:
-    """Yield the rows of one threshold: its value, and the shares at it that the corpus has."""
+    """Yield the rows of one threshold: its value, and the shares at it that the corpus has.
+
+    Parameters
+    ----------
+    subset
+        The name of the threshold, as in ``shares.thresholds``.
+    signed
+        Options that the threshold depends on, for the signatures of the rows.
+    """
     threshold = view.estimate(shares.thresholds[subset])
     yield row(view.scores, draws, "tau", subset, threshold, **signed)
     for quantity in ("accuracy_at_tau", "kept", "unanswerable_dropped"):

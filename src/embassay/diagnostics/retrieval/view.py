@@ -115,8 +115,9 @@ class RetrievalView(View):
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers = self.answers
-        threshold = recommend(answers.own, answers.success, answers.top, self.unit[self.has_full_top_k], self.loss)
-        units = len(np.unique(self.unit[self.has_full_top_k]))
+        unit = self.unit[self.has_full_top_k]
+        threshold = recommend(answers.own, answers.success, answers.top, unit, self.loss)
+        units = len(np.unique(unit))
         if units < MIN_UNITS:
             reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
             return Threshold(None, None, None, threshold.effective, reason)

@@ -125,11 +125,12 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     """
     stored = tensor_names(folder)
     prefix = f"{model.base_model_prefix}."
-    missing = [
-        name
-        for name in filter(_is_used, model.state_dict())
-        if not stored & {name, prefix + name, name.removeprefix(prefix)}
-    ]
+    missing = list[str]()
+    for name in filter(_is_used, model.state_dict()):
+        # The files of a model with a head have the name of the base model before each name.
+        is_stored = stored & {name, prefix + name, name.removeprefix(prefix)}
+        if not is_stored:
+            missing.append(name)
     if not missing:
         return
     try:

@@ -230,6 +230,7 @@ def cached_folder(repository: str, revision: str) -> Path | None:
     try:
         return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
+        # It is not in the cache, or its name cannot be one of the hub.
         return None
 
 

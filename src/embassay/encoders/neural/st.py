@@ -165,6 +165,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length")}
+        # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
         if "vectors" in self.options:
             settings["kept as"] = self.options["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))

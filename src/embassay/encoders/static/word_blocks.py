@@ -140,7 +140,8 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
                 f"has {content}, other lines have a word and {dim} numbers; correct or remove the line", path, number
             )
         # A word may contain spaces, so the last fields are the numbers. partition() is faster for all other words.
-        word = line.partition(b" ")[0] if blanks == dim else line.rsplit(b" ", dim)[0]
+        has_spaces = blanks != dim
+        word = line.rsplit(b" ", dim)[0] if has_spaces else line.partition(b" ")[0]
         words.append(word)
         numbers.append(line[len(word) + 1 :])
     return Block(words, _matrix(path, numbers, dim, first_line))

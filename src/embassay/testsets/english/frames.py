@@ -303,10 +303,13 @@ def _after_verb(words: Sequence[Word], place: int) -> _Complement:
 def _frame_without_object(words: Sequence[Word], place: int) -> str:
     """Return the frame of a verb whose complement is not an object or a preposition; else empty."""
     word = word_at(words, place)
-    if ends_clause(words, place) or (word.tag == "RB" and ends_clause(words, place + 1)):
+    # "They left quickly": an adverb at the end belongs to no frame.
+    has_last_adverb = word.tag == "RB" and ends_clause(words, place + 1)
+    if ends_clause(words, place) or has_last_adverb:
         return "end"
     if word.lowercase == "to":
-        return "inf" if word_at(words, place + 1).tag == "VB" else ""
+        is_infinitive = word_at(words, place + 1).tag == "VB"
+        return "inf" if is_infinitive else ""
     if word.lowercase == "that" and _is_clause(words, place + 1):
         return "that"
     if _is_clause(words, place):
