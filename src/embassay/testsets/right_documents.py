@@ -85,7 +85,8 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
                 right[passage.id] = passage
     for source in sources:
         for passage in _overlapping(source, question, grounds):
-            near[passage.id] = right[passage.id] = passage
+            near[passage.id] = passage
+            right[passage.id] = passage
     return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 

@@ -130,6 +130,7 @@ def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
     for sample in samples:
         for edit in ("antonym", "polarity", "paraphrase"):
             text = getattr(sample, edit)
+            # The sentences of a quadruple are inputs and candidates in turn, so a pair occurs in both directions.
             key = (edit, frozenset({sample.input, text}))
             row = rows.get(key, RatedRow((), edit, sample.input, text))
             rows[key] = replace(row, items=(*row.items, sample.id))

@@ -41,6 +41,7 @@ def drawn_units(
     barred
         Units that are not drawn, but count for the share.
     """
+    # Sorted, because the order of a set differs between processes.
     all_units = sorted(set(units))
     number = round(share * len(all_units))
     if 0 < share < 1:

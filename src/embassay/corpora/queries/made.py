@@ -374,7 +374,9 @@ def _without(sentence: _Sentence, passages: Iterable[Passage]) -> tuple[Passage,
     shortened = dict[str, Passage]()
     for passage in passages:
         body = sentence.pattern.sub("", passage.body)
-        shortened[passage.id] = replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
+        # The spaces before and after the sentence become one.
+        body = re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip()
+        shortened[passage.id] = replace(passage, body=body)
     return tuple(shortened.values())
 
 

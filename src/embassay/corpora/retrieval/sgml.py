@@ -120,11 +120,11 @@ def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[
 
 def _sections(topic: str) -> dict[str, str]:
     """Return the first section of each name, without its label."""
-    # The parts are the text before the first tag, then alternately a name and the text that follows.
-    _, *parts = _SECTION.split(topic)
-    names, texts = parts[::2], parts[1::2]
     sections: dict[str, str] = {}
-    for name, text in zip(names, texts, strict=True):
-        without_label = _LABEL.sub("", text)
-        sections.setdefault(name.lower(), _plain(without_label))
+    tags = list(_SECTION.finditer(topic))
+    for place, tag in enumerate(tags):
+        # Sections have no end tags: each ends where the next begins.
+        end = tags[place + 1].start() if place + 1 < len(tags) else len(topic)
+        without_label = _LABEL.sub("", topic[tag.end() : end])
+        sections.setdefault(tag[1].lower(), _plain(without_label))
     return sections

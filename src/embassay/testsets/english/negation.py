@@ -149,6 +149,7 @@ def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splic
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
     negated_auxiliary = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
+    # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
     first = verb
     while word_at(words, first - 1).lowercase in AFTER_NOT:
         first -= 1

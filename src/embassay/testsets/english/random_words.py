@@ -105,6 +105,7 @@ class Vocabulary:
     def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
         """Count the words of the sentences."""
         self._wordnet = wordnet
+        # By (tag, frame) the counts of words; and by (word, tag) its count over all frames, and its lemma.
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
         self._lemmas: dict[tuple[str, str], str] = {}
@@ -250,6 +251,7 @@ def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
     """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
     names = set(wordnet.related(lemma))
     for part in ("a", "v"):
+        # Rarer senses would exclude many words that have nothing to do with the usual ones.
         for sense in wordnet.senses(lemma, part)[:3]:
             for near in (*sense.synset.words, *wordnet.similar(sense)):
                 names.update(wordnet.synonyms(near, part))

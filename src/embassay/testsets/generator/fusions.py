@@ -98,7 +98,9 @@ def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
     MissingExtraError
         If textblob or lemminflect, which the first word is checked with, is not installed.
     """
-    source_words = {word.lower() for text in sources for word in _parts(text)}
+    source_words = set[str]()
+    for text in sources:
+        source_words.update(word.lower() for word in _parts(text))
     stems = {word[:STEM] for word in source_words if len(word) >= STEM}
     new = list[str]()
     for place, word in enumerate(_parts(fusion)):

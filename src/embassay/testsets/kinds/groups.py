@@ -95,6 +95,7 @@ def build(
     pairs = [source for source in sources if isinstance(source, SourcePair)]
     candidates = [source for source in sources if isinstance(source, Candidate)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
+    # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
     drawn = set(evenly([(group, group) for group in large], count, seed, "groups"))
