@@ -230,13 +230,13 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:
             continue
-        figure = f"Spearman's correlation with the human scores is {written(row, 'number')}"
+        correlation = f"Spearman's correlation with the human scores is {written(row, 'number')}"
         if against_chance(row, 0.0) in ("below", "both"):
             title, severity = "Cosines are not shown to follow human scores", "high"
             consequence = "Its cosine says nothing about how alike people find two texts."
         else:
             title, severity, consequence = "Cosines follow human scores", "low", ""
-        sentence = f"{s.origin.encoder}: {figure} ({row.items:,} pairs)."
+        sentence = f"{s.origin.encoder}: {correlation} ({row.items:,} pairs)."
         yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
 
 

@@ -67,12 +67,14 @@ class Queries:
     """
 
     def __init__(self, task: SearchTask, dtype: DTypeLike):
+        """Scale the queries to unit length, so that products in ``dtype`` neither overflow nor underflow."""
         self.task = task
         self.ids = np.flatnonzero(task.defined)
         squares = task.query_squares[self.ids]
         scalable = usual(squares)
         lengths = np.sqrt(np.where(scalable, squares, 1.0))
         self._scale = np.where(scalable, 1 / lengths, 0.0)
+        # A cosine does not depend on the length, so the scaling need not be undone.
         if task.measure == "cosine":
             lengths = np.ones(len(squares))
         self.lengths = np.where(scalable, lengths, np.nan)

@@ -133,6 +133,7 @@ def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapp
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
+    """Return notes on the passages, on near-duplicates among them, and on how much questions repeat their wording."""
     # Queries that were made from the documents have no answers.
     have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)

@@ -70,10 +70,12 @@ class PassageGroups:
 
     @cached_property
     def _places(self) -> dict[str, int]:
+        """The place of each passage, by id."""
         return {passage.id: place for place, passage in enumerate(self.passages)}
 
     @cached_property
     def _members(self) -> dict[int, list[Passage]]:
+        """The passages of each group of near-duplicates."""
         members = defaultdict[int, list[Passage]](list)
         for passage, group in zip(self.passages, self.groups, strict=True):
             members[group].append(passage)

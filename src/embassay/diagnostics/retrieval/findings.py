@@ -88,11 +88,11 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
     saturated = [name for name, value in defined.items() if value >= SATURATED]
     if view.k > 1 and (len(saturated) > 1 or best == 1):
         lowest = number(min(defined[name] for name in saturated))
-        level = lowest if len(saturated) == 1 else f"{lowest} or more"
+        values_reached = lowest if len(saturated) == 1 else f"{lowest} or more"
         yield finding(
             view.scores,
             "The headline is saturated",
-            f"{view.headline} is {level} for {names(saturated)}: it can hardly tell them apart.",
+            f"{view.headline} is {values_reached} for {names(saturated)}: it can hardly tell them apart.",
             severity="medium",
             about_all=True,
             action="Compare Success@1: add -d retrieval,k=1.",

@@ -214,6 +214,7 @@ def search_transformed(
 
 
 def _starts(documents: Sequence[Document]) -> Ints | None:
+    """Return (N,) the first passage of each document; None where each has one, for which the search is faster."""
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
     if (sizes == 1).all():
         return None

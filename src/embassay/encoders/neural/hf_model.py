@@ -153,6 +153,7 @@ class PooledModel:
             yield [prompt + text for text in texts[start : start + CHUNK]]
 
     def _ids(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
+        """Return the token ids of texts within the template, truncated to ``limit`` tokens if it is set."""
         before, after = self.ends
         encoded = self.tokenizer(
             [f"{before}{text}{after}" for text in texts],

@@ -239,6 +239,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        """The tokenizer by itself: tokens are counted before the model is loaded, and without its limit."""
         from tokenizers import Tokenizer
 
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
@@ -300,6 +301,7 @@ def _tokens_of(model: SentenceTransformer) -> Tokenizer:
 
 
 def _library(thing: object) -> str:
+    """Return the package that the class of an object is from."""
     return type(thing).__module__.partition(".")[0]
 
 
@@ -309,6 +311,7 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
+    """Return a hash of the names, types, shapes and bytes of tensors, whatever their order and device."""
     import torch
 
     digest = hashlib.sha256()

@@ -227,6 +227,7 @@ class UraeEncoder(LoadedEncoder[Model]):
         return count_unknown(words, lambda word: word in row)
 
     def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
+        """Return the trees of texts, and count those that the parser could not parse."""
         try:
             parsed = parse(texts, self.trees)
         except ValueError as error:

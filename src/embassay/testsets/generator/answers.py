@@ -119,6 +119,7 @@ def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
 
 
 def _is_foreign(text: str, subject: str) -> bool:
+    """Return whether an answer is in another language than what it is about; False in doubt."""
     language = language_of(text)
     if not language or (language == "another" and text.isascii()):
         # Without function words, a language in Latin script cannot be identified.

@@ -144,6 +144,7 @@ def requests(
 
 
 def _check(per_passage: int, leak: float, **shares: float) -> None:
+    """Raise SpecError for an option that is out of range."""
     for name, share in shares.items():
         check_share(name, share)
     if per_passage < 1:
