@@ -21,7 +21,9 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -55,10 +57,16 @@ def _bounded(text: str) -> str:
 
 
 def say(*lines: str) -> None:
-    """Print each message to standard error as one line; leading spaces are kept."""
+    """Print each message to standard error as one line, which a terminal gets wrapped; leading spaces are kept."""
     for line in lines:
         indent = line[: len(line) - len(line.lstrip(" "))]
-        print(indent + one_line(line), file=sys.stderr)  # noqa: T201
+        message = indent + one_line(line)
+        if sys.stderr.isatty():
+            columns = shutil.get_terminal_size().columns
+            message = textwrap.fill(
+                message, columns, subsequent_indent=f"{indent}  ", break_on_hyphens=False, break_long_words=False
+            )
+        print(message, file=sys.stderr)  # noqa: T201
 
 
 QUOTED = 120

@@ -118,6 +118,7 @@ class Comparison:
         How many p-values the family has.
     family
         ``reference``: each candidate against the reference; ``baseline``: each against the best lexical baseline;
+        ``second_baseline``: each against bm25 where tfidf is the best one;
         ``all``: every pair of candidates, only where that was asked for.
     p_method, p_error
         ``exact``, ``enumerated`` or ``drawn``, and the standard error that drawing leaves in p.
@@ -219,14 +220,16 @@ class Verdict:
         Why there is no best set; None where there is one, and where encoders are not ranked at all.
     reference, against_reference
         The candidate that the others are compared with; by candidate ``difference`` (above it where positive), ``low``,
-        ``high`` and ``p`` after Holm's correction.
+        ``high``, ``p`` after Holm's correction, and ``smallest_difference``, the minimum detectable one of this pair.
     baseline, against_baseline
         The best lexical baseline, and the same against it.
+    second_baseline, against_second_baseline
+        bm25 where tfidf is the best lexical baseline, and the same against it.
     chance
         What blind choice would reach, where that is known.
     smallest_difference
         The minimum detectable difference: the smallest true difference of two candidates that this corpus shows in
-        four cases of five (power 80 %).
+        four cases of five (power 80 %); that of the least precise pair with the reference.
     smallest_units
         The number of units that it rests on.
     leader
@@ -257,6 +260,8 @@ class Verdict:
     against_reference: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     baseline: str | None = None
     against_baseline: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    second_baseline: str | None = None
+    against_second_baseline: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.errors import SourceError
+from embassay.errors import InputError, SourceError
 from embassay.plugins import CORPORA
 from embassay.run.resolve import builtin_names, load_corpus
 
@@ -214,6 +214,14 @@ def test_options_that_one_loader_has_win_over_one_that_has_them_not(write):
     assert load_corpus(str(table)).loader == "pairs"
     assert load_corpus(f"{table},questions={questions}").loader == "documents"
     assert load_corpus(f"{table},licence=mine").loader == "pairs"
+
+
+def test_an_option_of_tables_does_not_make_squad_a_table(write):
+    answers = [{"text": "rain", "answer_start": 0}]
+    paragraph = {"context": "rain fell", "qas": [{"id": "q", "question": "What fell?", "answers": answers}]}
+    path = write(json.dumps({"data": [{"title": "t", "paragraphs": [paragraph]}]}), "squad.json")
+    with pytest.raises(InputError, match=r"unknown option .* 'passages'. Known: documents, language, licence"):
+        load_corpus(f"{path},passages=100")
 
 
 def test_options_that_several_loaders_have_need_one_of_their_own(write):

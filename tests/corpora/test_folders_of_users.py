@@ -187,11 +187,34 @@ def test_pages_of_html_and_restructured_text_are_documents(tmp_path, asked):
     (folder / "c.html").write_text("<p>Made from c.rst.")
     corpus = load_corpus(f"{folder},questions={asked}")
     assert {document.id: document.passages for document in corpus.documents} == {
-        "a": ("Tea & milk", "It is hot. Very hot.", "5 < 6", "one", "two", "a b", "in"),
+        "a": ("# Tea & milk", "It is hot. Very hot.", "5 < 6", "one", "two", "a b", "in"),
         "b": ("We ran.",),
-        "c": ("Tea", "Mind the gap, see here.", "Tea is hot."),
+        "c": ("# Tea", "Mind the gap, see here.", "Tea is hot."),
     }
     assert corpus.notes[:2] == ("files: 3 documents", "1 file left out: HTML made from a text file of the same name")
     documents, _ = read_documents(folder)
     assert [document.id for document in documents] == ["a", "b", "c"]
-    assert read_documents(folder / "c.rst")[0][0].text.startswith("Tea")
+    assert read_documents(folder / "c.rst")[0][0].text.startswith("# Tea")
+
+
+def text_of(folder, name, content):
+    (folder / name).write_text(content)
+    return read_documents(folder / name)[0][0].text.split("\n\n")
+
+
+def test_headings_of_html_are_those_of_markdown(tmp_path):
+    page = "<h1>Top</h1><p>a</p><h2>Sub <b>x</b></h2>text<h3><p>inner</p></h3><p>after</p><h2></h2><p>plain</p><h9>b"
+    paragraphs = text_of(tmp_path, "a.html", page)
+    assert paragraphs == ["# Top", "a", "## Sub x", "text", "### inner", "after", "plain", "b"]
+
+
+def test_headings_of_restructured_text_are_those_of_markdown(tmp_path):
+    # A style is a character with or without a line above; its level is the order in which the styles appear.
+    text = (
+        "=====\n Top\n=====\n\nIntro.\n\nSub\n---\n\nText.\n\n-----\n\nMore.\n\nDeep\n~~~~\n\nOther\n-----\n\n"
+        "Part\n====\n\nToo long for it\n---\n\n====  ====\na     b\n====  ====\n"
+    )
+    paragraphs = [paragraph.strip() for paragraph in text_of(tmp_path, "a.rst", text)]
+    headings = [paragraph for paragraph in paragraphs if paragraph.startswith("#")]
+    assert headings == ["# Top", "## Sub", "### Deep", "## Other", "#### Part"]
+    assert {"Intro.", "Text.", "More.", "Too long for it", "a     b"} < set(paragraphs)

@@ -74,6 +74,20 @@ def test_the_headings_above_are_part_of_the_query_also_if_they_have_text_of_thei
     assert paths["Too s"] == ("Washers", "Short")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.html", "<h1>Washers</h1><h2>Cleaning the filter</h2><p>{}</p><p>{}</p>"),
+        ("a.rst", "Washers\n=======\n\nCleaning the filter\n-------------------\n\n{}\n\n{}\n"),
+    ],
+)
+def test_headings_of_html_and_restructured_text_are_queries(tmp_path, name, content):
+    (tmp_path / name).write_text(content.format(SPIN, LOCK))
+    made = made_queries(read_folder(tmp_path)[0], "headings")
+    assert [query.text for query in made.queries] == ["Washers: Cleaning the filter"]
+    assert [passage.body for passage in made.queries[0].right] == [SPIN, LOCK]
+
+
 @pytest.mark.parametrize("passages", ["document", "paragraph", "sentence", "10"])
 def test_no_passage_crosses_a_heading(passages):
     made = made_queries([doc(WASHER)], "headings", passages=passages)

@@ -545,17 +545,17 @@ def test_the_verdict_says_what_dropping_loses_and_saves():
     )
     lost, threshold = found["Success@5", "all", ""].value - after, np.floor(1000 * tau) / 1000
     assert (
-        f"t: dropping results below {threshold:.3f} loses at most 2 points of Success@5 (95% confidence), "
-        f"{100 * lost:.1f} here; it removes {1 - kept:.0%} of the retrieved documents, and all of them for "
-        f"{silent:.0%} of the unanswerable questions"
+        f"t: drop results below {threshold:.3f}. This loses at most 2 points of Success@5 (95% confidence; "
+        f"{100 * lost:.1f} here) and removes {1 - kept:.0%} of the retrieved documents; {silent:.0%} of the "
+        "unanswerable questions then get no result"
     ) in sentences(result)
 
 
 def test_without_unanswerable_questions_the_verdict_says_nothing_of_them():
     corpus, vectors = singles(unanswerable=0)
     result = run([Table("t", vectors)], corpus, ",loss=0.01")
-    note = next(n for n in sentences(result) if n.startswith("t: dropping results below "))
-    assert "loses at most 1 point of Success@5 (95% confidence), " in note
+    note = next(n for n in sentences(result) if n.startswith("t: drop results below "))
+    assert "loses at most 1 point of Success@5 (95% confidence; " in note
     assert note.endswith("of the retrieved documents")
 
 
@@ -566,13 +566,13 @@ def test_a_hundred_questions_give_a_threshold_on_average():
     assert found["tau", "recommended", ""].value is None
     assert found["tau", "recommended", ""].reason == (
         "a threshold with 95% confidence needs 149 independent questions; the effective number here is 100, enough "
-        "for the threshold recommended_on_average"
+        "for a threshold that holds on average"
     )
     names = ("tau", "loss_limit", "accuracy_at_tau", "kept", "unanswerable_dropped")
     assert None not in {found[n, "recommended_on_average", ""].value for n in names}
     assert found["loss_limit", "recommended_on_average", ""].value <= 0.02
-    note = next(n for n in sentences(result) if n.startswith("t: dropping results below "))
-    assert "loses at most 2 points of Success@5 on average, without 95% confidence, 1.0 here" in note
+    note = next(n for n in sentences(result) if n.startswith("t: drop results below "))
+    assert "loses at most 2 points of Success@5 (on average, not with 95% confidence; 1.0 here)" in note
 
 
 def test_few_questions_give_none_and_the_number_that_it_takes():

@@ -10,8 +10,10 @@ import pytest
 
 from embassay.encoders.exported.graph import text_vectors
 from embassay.encoders.exported.pooling import MODES, configured, pool
+from embassay.engine.pool import encode
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.run.resolve import load_encoder
+from embassay.store.cache import VectorCache
 
 RUNTIMES = ("onnx", "openvino")
 GRAPH = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}
@@ -88,6 +90,17 @@ def hub(model, tmp_path_factory):
 @pytest.fixture
 def hub_copy(hub, tmp_path):
     return Path(shutil.copytree(hub, tmp_path / "hub"))
+
+
+@pytest.mark.parametrize("options", ["dim=4", "dim=4,normalize=true", "normalize=true"])
+def test_cut_and_scaled_vectors_follow_from_cached_ones(folders, runtime, tmp_path, options):
+    texts = tuple(("text", text) for text in TEXTS)
+    spec = f"{runtime}:{folders(runtime)}"
+    with VectorCache(tmp_path) as cache:
+        encode(load_encoder(spec), texts, cache, lambda ready: None)
+        vectors, effort = encode(load_encoder(f"{spec},{options}"), texts, cache, lambda ready: None)
+    assert effort.encoded == 0
+    np.testing.assert_allclose(vectors.matrix, load_encoder(f"{spec},{options}").encode(TEXTS), atol=1e-6)
 
 
 def test_it_gives_the_vectors_of_the_original(folders, runtime, original):

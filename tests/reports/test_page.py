@@ -208,7 +208,7 @@ def test_a_verdict_names_the_best_set_and_the_fastest():
     given = found(chance=1 / 3, smallest_difference=0.07, smallest_units=48)
     assert lines_of(given, {"a": 10.0, "b": 2000.0}, own=[ONE]) == [
         "Support: 100 items (7 duplicate rows) in 50 independent units, 90 distinct texts.",
-        "May be the best, of 2: a (80.0% accuracy), b (70.0% accuracy) (95% confidence).",
+        "May be the best, of 2: a (80.0% accuracy), b (70.0%) (95% confidence).",
         "Minimum detectable difference: 7.0 points (48 units, 80% power). "
         "To show a difference of 2.0 points, add about 1,125 items in 540 units (there are 48).",
         "One finding.",
@@ -234,7 +234,7 @@ def test_below_chance_the_first_is_the_highest_and_nobody_is_recommended_for_spe
 def test_a_value_below_chance_whose_interval_is_not_is_not_called_below():
     assert "below" not in lines_of(found(chance=0.82), values={"a": 0.8, "b": 0.79})[1]
     assert lines_of(found(chance=0.82))[1].endswith(
-        "a (80.0% accuracy), b (70.0% accuracy, below chance (82.0%)) (95% confidence)."
+        "a (80.0% accuracy), b (70.0%, below chance (82.0%)) (95% confidence)."
     )
 
 
@@ -308,11 +308,11 @@ def test_a_headline_in_points_and_in_numbers():
     points = Column("C1 − null", "accuracy", format="points")
     given, figures = found(smallest_difference=0.05, smallest_units=50), {"a": 0.123, "b": -0.1}
     lines = lines_of(given, headline=points, values=figures)
-    assert lines[1].startswith("May be the best, of 2: a (+12.3 points C1 − null), b (−10.0 points C1 − null) (95%")
+    assert lines[1].startswith("May be the best, of 2: a (+12.3 points C1 − null), b (−10.0 points) (95%")
     assert lines[2].startswith("Minimum detectable difference: 5.0 points (50 units, 80% power).")
     numbers = Column("synonym − negation", "accuracy", format="number")
     lines = lines_of(replace(given, leader="Highest"), headline=numbers, values={"a": 0.2, "b": -0.1})
-    assert lines[1].startswith("May be the highest, of 2: a (0.200 synonym − negation), b (−0.100 synonym − negation)")
+    assert lines[1].startswith("May be the highest, of 2: a (0.200 synonym − negation), b (−0.100)")
     assert lines[2].startswith("Minimum detectable difference: 0.050 (50 units, 80% power).")
 
 
@@ -747,7 +747,7 @@ def test_a_column_can_leave_its_interval_out():
     ("style", "written", "family", "question"),
     [
         ("percent", "+12.5 points", "reference", "reference"),
-        ("points", "+12.5 points", "baseline", "lexical baseline"),
+        ("points", "+12.5 points", "baseline", "best lexical baseline"),
         ("number", "+0.125", "all", "all pairs"),
     ],
 )

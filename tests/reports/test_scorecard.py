@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
-from embassay.reports.scorecard import LONGEST_NAME, MOST_ENCODERS, legend, scorecard, shortened
+from embassay.reports.scorecard import LONGEST_NAME, WHERE_CUT, legend, scorecard, shortened
 from embassay.reports.summary import LINES, grouped, show_summary, told_together
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
@@ -51,13 +51,13 @@ def test_marks_follow_from_where_the_interval_lies():
         row("random", 0.49, 0.4, 0.6),
     ]
     assert lines_of(result_of(rows))[-4:] == [
-        "above                80.0% +",
+        "above                80.0% ▲",
         "few                    60.0%",
         "around  52.0% ? [40.0, 60.0]",
-        "below                20.0% −",
+        "below                20.0% ▼",
     ]
     # Where there is no room for the interval, the mark stays.
-    assert lines_of(result_of(rows), 20)[-2:] == ["around    52.0% ?", "below     20.0% −"]
+    assert lines_of(result_of(rows), 20)[-2:] == ["around    52.0% ?", "below     20.0% ▼"]
     assert legend(scorecard(result_of(rows), {"d": layout()})).endswith("; no mark: under 10 units")
     assert "no mark" not in legend(scorecard(result_of(rows[:2]), {"d": layout()}))
 
@@ -75,7 +75,7 @@ def test_where_chance_is_not_known_there_is_no_mark():
 def test_a_difference_of_shares_has_a_sign():
     points = {"d": layout("Composition", Column("C1 − null", "accuracy", format="points"))}
     card = scorecard(result_of([row("a", 0.6, 0.5, 0.7), row("b", -0.2, -0.3, -0.1)], chance=0.0), points)
-    assert card.questions[0].cells == {"a": "+60.0 +", "b": "−20.0 −"}
+    assert card.questions[0].cells == {"a": "+60.0 ▲", "b": "−20.0 ▼"}
 
 
 def test_candidates_are_ordered_by_their_mean_rank_and_baselines_come_last():
@@ -107,15 +107,25 @@ def test_where_higher_is_not_better_it_does_not_order():
 def test_more_candidates_than_fit_are_counted():
     rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
     lines = lines_of(result_of(rows))
-    assert lines[-1] == f"and {30 - MOST_ENCODERS} more candidates: embassay show"
+    assert lines[-1] == f"and {30 - WHERE_CUT} more candidates: embassay show"
     assert lines[4].startswith("e29 ")
+
+
+def test_where_not_all_fit_models_have_a_line_before_word_counts():
+    rows = [row(f"count{n}", 0.9 - n / 100, None, None) for n in range(30)] + [row("model", 0.1, None, None)]
+    result = result_of(rows)
+    encoders = tuple(replace(e, parameters=1000 if e.name == "model" else None) for e in result.encoders)
+    lines = lines_of(replace(result, encoders=encoders))
+    assert lines[-2].split() == ["model", "10.0%"]
+    assert "count0" in lines[-1 - WHERE_CUT]
+    assert not any(line.startswith("model") for line in lines_of(result))
 
 
 def test_an_encoder_without_a_figure_has_a_dash():
     rows = [row("a", 0.6, 0.5, 0.7), row("bm25", 0.6, 0.5, 0.7, corpus="e"), row("a", 0.6, 0.5, 0.7, corpus="e")]
     verdicts = tuple(Verdict("d", name, "accuracy", 100, 50, candidates=("a",), chance=0.1) for name in "ce")
     lines = lines_of(result_of(rows, baselines=("bm25",), verdicts=verdicts))
-    assert lines[-1].split() == ["bm25", "–", "60.0%", "+"]
+    assert lines[-1].split() == ["bm25", "–", "60.0%", "▲"]
 
 
 @pytest.mark.parametrize(("text", "longest"), [("abc", 3), ("abcdef", 5), ("a" * 100, 32)])
@@ -193,6 +203,7 @@ def test_a_title_that_the_sentence_repeats_is_left_out():
     said = Finding("high", "May be the best, of 3: a.", "May be the best", diagnostic="d", corpus="c")
     assert told_together([said]) == "d on c: May be the best, of 3: a."
     alone = Finding("medium", "a knows little.", "Unknown words", encoder="a")
+    assert told_together([said], with_place=False) == "May be the best, of 3: a."
     assert told_together([alone]) == "Unknown words. a knows little."
 
 
@@ -206,7 +217,7 @@ def test_figures_of_further_encoders_are_written_as_they_are_meant(style, writte
 
 def test_many_further_encoders_are_counted():
     group = [finding(1, f"e{n}") for n in range(12)]
-    assert "Also: e1, e2, e3, e4, e5, e6 and 5 more." in told_together(group)
+    assert "Also: e1, e2, e3, e4 and 7 more." in told_together(group)
 
 
 def test_control_characters_of_labels_are_made_visible():

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from embassay.run.advice import SHORT, advice, smallest_visible, words_in
+from embassay.run.advice import SHORT, advice, smallest_visible, visible_differences, words_in
 from embassay.samples.choice import Choice
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
@@ -55,13 +55,14 @@ def test_questions_that_share_documents_are_said_to_depend():
 
 
 def test_the_size_is_turned_into_points():
-    (line,) = told(retrieval([LONG], questions=80))
+    (line,) = visible_differences(retrieval([LONG], questions=80))
     # z = 1.96 + 0.8416; z·√(0.2/80) = 0.140
     assert line == (
-        "this size can show differences of about 14 points (80% power, if two encoders disagree on 20% of the items)"
+        "estimate: this size can show differences of about 14 points (80% power, if two encoders disagree on 20% of "
+        "the items)"
     )
-    dependent = told(retrieval([LONG], units=[f"u{n // 8}" for n in range(80)]))
-    assert "differences of about 14 to 40 points" in dependent[-1]
+    (dependent,) = visible_differences(retrieval([LONG], units=[f"u{n // 8}" for n in range(80)]))
+    assert "differences of about 14 to 40 points" in dependent
 
 
 def test_a_size_follows_the_formula_and_is_at_most_everything():
@@ -71,9 +72,10 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
 
 
 def test_built_in_corpora_and_other_shapes_have_no_size_in_points():
-    assert told(retrieval([LONG], builtin=True)) == []
+    builtin = retrieval(["Install"], builtin=True)
+    assert told(builtin) == list(visible_differences(builtin)) == []
     samples = tuple(
         Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3)
     )
-    assert "points" in told(Corpus("x", "choice", samples))[0]
-    assert told(Corpus("x", "pairs", samples)) == []
+    assert "points" in next(visible_differences(Corpus("x", "choice", samples)))
+    assert list(visible_differences(Corpus("x", "pairs", samples))) == []

@@ -7,7 +7,7 @@ import pytest
 from embassay.corpora.queries.made import SOURCES
 from embassay.layout import Column
 from embassay.reports.words import verdict
-from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict
+from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.run.findings import Decision, findings_of
 
 ACCURACY = Column("accuracy", "accuracy")
@@ -30,8 +30,8 @@ def found(**changes):
     return Verdict("d", "c", "accuracy", 100, 50, **{**usual, **changes})
 
 
-def gap(difference, low, high, p):
-    return {"difference": difference, "low": low, "high": high, "p": p}
+def gap(difference, low, high, p, detectable=None):
+    return {"difference": difference, "low": low, "high": high, "p": p, "smallest_difference": detectable}
 
 
 def result_of(given, rows=None, builtin=False, price=None):
@@ -80,7 +80,7 @@ def lines(given, headline=ACCURACY, speed=None, **options):
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
     assert lines(found()) == [
-        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence). "
+        "May be the best, of 3: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
 
@@ -88,7 +88,7 @@ def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_wors
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(found(**everyone)) == [
-        "May be the best, of 3: a (80.0% accuracy), b (70.0% accuracy), c (50.0% accuracy) (95% confidence)."
+        "May be the best, of 3: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
     ]
 
 
@@ -107,7 +107,7 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(found(leader="Highest")) == [
-        "May be the highest, of 3: a (80.0% accuracy), b (70.0% accuracy) (95% confidence). "
+        "May be the highest, of 3: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
@@ -127,13 +127,13 @@ def test_a_long_list_of_worse_candidates_is_cut():
     many = tuple(f"e{n}" for n in range(12))
     given = found(candidates=many, best_set=("e0",), rank_low=dict.fromkeys(many, 2))
     (told,) = [f.sentence for f in decided(given, rows=dict.fromkeys(many, (0.8, 0))) if "Significantly" in f.sentence]
-    assert told.endswith("another candidate: e1, e2, e3, e4, e5, e6 and 5 more.")
+    assert told.endswith("another candidate: e1, e2, e3 and 8 more.")
 
 
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
     told = lines(found(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
-    assert "e5 (80.0% accuracy) and 3 more (95% confidence)." in told[0]
+    assert "e5 (80.0%) and 3 more (95% confidence)." in told[0]
     assert "e6" not in told[0]
 
 
@@ -285,6 +285,10 @@ def test_findings_of_one_title_begin_with_the_best_encoder():
     result = replace(result_of(found()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c")))
     told = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.quantity == ""]
     assert told == ["a.", "b.", "c.", "All."]
+    # An encoder with learnt parameters comes before word counts.
+    models = tuple(replace(encoder, parameters=9 if encoder.name == "c" else None) for encoder in result.encoders)
+    told = findings_of(replace(result, encoders=models), {"d": ACCURACY})
+    assert [finding.sentence for finding in told if finding.quantity == ""] == ["c.", "a.", "b.", "All."]
 
 
 def test_what_limits_the_whole_run_is_a_finding():
@@ -329,7 +333,7 @@ def test_those_of_the_best_set_come_first():
     gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
     given = found(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
     told = [line.split(" ")[0] for line in lines(given) if "than bm25" in line]
-    assert told == ["e7", "e8", *(f"e{n}" for n in range(7))]
+    assert told == ["e8", "e7", *(f"e{n}" for n in range(7))]
 
 
 def test_a_difference_without_common_items_is_not_told():
@@ -346,9 +350,7 @@ def test_a_difference_without_common_items_is_not_told():
 def test_the_minimum_detectable_difference(style, written):
     given = found(smallest_difference=0.07, smallest_units=1048)
     told = decided(given, headline=replace(ACCURACY, format=style))[-1]
-    assert told.sentence == (
-        f"Minimum detectable difference: {written} (1,048 units, 80% power, least precise pair with the reference)."
-    )
+    assert told.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
     assert told.severity == "medium"
     assert not any("detectable" in line for line in lines(found()))
 
@@ -361,13 +363,86 @@ def test_the_minimum_detectable_difference(style, written):
         (0.2, 100, "To show a difference of 10.0 points, add about 300 items."),
         (0.2, 50, "To show a difference of 10.0 points, add about 300 items in 150 units (there are 50)."),
         (0.08, 100, "To show a difference of 5.0 points, add about 156 items."),
-        (0.05, 100, ""),
+        (0.05, 100, ""),  # small enough
     ],
 )
 def test_a_large_minimum_says_how_many_items_more_it_takes(detectable, units, action):
     told = decided(found(smallest_difference=detectable, smallest_units=units))[-1]
     assert told.action == action
-    assert told.severity == ("medium" if action else "low")
+    assert told.severity == "medium"
+
+
+def precision_of(**changes):
+    (told,) = [f for f in decided(found(smallest_difference=0.5, smallest_units=100, **changes)) if "detect" in f.title]
+    return told
+
+
+def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
+    against_bm25 = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.2), "b": gap(0.1, -0.1, 0.3, 0.4, 0.5)}
+    against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
+    told = precision_of(baseline="bm25", against_baseline=against_bm25, reference="b", against_reference=against_b)
+    assert told.sentence == (
+        "Minimum detectable difference: 20.0 points between a and bm25, 30.0 points between a and b "
+        "(100 units, 80% power)."
+    )
+    # (0.2/0.1)² − 1 = 3 times 100 items
+    assert told.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
+    assert told.value == 0.2
+
+
+def test_a_difference_that_is_significant_needs_no_more_items():
+    better = {"a": gap(0.4, 0.3, 0.5, 0.001, 0.2)}
+    against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3)}
+    told = precision_of(baseline="bm25", against_baseline=better, reference="b", against_reference=against_b)
+    assert told.action == "To show a difference of 15.0 points between a and b, add about 300 items."
+    told = precision_of(baseline="bm25", against_baseline=better)
+    assert (told.severity, told.action) == ("low", "")
+
+
+def test_where_the_first_is_the_reference_the_runner_up_decides():
+    against_a = {"b": gap(-0.1, -0.3, 0.1, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
+    told = precision_of(reference="a", against_reference=against_a)
+    assert told.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
+
+
+def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
+    told = decided(
+        found(
+            baseline="tfidf",
+            against_baseline={"a": gap(0.1, -0.1, 0.3, 0.4)},
+            second_baseline="bm25",
+            against_second_baseline={"a": gap(0.2, 0.12, 0.28, 0.001)},
+        )
+    )
+    (comparison,) = [finding for finding in told if "tfidf" in finding.title]
+    assert comparison.sentence == (
+        "a is not shown to be better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
+        "It is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001."
+    )
+
+
+def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
+    nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
+    result = result_of(found(**nobody), rows={"bm25": (0.6, 0)})
+    of_bm25 = Finding(
+        "medium", "bm25: drop results below 0.4.", "Threshold", diagnostic="d", corpus="c", encoder="bm25"
+    )
+    failed = replace(result, findings=(of_bm25,), failures=(Failure("a", "", "", "no such file"),))
+    told = findings_of(failed, {"d": ACCURACY})
+    assert [(finding.severity, finding.title) for finding in told] == [("high", "No candidate finished")]
+    titles = [finding.title for finding in findings_of(replace(failed, failures=()), {"d": ACCURACY})]
+    assert titles == ["Only baselines", "Threshold"]
+
+
+def test_a_search_test_alone_says_that_negation_was_not_tested():
+    def titles(*diagnostics):
+        given = found()
+        verdicts = tuple(replace(given, diagnostic=name, quantity="") for name in diagnostics)
+        return [finding.title for finding in findings_of(replace(result_of(given), verdicts=verdicts), {})]
+
+    assert titles("retrieval") == ["Negation was not tested"]
+    assert titles("retrieval", "negated_antonyms") == []
+    assert titles("similarity") == []
 
 
 def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():

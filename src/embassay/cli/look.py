@@ -6,12 +6,11 @@ from contextlib import nullcontext
 from typing import Any
 
 from rich.console import Console
-from rich.text import Text as RichText
 
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError
-from embassay.reports.terminal import stdout
-from embassay.run.advice import advice
+from embassay.reports.terminal import print_line, stdout
+from embassay.run.advice import advice, visible_differences
 from embassay.run.candidates import Entry
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
@@ -38,7 +37,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
     for corpus in plan.corpora:
         _show_corpus(corpus, console)
     for remark in plan.remarks:
-        console.print(RichText(remark), soft_wrap=True)
+        print_line(console, remark, indent=2)
     folder = request.cache_folder
     with VectorCache(folder) if folder else nullcontext() as cache:
         for entry in plan.entries:
@@ -66,9 +65,11 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
     ]
     if corpus.filtered_with:
         lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
-    lines += [f"  {note}" for note in (*corpus.notes, *advice(corpus))]
+    lines += [f"  {note}" for note in (*corpus.notes, *advice(corpus), *visible_differences(corpus))]
+    for line in lines:
+        print_line(console, line, indent=4)
     for sample in corpus.samples[:SAMPLES]:
-        lines.append(f"  sample {sample.id}:")
+        print_line(console, f"  sample {sample.id}:", indent=4)
         sample_fields = sample.fields()
         fields = corpus.shown(sample.id)
         width = max(11, *map(len, fields))
@@ -76,9 +77,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
             # Texts that the corpus adds to those of the sample are already truncated.
             if sample_fields.get(name) == text:
                 text = _truncated(text)
-            lines.append(f"    {name:<{width}} {text}")
-    for line in lines:
-        console.print(RichText(line), soft_wrap=True)
+            print_line(console, f"    {name:<{width}} {text}", indent=width + 5)
 
 
 def _truncated(text: str) -> str:
@@ -116,7 +115,7 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
         lines.append(f"  prompt before each {role}: {prompt!r}")
     lines += [f"  {warning}" for warning in card.warnings]
     for line in lines:
-        console.print(RichText(line), soft_wrap=True)
+        print_line(console, line, indent=4)
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:

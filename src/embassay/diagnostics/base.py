@@ -25,7 +25,7 @@ from embassay.engine.pending import Pending, Submit
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdict
 from embassay.stats.best import Standings
-from embassay.stats.detectable import precision_of
+from embassay.stats.detectable import precision_of, precision_of_pair
 from embassay.stats.families import Family, PairedDifference, Roles
 from embassay.stats.noninferiority import Headline
 from embassay.stats.shares import PooledShare
@@ -338,8 +338,9 @@ def verdict(
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
     if precision is not None and precision.units < MIN_UNITS:
         precision = None
-    reference, against_reference = _against("reference", differences)
-    baseline, against_baseline = _against("baseline", differences)
+    reference, against_reference = _against("reference", differences, headline)
+    baseline, against_baseline = _against("baseline", differences, headline)
+    second_baseline, against_second_baseline = _against("second_baseline", differences, headline)
     return Verdict(
         scores[0].origin.diagnostic,
         scores[0].origin.corpus,
@@ -365,6 +366,8 @@ def verdict(
         against_reference=against_reference,
         baseline=baseline,
         against_baseline=against_baseline,
+        second_baseline=second_baseline,
+        against_second_baseline=against_second_baseline,
         chance=chance,
         smallest_difference=precision.minimum_detectable_difference if precision else None,
         smallest_units=precision.units if precision else None,
@@ -381,7 +384,7 @@ def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str,
 
 
 def _against(
-    family: Family, differences: Sequence[PairedDifference]
+    family: Family, differences: Sequence[PairedDifference], headline: Headline
 ) -> tuple[str | None, dict[str, dict[str, float | None]]]:
     """Return the opponent of a family, and by candidate the difference from it."""
     opponent: str | None = None
@@ -389,8 +392,22 @@ def _against(
     for pair in differences:
         if pair.family == family:
             opponent = pair.b
-            gaps[pair.a] = {"difference": pair.difference, "low": pair.low, "high": pair.high, "p": pair.p_adjusted}
+            gaps[pair.a] = {
+                "difference": pair.difference,
+                "low": pair.low,
+                "high": pair.high,
+                "p": pair.p_adjusted,
+                "smallest_difference": _smallest_difference(pair, headline),
+            }
     return opponent, gaps
+
+
+def _smallest_difference(pair: PairedDifference, headline: Headline) -> float | None:
+    """Return the minimum detectable difference of two encoders; None where nothing is called better or worse."""
+    if pair.units < MIN_UNITS:
+        return None
+    precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
+    return precision.minimum_detectable_difference if precision else None
 
 
 def unranked(scores: Sequence[ItemScores]) -> Verdict:

@@ -10,10 +10,12 @@ from embassay.formatting import counted, interval, number, visible
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Result, Row, Verdict
 
-BETTER, WORSE, OPEN = "+", "−", "?"
+BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
 MOST_ENCODERS = 10
-"""Candidates of a scorecard at most; the others are counted in a line below it."""
+"""Candidates of a scorecard at most."""
+WHERE_CUT = 8
+"""Candidates of a scorecard that has not room for all; the others are counted in a line below it."""
 MOST_LINES = 20
 """Lines of a scorecard at most."""
 NARROWEST = 9
@@ -66,11 +68,14 @@ class Scorecard:
         By their mean rank, the best first.
     baselines
         They stand below the candidates. Random vectors are left out: the marks compare with chance.
+    models
+        The candidates with learnt parameters. Where not all candidates fit, they have a line before word counts do.
     """
 
     candidates: tuple[str, ...]
     baselines: tuple[str, ...]
     questions: tuple[Question, ...]
+    models: frozenset[str] = frozenset()
 
     def lines(self, width: int, most: int = MOST_LINES) -> Iterator[str]:
         """Yield the lines of the scorecard; questions that do not fit beside each other follow below.
@@ -84,8 +89,8 @@ class Scorecard:
         """
         name_width = max(map(len, self._names(width, (*self.candidates, *self.baselines))), default=0)
         room = width - name_width
-        blocks = _blocks([_width(question, question.cells.values()) for question in self.questions], room)
-        compact_blocks = _blocks([_width(question, question.short.values()) for question in self.questions], room)
+        blocks = column_blocks([_width(question, question.cells.values()) for question in self.questions], room)
+        compact_blocks = column_blocks([_width(question, question.short.values()) for question in self.questions], room)
         # Intervals are written only where they cost no further block, and no column is wider than the terminal.
         widest = max((_width(question, question.cells.values()) for question in self.questions), default=0)
         with_intervals = len(blocks) == len(compact_blocks) and GAP + widest <= room
@@ -112,8 +117,11 @@ class Scorecard:
     def _shown(self, most: int, blocks: int) -> tuple[str, ...]:
         """Return the encoders that have a line where each block may have its part of ``most`` lines."""
         lines_of_block = most // max(blocks, 1) - HEADING_LINES
-        number = min(MOST_ENCODERS, lines_of_block - len(self.baselines))
-        return (*self.candidates[: max(number, 2)], *self.baselines)
+        most_encoders = MOST_ENCODERS if len(self.candidates) <= MOST_ENCODERS else WHERE_CUT
+        number = min(most_encoders, lines_of_block - len(self.baselines))
+        models_first = sorted(self.candidates, key=lambda name: name not in self.models)
+        with_line = models_first[: max(number, 2)]
+        return (*(name for name in self.candidates if name in with_line), *self.baselines)
 
     def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
         """Return names as they stand at the left of a line."""
@@ -129,7 +137,7 @@ def _width(question: Question, cells: Iterable[str]) -> int:
     return max(widest_cell, min(longest_word, LONGEST_WORD), NARROWEST)
 
 
-def _blocks(widths: Sequence[int], room: int) -> list[range]:
+def column_blocks(widths: Sequence[int], room: int) -> list[range]:
     """Return which columns stand beside each other, from left to right; one at least in each block."""
     blocks: list[range] = []
     start, used = 0, 0
@@ -175,12 +183,13 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
             questions.append(_question(result, verdict, layout.title, layout.headline.columns[0]))
     baselines = [e.name for e in result.encoders if e.baseline and e.spec.split(",")[0] != "random"]
     candidates = _by_mean_rank([e.name for e in result.encoders if not e.baseline], questions)
-    return Scorecard(tuple(candidates), tuple(baselines), tuple(questions))
+    models = frozenset(encoder.name for encoder in result.encoders if encoder.parameters)
+    return Scorecard(tuple(candidates), tuple(baselines), tuple(questions), models)
 
 
 def legend(card: Scorecard) -> str:
     """Return what the marks mean."""
-    marks = f"{BETTER} better than chance, {WORSE} worse than chance, {OPEN} not shown to differ from chance (95%)"
+    marks = f"{BETTER} better than chance, {WORSE} worse, {OPEN} not shown to differ (95%)"
     for question in card.questions:
         if question.chance is not None and any(cell[-1:] in "0123456789%" for cell in question.short.values()):
             return f"{marks}; no mark: under {MIN_UNITS} units"

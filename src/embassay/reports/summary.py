@@ -23,7 +23,7 @@ FEWER_LINES = 16
 """Lines of the scorecard where failures need some."""
 MOST_ACTIONS = 3
 MOST_FAILURES = 2
-ALSO = 6
+ALSO = 4
 """Further encoders that are named with a finding at most."""
 
 
@@ -87,9 +87,10 @@ def _actions(result: Result) -> list[str]:
 def _findings(result: Result, speed: Mapping[str, float], width: int, room: int) -> tuple[list[str], int]:
     """Return the lines of the most important findings that fit, and how many findings do not."""
     groups = grouped(result.findings)
+    has_sections = len({(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}) > 1
     lines: list[str] = []
     for place, group in enumerate(groups):
-        statement = told_together(group)
+        statement = told_together(group, with_place=has_sections)
         if group[0].title.startswith("May be the best"):
             statement = " ".join([statement, *_costs(result, group[0], speed)])
         bullet = _bullet(statement, width)
@@ -116,10 +117,18 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def told_together(group: Sequence[Finding]) -> str:
-    """Return the first finding of a group in full, and the other encoders of which it is true with their figures."""
+def told_together(group: Sequence[Finding], *, with_place: bool = True) -> str:
+    """Return the first finding of a group in full, and the other encoders of which it is true with their figures.
+
+    Parameters
+    ----------
+    with_place
+        Whether diagnostic and corpus are named; not needed where the run has only one of each.
+    """
     first, others = group[0], group[1:]
-    place = f"{first.diagnostic} on {first.corpus}" if first.diagnostic else first.corpus
+    place = ""
+    if with_place:
+        place = f"{first.diagnostic} on {first.corpus}" if first.diagnostic else first.corpus
     if first.title.lower() in first.sentence.lower():
         parts = [f"{place}: {first.sentence}" if place else first.sentence]
     else:

@@ -296,7 +296,12 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     return replace(table, signatures=_signatures(shown))
 
 
-FAMILIES = {"reference": "reference", "baseline": "lexical baseline", "all": "all pairs"}
+FAMILIES = {
+    "reference": "reference",
+    "baseline": "best lexical baseline",
+    "second_baseline": "second lexical baseline",
+    "all": "all pairs",
+}
 """The names of the families of comparisons in tables."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from embassay.formatting import visible
 from embassay.layout import Layout
+from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
 from embassay.reports.words import verdict, whole_run
 from embassay.result import Result
@@ -17,7 +19,7 @@ from embassay.result import Result
 PLAIN_WIDTH = 110
 """Columns where standard output is not a terminal."""
 WHOLE = 1000
-"""Columns that a table may take; what a terminal is narrower than, it wraps."""
+"""Columns that a table may take where standard output is not a terminal."""
 
 
 def show(
@@ -77,18 +79,46 @@ class _Output(Console):
 
 
 def _print_table(table: Table, console: Console) -> None:
-    """Print a table whole, however narrow the terminal: a name is never cut; remarks stand below it."""
+    """Print a table whole: a name is never cut; columns for which a terminal is too narrow and remarks stand below."""
     remarks = list(dict.fromkeys(c.remark for row in table.rows for c in row if c.remark and c.remark != BASELINE))
-    drawn = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    columns = []
     for place, name in enumerate(table.head):
-        drawn.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
-    for row in table.rows:
-        drawn.add_row(*(_cell(cell, remarks) for cell in row))
+        columns.append([Text(name), *(_cell(row[place], remarks) for row in table.rows)])
+    labels, *figures = columns
+    blocks = [range(len(figures))]
+    if console.is_terminal:
+        room = console.width - _width(labels)
+        blocks = column_blocks([_width(column) for column in figures], room)
     width, console.width = console.width, max(console.width, WHOLE)
-    console.print(drawn)
+    for block in blocks:
+        console.print(_drawn([labels, *figures[block.start : block.stop]]))
     console.width = width
     for place, remark in enumerate(remarks, 1):
         console.print(Text(f"({place}) {remark}", style="dim"))
+
+
+def _width(column: Sequence[Text]) -> int:
+    return max(cell.cell_len for cell in column)
+
+
+def _drawn(columns: Sequence[Sequence[Text]]) -> RichTable:
+    """Return columns, each with its heading first, beside each other."""
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    for place, column in enumerate(columns):
+        drawn.add_column(column[0], justify="left" if place == 0 else "right", no_wrap=True)
+    for row in zip(*(column[1:] for column in columns), strict=True):
+        drawn.add_row(*row)
+    return drawn
+
+
+def print_line(console: Console, line: str, indent: int = 0) -> None:
+    """Print a line; a terminal gets it wrapped, its further lines indented by so many columns."""
+    lines = [line]
+    if console.is_terminal:
+        indent = min(indent, console.width // 2)
+        lines = textwrap.wrap(line, console.width, subsequent_indent=" " * indent, break_on_hyphens=False) or [line]
+    for part in lines:
+        console.print(Text(part), soft_wrap=True)
 
 
 def _bullets(lines: Iterable[str]) -> RichTable:

@@ -25,10 +25,9 @@ WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def advice(corpus: Corpus[Any]) -> Iterator[str]:
-    """Yield what to know about a corpus before it is encoded, a sentence each.
+    """Yield what limits the answer of a corpus, a sentence each: short passages, and questions that share documents.
 
-    Short passages, questions that share right documents, and the smallest difference that its size can show. Nothing is
-    said of built-in corpora, which decide nothing.
+    Nothing is said of built-in corpora, which decide nothing.
     """
     if corpus.builtin:
         return
@@ -39,13 +38,21 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
             f"{audit.units:,} units (effective number {audit.effective_units:,.0f}); {_unit_option(corpus)}"
         )
-    if corpus.shape in OF_SHARES:
+
+
+def visible_differences(corpus: Corpus[Any]) -> Iterator[str]:
+    """Yield which differences the size of a corpus can show, as an estimate before anything is encoded.
+
+    A run states the minimum detectable difference instead, which rests on the vectors.
+    """
+    audit = corpus.audit()
+    if corpus.shape in OF_SHARES and not corpus.builtin:
         # Items of one unit may tell as much as independent ones, or together no more than a single item.
         largest = f"{100 * smallest_visible(audit.effective_units):.0f}"
         smallest = f"{100 * smallest_visible(audit.items):.0f}"
         points = largest if largest == smallest else f"{smallest} to {largest}"
         yield (
-            f"this size can show differences of about {points} points "
+            f"estimate: this size can show differences of about {points} points "
             f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
         )
 

@@ -22,7 +22,11 @@ ALPHA = 0.05
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
 NAMED = 6
-"""Encoders that a sentence names at most."""
+"""Candidates of the best set that a sentence names at most."""
+NAMED_WORSE = 3
+"""Worse candidates that a sentence names at most."""
+OF_NEGATION = ("negated_antonyms", "minimal_pairs")
+"""The diagnostics that tell whether an encoder notices a negation."""
 SMALL = 0.05
 """A minimum detectable difference of at most this needs no warning."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
@@ -35,7 +39,7 @@ WORDS_PER_TOKEN = 0.4
 """Words for each token that a passage may have, so that text with code in it fits too."""
 UNIT_OF_QUESTIONS = "If the questions were written independently of each other, add unit=question to -c."
 Gap = Mapping[str, float | None]
-"""A difference from an opponent: ``difference``, ``low``, ``high`` and ``p``."""
+"""A difference from an opponent: ``difference``, ``low``, ``high``, ``p`` and perhaps ``smallest_difference``."""
 
 
 def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:
@@ -57,6 +61,10 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
         if verdict.quantity:
             findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
     findings += _best_first(result)
+    if all(encoder.baseline for encoder in result.encoders) and result.failures:
+        # The user asked about other encoders. What was found about the baselines is in the tables.
+        findings = [finding for finding in findings if not finding.encoder]
+    findings += _negation_not_tested(result)
     if any(corpus.builtin for corpus in result.corpora):
         findings.append(_builtin())
     findings += [finding for corpus in result.corpora for finding in _few_units(corpus)]
@@ -66,7 +74,11 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
 
 
 def _best_first(result: Result) -> list[Finding]:
-    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first."""
+    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first.
+
+    Encoders with learnt parameters come before word counts: users choose among them.
+    """
+    models = {encoder.name for encoder in result.encoders if encoder.parameters}
     section_order: dict[tuple[str, str], int] = {}
     encoder_order: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
@@ -74,11 +86,11 @@ def _best_first(result: Result) -> list[Finding]:
         for place, encoder in enumerate(verdict.candidates):
             encoder_order[verdict.diagnostic, verdict.corpus, encoder] = place
 
-    def order(finding: Finding) -> tuple[int, int]:
+    def order(finding: Finding) -> tuple[int, bool, int]:
         section = section_order.get((finding.diagnostic, finding.corpus), len(section_order))
         # A finding about all encoders comes after those about single ones.
         encoder = encoder_order.get((finding.diagnostic, finding.corpus, finding.encoder), len(encoder_order))
-        return section, encoder
+        return section, finding.encoder not in models, encoder
 
     return sorted(result.findings, key=order)
 
@@ -109,8 +121,22 @@ def _builtin() -> Finding:
         "low",
         "Built-in corpora are for trying things out: no best encoder is named on them.",
         "Built-in corpora",
-        action="Run it on your own data: embassay run -c mine=./docs,questions=questions.csv",
+        action="To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
+        "embassay run -c mine=./docs,questions=questions.csv",
     )
+
+
+def _negation_not_tested(result: Result) -> Iterator[Finding]:
+    """Yield that a search test alone does not tell whether an encoder notices a negation."""
+    diagnostics = {verdict.diagnostic for verdict in result.verdicts}
+    has_candidates = any(not encoder.baseline for encoder in result.encoders)
+    if has_candidates and "retrieval" in diagnostics and diagnostics.isdisjoint(OF_NEGATION):
+        yield Finding(
+            "low",
+            "Whether an encoder notices a negation was not tested.",
+            "Negation was not tested",
+            action="To see whether they notice a negation, add -c opposites (built in).",
+        )
 
 
 def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
@@ -165,6 +191,25 @@ def _shorter_passages(encoder: EncoderRecord) -> str:
 
 
 @dataclass(frozen=True)
+class Pair:
+    """Two encoders whose difference decides.
+
+    Attributes
+    ----------
+    name
+        `` between a and b``, as it follows a difference; may be empty.
+    detectable
+        The minimum detectable difference.
+    significant
+        Whether the present difference is significant.
+    """
+
+    name: str
+    detectable: float
+    significant: bool
+
+
+@dataclass(frozen=True)
 class Decision:
     """A verdict with what its findings need: the result that it is of, and how its headline is called and written."""
 
@@ -185,6 +230,9 @@ class Decision:
             yield from self.precision()
         elif v.undefined:
             yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
+        elif self.result.failures:
+            sentence = "No candidate finished; the figures are of baselines."
+            yield self.finding("high", "No candidate finished", sentence)
         else:
             sentence = "The run has only baselines."
             yield self.finding("medium", "Only baselines", sentence, action="Add an encoder with -e.")
@@ -261,7 +309,10 @@ class Decision:
     def best_set(self, ranked: list[str]) -> Finding:
         """Return the best set, with those that it excludes."""
         v = self.verdict
-        best = ", ".join(map(self.figure, v.best_set[:NAMED]))
+        first_name, *other_names = v.best_set[:NAMED]
+        # What the figure is called stands once, with the first.
+        parts = [self.figure(first_name), *(f"{name} ({self.level(name, with_heading=False)})" for name in other_names)]
+        best = ", ".join(parts)
         more = f" and {len(v.best_set) - NAMED} more" if len(v.best_set) > NAMED else ""
         # The leader is called "Highest" where a higher value is not always a better one.
         first, lower = ("best", "worse") if self.is_good else ("highest", "lower")
@@ -317,13 +368,14 @@ class Decision:
         """Write a candidate with its headline figure."""
         return f"{name} ({self.level(name)})"
 
-    def level(self, name: str) -> str:
-        """Write a candidate's headline figure; where its interval lies below chance, say so."""
+    def level(self, name: str, *, with_heading: bool = True) -> str:
+        """Write a candidate's headline value and what it is called; where its interval lies below chance, say so."""
         row, chance = self.rows.get(name), self.verdict.chance
         if row is None:
             return self.headline.heading
-        value = number(row.value, self.headline.format, signed=self.headline.format == "points")
-        level = f"{value} {self.headline.heading}"
+        level = number(row.value, self.headline.format, signed=self.headline.format == "points")
+        if with_heading:
+            level += f" {self.headline.heading}"
         if chance is not None and row.high is not None and row.high < chance:
             level += f", below chance ({number(chance, self.headline.format)})"
         return level
@@ -338,23 +390,42 @@ class Decision:
             for name, gap in self._in_order(v.against_baseline):
                 is_first = name in v.best_set or len(v.candidates) == 1
                 severity = "high" if self.decides and is_first else "low"
-                yield self.comparison(severity, name, v.baseline, gap)
+                yield self.with_second_baseline(self.comparison(severity, name, v.baseline, gap))
         # A lexical baseline may be the reference, too: then both families ask the same.
         if v.reference and v.reference != v.baseline:
             for name, gap in self._in_order(v.against_reference):
                 yield self.comparison("low", name, v.reference, gap)
 
+    def with_second_baseline(self, finding: Finding) -> Finding:
+        """Return a comparison with the best lexical baseline, completed by that with bm25 where it is not the best."""
+        opponent = self.verdict.second_baseline
+        gap = self.verdict.against_second_baseline.get(finding.encoder)
+        if not opponent or not gap or gap["difference"] is None or gap["p"] is None:
+            return finding
+        return replace(finding, sentence=f"{finding.sentence} It is {self.relation(opponent, gap)}.")
+
     def _in_order(self, gaps: Mapping[str, Gap]) -> Iterator[tuple[str, Gap]]:
-        """Yield the defined differences, those of the best set first: the others are called worse already."""
-        for name in sorted(gaps, key=lambda name: name not in self.verdict.best_set):
+        """Yield the defined differences, those of the best set first and in its order: the others are called worse."""
+        best_set = self.verdict.best_set
+        place = {name: number for number, name in enumerate(best_set)}
+        for name in sorted(gaps, key=lambda name: place.get(name, len(best_set))):
             if gaps[name]["difference"] is not None and gaps[name]["p"] is not None:
                 yield name, gaps[name]
 
     def comparison(self, severity: str, name: str, opponent: str, gap: Gap) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
+        relation = self.relation(opponent, gap)
+        title = relation.partition(":")[0]
+        comparison = self.finding(severity, title[0].upper() + title[1:], f"{name} is {relation}.", name)
+        return replace(
+            comparison, value=gap["difference"], low=gap["low"], high=gap["high"], format=self.difference_style
+        )
+
+    def relation(self, opponent: str, gap: Gap) -> str:
+        """Say how a candidate compares with an opponent, with the difference, its interval and its p-value."""
         better, worse = ("better", "worse") if self.verdict.leader == "Best" else ("higher", "lower")
-        difference, p = gap["difference"] or 0.0, gap["p"]
-        if p is None or p > ALPHA:
+        difference = gap["difference"] or 0.0
+        if not _is_significant(gap):
             relation = f"not shown to be {better} or {worse} than {opponent}"
         elif difference > 0:
             relation = f"{better} than {opponent}"
@@ -362,31 +433,60 @@ class Decision:
             relation = f"{worse} than {opponent}"
         amount = number(difference, self.difference_style, signed=True)
         ends = interval(gap["low"], gap["high"], self.difference_style, signed=True)
-        sentence = f"{name} is {relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(p)}."
-        title = relation[0].upper() + relation[1:]
-        found = self.finding(severity, title, sentence, name)
-        return replace(found, value=difference, low=gap["low"], high=gap["high"], format=self.difference_style)
+        return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(gap['p'])}"
 
     def precision(self) -> Iterator[Finding]:
-        """Yield the smallest difference that this many units can show, and how many more a smaller one takes."""
-        detectable, units = self.verdict.smallest_difference, self.verdict.smallest_units
-        if detectable is None or units is None:
+        """Yield the minimum detectable differences of the pairs that decide, and how many items a smaller one takes."""
+        units = self.verdict.smallest_units
+        if self.verdict.smallest_difference is None or units is None:
             return
-        smallest = number(detectable, self.difference_style)
-        support = f"{counted(units, 'unit')}, 80% power"
-        if len(self.verdict.candidates) > 2:
-            support += ", least precise pair with the reference"
-        sentence = f"Minimum detectable difference: {smallest} ({support})."
+        pairs = self.deciding_pairs()
+        style = self.difference_style
+        parts = [f"{number(pair.detectable, style)}{pair.name}" for pair in pairs]
+        sentence = f"Minimum detectable difference: {', '.join(parts)} ({counted(units, 'unit')}, 80% power)."
+        # Where a difference is significant, the present number of items was enough.
+        undecided = next((pair for pair in pairs if not pair.significant), None)
         severity, action = "low", ""
-        target = next((target for target in TARGETS if target <= CLEARLY_BELOW * detectable), None)
-        if detectable > SMALL and target is not None:
-            severity = "medium"
-            # The error of a difference falls with the square root of the number of units.
-            growth = (detectable / target) ** 2 - 1
-            wanted = number(target, self.difference_style)
-            action = f"To show a difference of {wanted}, add {self.further_items(growth, units)}."
-        found = self.finding(severity, "Minimum detectable difference", sentence, action=action)
-        yield replace(found, value=detectable, format=self.difference_style)
+        if undecided is not None:
+            severity, action = "medium", self.more_items(undecided, units)
+        precision = self.finding(severity, "Minimum detectable difference", sentence, action=action)
+        yield replace(precision, value=pairs[0].detectable, format=style)
+
+    def deciding_pairs(self) -> list[Pair]:
+        """Return the pairs that a choice depends on.
+
+        They are the first candidate against the best lexical baseline, and against the reference or, where it is the
+        reference itself, the runner-up against it. Where none of them was tested, it is the least precise pair with the
+        reference, without a name.
+        """
+        v = self.verdict
+        ranked = [name for name in v.candidates if name not in v.left_out] or list(v.candidates)
+        first = ranked[0]
+        chosen: list[tuple[str, str, Gap]] = []
+        if v.baseline and first in v.against_baseline:
+            chosen.append((first, v.baseline, v.against_baseline[first]))
+        if v.reference == first:
+            runner_up = next((name for name in ranked if name in v.against_reference), None)
+            if runner_up is not None:
+                chosen.append((first, runner_up, v.against_reference[runner_up]))
+        elif v.reference and v.reference != v.baseline and first in v.against_reference:
+            chosen.append((first, v.reference, v.against_reference[first]))
+        pairs = []
+        for name, opponent, gap in chosen:
+            detectable = gap.get("smallest_difference")
+            if detectable is not None:
+                pairs.append(Pair(f" between {name} and {opponent}", detectable, _is_significant(gap)))
+        return pairs or [Pair("", v.smallest_difference or 0.0, significant=False)]
+
+    def more_items(self, pair: Pair, units: int) -> str:
+        """Say how many items more a smaller difference of a pair takes; nothing where the present one is small."""
+        target = next((target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable), None)
+        if pair.detectable <= SMALL or target is None:
+            return ""
+        # The error of a difference falls with the square root of the number of units.
+        growth = (pair.detectable / target) ** 2 - 1
+        wanted = number(target, self.difference_style)
+        return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
 
     def further_items(self, growth: float, units: int) -> str:
         """Say how many items more there must be.
@@ -405,11 +505,17 @@ class Decision:
         return further
 
 
+def _is_significant(gap: Gap) -> bool:
+    """Return whether a difference is significant after Holm's correction."""
+    p = gap["p"]
+    return p is not None and p <= ALPHA
+
+
 def _some(labels: list[str]) -> str:
     """Write a list of encoders; of many the first ones, and how many there are besides."""
-    if len(labels) <= NAMED:
+    if len(labels) <= NAMED_WORSE + 1:
         return names(labels)
-    return f"{', '.join(labels[:NAMED])} and {len(labels) - NAMED} more"
+    return f"{', '.join(labels[:NAMED_WORSE])} and {len(labels) - NAMED_WORSE} more"
 
 
 def _rounded_up(number: float) -> int:

@@ -83,7 +83,8 @@ def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> s
     in ``TOLD_BY`` those that are its own: one of them must be given.
     """
     modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
-    order = sorted(modules, key=lambda name: (getattr(modules[name], "PRIORITY", USUAL_PRIORITY), name))
+    priority = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
+    order = sorted(modules, key=lambda name: (priority[name], name))
     recognised = next((name for name in order if _recognises(name, modules[name], function, content)), None)
 
     given = set(options)
@@ -96,6 +97,9 @@ def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> s
     if len(fitting) != 1 or recognised in fitting:
         return recognised
     if recognised:
+        # A loader of one format is surer than one of any table: SQuAD stays SQuAD with an option of tables.
+        if priority[recognised] < priority[fitting[0]]:
+            return recognised
         # An option that is nearly one of the recognised loader's is a typing mistake.
         unknown = given - options_of[recognised]
         if all(nearest(option, options_of[recognised]) for option in unknown):

@@ -121,24 +121,51 @@ def precision_of(
     """
     precisions = []
     for difference in differences:
-        if difference.family == "reference" and difference.error is not None:
-            pair = (values[difference.a], values[difference.b])
-            effective = effective_items(unit, *pair) if of_shares else None
-            precisions.append(
-                Precision(
-                    error=difference.error,
-                    effective_items=effective,
-                    units=difference.units,
-                    items=difference.items,
-                    tests=max(difference.tests, 1),
-                )
-            )
-    if not precisions and len(values) == 1:
+        if difference.family == "reference":
+            precision = precision_of_pair(difference, values, unit, of_shares=of_shares)
+            if precision is not None:
+                precisions.append(precision)
+    has_pairs = any(difference.family == "reference" and difference.error is not None for difference in differences)
+    if not has_pairs and len(values) == 1:
         (items_of_one,) = values.values()
         precisions = _precision_of_one(items_of_one, unit, of_shares)
-    if not of_shares:
-        precisions = [precision for precision in precisions if precision.error > ROUNDING]
     return max(precisions, key=lambda precision: precision.minimum_detectable_difference, default=None)
+
+
+def precision_of_pair(
+    difference: PairedDifference,
+    values: Mapping[str, Floats],
+    unit: Ints,
+    *,
+    of_shares: bool,
+) -> Precision | None:
+    """Return the precision with which a corpus shows the difference of two encoders.
+
+    Parameters
+    ----------
+    difference
+        The difference of any family; the number of its tests counts.
+    values
+        The (n,) item values of both encoders.
+    of_shares
+        Whether the values are shares, for which the minimum detectable difference has a floor.
+
+    Returns
+    -------
+    None for fewer than two units, or if the difference of two means does not vary at all.
+    """
+    if difference.error is None:
+        return None
+    if not of_shares and difference.error <= ROUNDING:
+        return None
+    pair = (values[difference.a], values[difference.b])
+    return Precision(
+        error=difference.error,
+        effective_items=effective_items(unit, *pair) if of_shares else None,
+        units=difference.units,
+        items=difference.items,
+        tests=max(difference.tests, 1),
+    )
 
 
 def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:
@@ -149,6 +176,8 @@ def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Preci
         return []
     # Two independent candidates: the variance of the difference is twice that of one.
     error = math.sqrt(2 * ratio_variance(values[defined], unit[defined]))
+    if not of_shares and error <= ROUNDING:
+        return []
     effective = effective_items(unit, values) if of_shares else None
     return [Precision(error, effective, units, int(defined.sum()))]
 

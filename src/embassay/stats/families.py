@@ -4,6 +4,8 @@
     each candidate against the reference encoder;
 ``baseline``
     each candidate against the best lexical baseline;
+``second_baseline``
+    each candidate against bm25, where tfidf is the best lexical baseline;
 ``chance``
     each candidate against the random encoder;
 ``all``
@@ -30,7 +32,7 @@ from embassay.stats.resample import means
 from embassay.stats.units import Floats, Ints, ratio_variance, unit_sums
 from embassay.types import Draws
 
-Family = Literal["reference", "baseline", "chance", "all"]
+Family = Literal["reference", "baseline", "second_baseline", "chance", "all"]
 Pair = tuple[str, str]
 JUST_ABOVE_0 = sys.float_info.min
 """The end of an interval that is moved to exclude 0."""
@@ -80,9 +82,13 @@ class Roles:
         reference = self.reference or next(iter(self.candidates), None)
         lexical = [name for name in self.lexical if not np.isnan(values.get(name, np.nan))]
         best_lexical = max(lexical, key=lambda name: values[name], default=None)
+        # bm25 is what most search engines rank by: users ask about it even where tfidf has the higher value.
+        first_lexical = next(iter(lexical), None)
+        second_lexical = first_lexical if first_lexical != best_lexical else None
         opponents: list[tuple[Family, str | None]] = [
             ("reference", reference),
             ("baseline", best_lexical),
+            ("second_baseline", second_lexical),
             ("chance", self.chance),
         ]
         questions = []

@@ -270,7 +270,7 @@ def _check_references(data: Content) -> None:
             if part == "series":
                 # The data of a series may use the same field names for something else.
                 continue
-            for field in ("a", "b", "best", "reference", "baseline"):
+            for field in ("a", "b", "best", "reference", "baseline", "second_baseline"):
                 if record.get(field) is not None:
                     _check_known(record, field, encoders, place)
     _check_verdicts(data)

@@ -1,4 +1,7 @@
-"""HTML and reStructuredText as plain paragraphs: the visible text, without tags, directives and markup."""
+"""HTML and reStructuredText as plain paragraphs: the visible text, without tags, directives and markup.
+
+Headings become headings of Markdown (``## Title``), so that the sections of all formats are found in the same way.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ BLOCKS = frozenset(
     "table tbody tfoot thead tr ul".split()
 )
 """HTML elements that begin and end a paragraph."""
+HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### ", "h4": "#### ", "h5": "##### ", "h6": "###### "}
+"""By HTML element the mark of a heading in Markdown."""
 SPACES = frozenset({"br", "td", "th", "img", "input", "button"})
 """HTML elements that separate words without ending a paragraph."""
 
@@ -42,6 +47,7 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self._paragraphs: list[str] = []
         self._current: list[str] = []
+        self._mark = ""
         self._unread: list[str] = []
 
     def text(self) -> str:
@@ -56,6 +62,7 @@ class _Page(HTMLParser):
             self._unread.append(tag)
         elif tag in BLOCKS:
             self._end_paragraph()
+            self._mark = HEADINGS.get(tag, self._mark)
         elif tag in SPACES:
             self._current.append(" ")
 
@@ -69,6 +76,8 @@ class _Page(HTMLParser):
             self._unread.pop()
         elif tag in BLOCKS:
             self._end_paragraph()
+            if tag in HEADINGS:
+                self._mark = ""
         elif tag in SPACES:
             self._current.append(" ")
 
@@ -83,7 +92,9 @@ class _Page(HTMLParser):
     def _end_paragraph(self) -> None:
         text = " ".join("".join(self._current).split())
         if text:
-            self._paragraphs.append(text)
+            self._paragraphs.append(self._mark + text)
+            # A heading is one paragraph, even if its end tag is missing.
+            self._mark = ""
         self._current = []
 
 
@@ -109,13 +120,24 @@ def rst_text(source: str) -> str:
     The text of a note, or of another directive with running text, is kept; code, images and tables of contents are not.
     """
     kept = list[str]()
+    styles = list[tuple[str, bool]]()
     lines = source.replace("\r\n", "\n").replace("\r", "\n").expandtabs(8).split("\n")
     number = 0
     while number < len(lines):
         line = lines[number]
         number += 1
         body, indent = line.strip(), _indent(line)
-        if _ADORNMENT.match(body) or (_RULE.match(body) and not body.isspace()):
+        if _ADORNMENT.match(body):
+            heading = _heading(lines, number - 1)
+            if heading is not None and kept[-1] == lines[number - 2]:
+                title, style = heading
+                if style not in styles:
+                    styles.append(style)
+                # The first style of a file is its highest level, as in docutils.
+                level = min(styles.index(style) + 1, len(HEADINGS))
+                kept[-1] = f"{'#' * level} {title}"
+            continue
+        if _RULE.match(body) and not body.isspace():
             continue
         if not (body == ".." or body.startswith(".. ")):
             kept.append(line)
@@ -124,6 +146,25 @@ def rst_text(source: str) -> str:
         if text:
             kept += ["", text]
     return _without_marks("\n".join(kept))
+
+
+def _heading(lines: list[str], underline: int) -> tuple[str, tuple[str, bool]] | None:
+    """Return the title above an underline and its style: the character, and whether there is a line above it, too.
+
+    None if the line is no underline: it is a transition, the line above a title, or shorter than the title.
+    """
+    if underline == 0:
+        return None
+    title, character = lines[underline - 1].strip(), lines[underline].strip()[0]
+    is_long_enough = len(lines[underline].strip()) >= len(title)
+    if not title or _ADORNMENT.match(title) or not is_long_enough:
+        return None
+    above = lines[underline - 2].strip() if underline > 1 else ""
+    has_overline = bool(_ADORNMENT.match(above)) and above[0] == character
+    # A block of indented text, such as a table, has no titles; a title is indented only below an overline.
+    if _indent(lines[underline - 1]) and not has_overline:
+        return None
+    return title, (character, has_overline)
 
 
 def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[str, int]:

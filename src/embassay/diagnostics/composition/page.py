@@ -145,7 +145,7 @@ def _raw_columns() -> tuple[Column, ...]:
     return tuple(columns)
 
 
-_HEADLINE = Column("C1 − null", "share", "c1:TT", "points", "excess:eps0", "cosine")
+_HEADLINE = Column("C1 above chance", "share", "c1:TT", "points", "excess:eps0", "cosine")
 _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",

@@ -45,22 +45,22 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     if threshold.value is None or threshold.guarantee is None:
         sentence = f"{view.encoder}: no threshold is recommended: {threshold.reason}."
         return finding(view.scores, "No threshold is recommended", sentence, severity="medium")
-    guarantee = "on average, without 95% confidence"
+    guarantee = "on average, not with 95% confidence"
     if threshold.guarantee == "confidence":
-        guarantee = "(95% confidence)"
+        guarantee = "95% confidence"
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     kept = row_of["kept", subset].value or 0.0
     # Rounded down: a threshold a little higher could lose more than the guarantee allows.
     rounded = np.floor(threshold.value * 1000) / 1000
+    loss_here = 100 * max(success - success_at_threshold, 0.0)
     sentence = (
-        f"{view.encoder}: dropping results below {rounded:.3f} loses at most {points(view.loss)} of {view.headline} "
-        f"{guarantee}, {100 * max(success - success_at_threshold, 0.0):.1f} here; "
-        f"it removes {1 - kept:.0%} of the retrieved documents"
+        f"{view.encoder}: drop results below {rounded:.3f}. This loses at most {points(view.loss)} of {view.headline} "
+        f"({guarantee}; {loss_here:.1f} here) and removes {1 - kept:.0%} of the retrieved documents"
     )
     unanswerable = row_of.get(("unanswerable_dropped", subset))
     if unanswerable is not None and unanswerable.value is not None:
-        sentence += f", and all of them for {unanswerable.value:.0%} of the unanswerable questions"
+        sentence += f"; {unanswerable.value:.0%} of the unanswerable questions then get no result"
     row = row_of["tau", subset]
     recommended = finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
     return replace(recommended, value=float(rounded))

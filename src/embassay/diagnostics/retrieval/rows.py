@@ -275,7 +275,7 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
     needed = np.ceil(questions_needed(loss, "confidence"))
     return (
         f"a threshold with 95% confidence needs {needed:,.0f} independent questions; the effective number here is "
-        f"{threshold.effective:.0f}, enough for the threshold recommended_on_average"
+        f"{threshold.effective:.0f}, enough for a threshold that holds on average"
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ROLES: tuple[Role, ...] = ("text", "query", "document")
 PROBE = "A short one."
+DERIVED = ("dim", "normalize")
+"""Options that are applied to finished vectors, in this order."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,28 @@ class ExportedEncoder:
         prompt = self._prompts[role]
         tokens = self._tokens(self._load_tokenizer(None), [prompt + text for text in texts])
         return np.array([len(ids) for ids, _ in tokens], dtype=np.int64)
+
+    @cached_property
+    def full(self) -> ExportedEncoder | None:
+        """The same model without the options that are applied to finished vectors; None where there are none."""
+        remaining = {name: value for name, value in self.options.items() if name not in DERIVED}
+        if len(remaining) == len(self.options):
+            return None
+        return replace(self, options=cast("ModelOptions", remaining))
+
+    def derive(self, rows: Rows) -> Rows:
+        """Return this encoder's vectors from those of :attr:`full`: cut, then scaled to unit length.
+
+        Raises
+        ------
+        EncoderError
+            If the model has fewer dimensions than ``dim``.
+        """
+        dim = self.options.get("dim")
+        if dim is not None and len(rows) and rows.shape[1] < dim:
+            raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
+        rows = rows[:, :dim]
+        return unit(rows) if self.options.get("normalize") else rows
 
     @property
     def route(self) -> Mapping[str, object]:
@@ -223,10 +247,10 @@ class ExportedEncoder:
 
     def _forward(self, tokens: Sequence[Tokens]) -> Rows:
         """Return the (n, d) vectors of tokenised texts, cut to ``dim`` and scaled as the options say."""
-        rows = self._run(tokens)[:, : self.options.get("dim")]
+        rows = self._run(tokens)
         if not np.isfinite(rows).all():
             raise EncoderError(f"{self.folder.graph}: the vectors contain NaN or infinity")
-        return unit(rows) if self.options.get("normalize") else rows
+        return self.derive(rows)
 
     def _run(self, tokens: Sequence[Tokens]) -> Rows:
         """Return the (n, d) vectors of tokenised texts with all dimensions, not scaled by the options."""

@@ -1,0 +1,73 @@
+"""What a terminal prints: no line is wider than it, and where there is no terminal no line is broken."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from embassay.errors import say
+from embassay.layout import Column, EncoderTable, Layout
+from embassay.reports.terminal import print_line, show
+from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+
+QUANTITIES = tuple(f"quantity{n}" for n in range(9))
+NAME = "a-model-with-a-name-of-some-length"
+
+
+def terminal(width, is_terminal=True):
+    return Console(file=io.StringIO(), width=width, force_terminal=is_terminal, color_system=None, legacy_windows=False)
+
+
+def nine_columns():
+    rows = tuple(
+        Row("d", "c", NAME, "all", "cosine", "", name, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in QUANTITIES
+    )
+    encoder = EncoderRecord(NAME, NAME, "f", "", 3, None, {}, False)
+    corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
+    verdict = Verdict("d", "c", "", 100, 50, candidates=(NAME,))
+    return Result(0, 10, encoders=(encoder,), corpora=(corpus,), rows=rows, verdicts=(verdict,))
+
+
+def shown(console):
+    columns = tuple(Column(name, name) for name in QUANTITIES)
+    show(nine_columns(), {"d": Layout("Title", "?", EncoderTable("t", columns), (), "source")}, {}, console)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [60, 80, 110, 200])
+def test_columns_for_which_a_terminal_is_too_narrow_stand_below(width):
+    lines = shown(terminal(width))
+    assert max(map(len, lines)) <= width
+    # Each block of columns begins with the encoder's whole name.
+    blocks = [line for line in lines if line.startswith(NAME)]
+    assert sum(line.count("50.0%") for line in blocks) == len(QUANTITIES)
+    assert len(blocks) > 1
+
+
+def test_where_there_is_no_terminal_a_table_stands_whole():
+    (line,) = [line for line in shown(terminal(60, is_terminal=False)) if line.startswith(NAME)]
+    assert line.count("50.0%") == len(QUANTITIES)
+
+
+def test_a_long_line_is_wrapped_for_a_terminal_only():
+    text = "  question    " + "word " * 30
+    console = terminal(40)
+    print_line(console, text, indent=14)
+    lines = console.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40
+    assert all(line.startswith(" " * 14 + "word") for line in lines[1:])
+    plain = terminal(40, is_terminal=False)
+    print_line(plain, text, indent=14)
+    assert len(plain.file.getvalue().splitlines()) == 1
+
+
+def test_messages_are_wrapped_for_a_terminal_only(capsys, monkeypatch):
+    message = "pip install 'embassay[minilm]' " + "word " * 30
+    say(message)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    say(message)
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= 50
+    assert " ".join(line.strip() for line in lines) == message.strip()
