@@ -55,14 +55,16 @@ def decimal(value: float, digits: int = 3) -> str:
 
 def with_interval(row: Any, scale: float = 1, digits: int = 3) -> str:
     """Return a row's value and its interval: ``.952 [.949, .955]``."""
-    value, low, high = (decimal(scale * number, digits) for number in (row.value, row.low, row.high))
+    value = decimal(scale * row.value, digits)
+    low = decimal(scale * row.low, digits)
+    high = decimal(scale * row.high, digits)
     return f"{value} [{low}, {high}]"
 
 
 def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table."""
-    rows = [list(head), *(list(line) for line in lines)]
-    rows.insert(1, ["---"] * len(rows[0]))
+    headings = list(head)
+    rows = [headings, ["---"] * len(headings), *map(list, lines)]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
@@ -78,22 +80,24 @@ def data(path: str) -> Path:
 
 
 def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any) -> list[Any]:
-    """Return the rows of one diagnostic on one corpus."""
+    """Return the rows of one diagnostic, which may have options (``retrieval,transforms=all``), on one corpus."""
     result = ea.assay(list(encoders), [corpus], [diagnostic], baselines=False, **options)
-    return [row for row in result.rows if row.diagnostic == diagnostic]
+    name = diagnostic.partition(",")[0]
+    return [row for row in result.rows if row.diagnostic == name]
 
 
 def one(rows: Iterable[Any], encoder: str, quantity: str, subset: str, condition: str = "", measure: str = "") -> Any:
     """Return the one row that is named; the measure only where there are several."""
-    wanted = (encoder, quantity, subset, condition)
-    found = [
-        row
-        for row in rows
-        if (row.encoder, row.quantity, row.subset, row.condition) == wanted and measure in ("", row.measure)
-    ]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} rows of {wanted}")
-    return found[0]
+    key = (encoder, quantity, subset, condition)
+    matches = []
+    for row in rows:
+        has_key = (row.encoder, row.quantity, row.subset, row.condition) == key
+        if has_key and measure in ("", row.measure):
+            matches.append(row)
+    # None or several would mean that a quantity was renamed: a wrong figure must not get into the documentation.
+    if len(matches) != 1:
+        raise LookupError(f"{len(matches)} rows of {key}")
+    return matches[0]
 
 
 @cache
@@ -105,12 +109,14 @@ def from_comments(kind: str, count: int | None = None) -> Any:
 @cache
 def captions() -> tuple[str, ...]:
     """Return the distinct captions of SugarCrepe++ that were not altered."""
-    entries = [
-        entry
-        for part in ("replace_att", "replace_rel", "swap_att")
-        for entry in json.loads(data(f"sugarcrepe_pp/{part}.json").read_text(encoding="utf-8"))
-    ]
-    return tuple(dict.fromkeys(entry[field] for entry in entries for field in ("caption", "caption2")))
+    # A dict keeps each caption once, in order.
+    distinct = dict[str, None]()
+    for part in ("replace_att", "replace_rel", "swap_att"):
+        content = data(f"sugarcrepe_pp/{part}.json").read_text(encoding="utf-8")
+        for entry in json.loads(content):
+            distinct[entry["caption"]] = None
+            distinct[entry["caption2"]] = None
+    return tuple(distinct)
 
 
 @cache
@@ -130,12 +136,13 @@ def xquad(documents: str) -> str:
 def minimal_pairs_overlap() -> str:
     """Lexical overlap of the STS-b test set beside the figures of Chiang et al. (2023), table 1."""
     rows = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
-    found = {row.quantity: row.value for row in rows if not row.encoder}
-    rouge = [f"{100 * found[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
+    # The overlap is a property of the corpus, so its rows have no encoder.
+    overlap = {row.quantity: row.value for row in rows if not row.encoder}
+    rouge = [f"{100 * overlap[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
     return table(
         ["STS-b test", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Levenshtein", "length"],
         [
-            ["here", *rouge, f"{found['levenshtein']:.2f}", f"{found['length']:.1f}"],
+            ["here", *rouge, f"{overlap['levenshtein']:.2f}", f"{overlap['length']:.1f}"],
             ["published", "55.8", "32.5", "53.2", "0.54", "12.2"],
         ],
     )
@@ -151,18 +158,15 @@ def minimal_pairs_pattern() -> str:
     lines = []
     for name, corpus in corpora.items():
         rows = assay([MINILM], corpus, "minimal_pairs")
-        near = [one(rows, MINILM, "similarity", edit) for edit in EDITS_OF_THE_PATTERN]
         contrast = one(rows, MINILM, "contrast", "synonym-negation_main")
         majority = one(rows, MINILM, "nearer", "synonym>negation_main")
-        lines.append(
-            [
-                name,
-                f"{contrast.items:,}",
-                *(decimal(row.value) for row in near),
-                with_interval(contrast),
-                with_interval(majority, 100, 1),
-            ]
-        )
+        line = [name, f"{contrast.items:,}"]
+        for edit in EDITS_OF_THE_PATTERN:
+            similarity = one(rows, MINILM, "similarity", edit)
+            line.append(decimal(similarity.value))
+        line.append(with_interval(contrast))
+        line.append(with_interval(majority, 100, 1))
+        lines.append(line)
     head = ["originals", "how many", *(f"`{edit}`" for edit in EDITS_OF_THE_PATTERN)]
     return table([*head, "`synonym` − `negation_main`", "`synonym` nearer, %"], lines)
 
@@ -180,9 +184,13 @@ def building_minimal_pairs() -> str:
 
 def building_negated_antonyms() -> str:
     """How many quadruples come out of GoEmotions, and how evenly they are spread over pairs of antonyms."""
-    built, few = from_comments("negated-antonyms"), from_comments("negated-antonyms", count=100)
-    frequent = [pair for pair, _ in Counter(sample.pair for sample in built.samples).most_common(2)]
-    parts = [sum(sample.pair in frequent for sample in set_.samples) / len(set_.samples) for set_ in (built, few)]
+    built, hundred = from_comments("negated-antonyms"), from_comments("negated-antonyms", count=100)
+    samples_of_pair = Counter(sample.pair for sample in built.samples)
+    frequent = [pair for pair, _ in samples_of_pair.most_common(2)]
+    parts = []
+    for samples in (built.samples, hundred.samples):
+        number_frequent = sum(sample.pair in frequent for sample in samples)
+        parts.append(number_frequent / len(samples))
     return (
         f"GoEmotions: {len(built.samples) // 4:,} quadruples ({len(built.samples):,} entries); "
         f"{len(built.doubtful):,} doubtful ones in the review sheet.\n"
@@ -197,11 +205,12 @@ def negated_antonyms_checked() -> str:
     rows, audit = assay([MINILM], corpus, "negated_antonyms"), corpus.audit()
     pairs = len({sample.pair for sample in corpus.samples})
     accuracy = one(rows, MINILM, "accuracy", "all")
-    chosen = {kind: one(rows, MINILM, "chosen", kind).value for kind in ("antonym", "polarity")}
-    counts = {kind: round(value * accuracy.items) for kind, value in chosen.items()}
+    right = round(accuracy.value * accuracy.items)
+    antonym = round(one(rows, MINILM, "chosen", "antonym").value * accuracy.items)
+    polarity = round(one(rows, MINILM, "chosen", "polarity").value * accuracy.items)
     return (
-        f"- {MINILM} on SemAntoNeg v1.0: {round(accuracy.value * accuracy.items)} of {accuracy.items:,} right "
-        f"({share(accuracy.value, 2)}; published 1.9), antonym {counts['antonym']}, polarity {counts['polarity']:,}.\n"
+        f"- {MINILM} on SemAntoNeg v1.0: {right} of {accuracy.items:,} right "
+        f"({share(accuracy.value, 2)}; published 1.9), antonym {antonym}, polarity {polarity:,}.\n"
         f"- SemAntoNeg v1.0: {audit.items:,} entries, {audit.units} units, {audit.duplicates} rows that repeat "
         f"another, {audit.distinct:,} distinct of {audit.texts:,} texts, {pairs} word pairs.\n"
     )
@@ -221,14 +230,19 @@ def composition_webnlg() -> str:
         " its null": ("c4:vsB", "null:eps0", "cosine"),
         "C5": ("c5:within15", "", "angle"),
     }
-    lines = [[name, *(decimal(one(rows, name, "share", *key).value) for key in columns.values())] for name in encoders]
+    lines = []
+    for name in encoders:
+        shares_of_encoder = [one(rows, name, "share", *key).value for key in columns.values()]
+        lines.append([name, *map(decimal, shares_of_encoder)])
     # The grid's ends are those of all encoders of a run, so this one is of all-MiniLM-L6-v2 alone.
     alone = assay([MINILM], corpus, "composition")
-    parts = ("TT", "TF", "FT", "FF")
     cells = {}
     for condition in ("eps0", "grid"):
-        shares = {part: one(alone, MINILM, "share", f"c1:{part}", condition, "cosine") for part in parts}
-        cells[condition] = ", ".join(f"{part} {decimal(row.value)}" for part, row in shares.items())
+        parts = []
+        for part in ("TT", "TF", "FT", "FF"):
+            row = one(alone, MINILM, "share", f"c1:{part}", condition, "cosine")
+            parts.append(f"{part} {decimal(row.value)}")
+        cells[condition] = ", ".join(parts)
     first = one(rows, MINILM, "share", "c1:TT", "eps0", "cosine")
     return (
         f"WebNLG's sets ({first.items:,} tuples in {first.units} units), cosine, ε = 0:\n\n"
@@ -246,40 +260,36 @@ def localization_msrp() -> str:
         "bow,tokens=treebank,pca=300": "97.96 % (table 1, PCA BOW)",
         MINILM: "98.2 %, scikit-learn alone",
     }
+    # Specs with commas cannot be labels, so the encoders are called e0, e1 …
     rows = assay([f"e{place}={spec}" for place, spec in enumerate(elsewhere)], corpus, "localization")
-    found = [one(rows, f"e{place}", "accuracy", "all") for place in range(len(elsewhere))]
-    lines = [
-        [f"`{spec}`", share(row.value, 2), other] for (spec, other), row in zip(elsewhere.items(), found, strict=True)
-    ]
-    title = f"{found[0].items} sentences in {found[0].units} groups"
+    lines = []
+    for place, (spec, other) in enumerate(elsewhere.items()):
+        accuracy = one(rows, f"e{place}", "accuracy", "all")
+        lines.append([f"`{spec}`", share(accuracy.value, 2), other])
+    title = f"{accuracy.items} sentences in {accuracy.units} groups"
     return table([title, "here", "elsewhere"], lines)
 
 
 def retrieval_xquad() -> str:
     """Success of all-MiniLM-L6-v2 and bm25 on XQuAD, and the isotropy of its sentences under each transform."""
-    lines = []
+    success = []
+    isotropy = []
     for documents in ("sentences", "paragraphs"):
         corpus = ea.load(xquad(documents))
         rows = assay([MINILM, "bm25"], corpus, "retrieval,transforms=all", resamples=100)
         for name in (MINILM, "bm25"):
-            found = [one(rows, name, f"Success@{k}", "all").value for k in (1, 5)]
-            lines.append([f"{len(corpus.documents):,} {documents}", name, *map(share, found)])
+            at_1 = one(rows, name, "Success@1", "all")
+            at_5 = one(rows, name, "Success@5", "all")
+            success.append([f"{len(corpus.documents):,} {documents}", name, share(at_1.value), share(at_5.value)])
         if documents == "sentences":
-            spread = {
-                quantity: [one(rows, MINILM, quantity, "documents", way).value for way in TRANSFORMS]
-                for quantity in ("isoscore", "i_a")
-            }
-    names = ("as they are", *TRANSFORMS[1:])
+            for title, quantity in (("IsoScore", "isoscore"), ("I_A", "i_a")):
+                values = [one(rows, MINILM, quantity, "documents", transform).value for transform in TRANSFORMS]
+                isotropy.append([title, *(decimal(value, 2) for value in values)])
+    headings = ["", "as they are", *(f"`{transform}`" for transform in TRANSFORMS if transform)]
     return (
-        table(["XQuAD English", "", "Success@1", "Success@5"], lines)
+        table(["XQuAD English", "", "Success@1", "Success@5"], success)
         + f"\nIsotropy of the sentences for {MINILM}:\n\n"
-        + table(
-            ["", *(f"`{name}`" if name in TRANSFORMS else name for name in names)],
-            [
-                ["IsoScore", *(decimal(value, 2) for value in spread["isoscore"])],
-                ["I_A", *(decimal(value, 2) for value in spread["i_a"])],
-            ],
-        )
+        + table(headings, isotropy)
     )
 
 
@@ -297,15 +307,16 @@ def generating_composition() -> str:
     """What the rules and the filters make of XQuAD's paragraphs."""
     source = data("xquad_en/xquad.en.json")
     built = ea.build("composition", source)
-    documents = sum(sample.operator == "overlap" for sample in built.samples)
-    found = documents + built.rejected["triple of sentences without both fusions"]
+    with_fusions = sum(sample.operator == "overlap" for sample in built.samples)
+    with_triples = with_fusions + built.rejected["triple of sentences without both fusions"]
     dropped = {}
     for name in (MINILM, "tfidf"):
-        kept = ea.build("composition", source, filters=[name]).samples
-        dropped[name] = 1 - differences(kept) / differences(built.samples)
+        filtered = ea.build("composition", source, filters=[name])
+        dropped[name] = 1 - differences(filtered.samples) / differences(built.samples)
     return (
-        f"XQuAD's {built.read} paragraphs: {found} have three whole sentences in a row, {documents} of those get both "
-        f"fusions: {len(built.samples):,} samples.\nOf their differences {MINILM} drops {share(dropped[MINILM], 0)} "
+        f"XQuAD's {built.read} paragraphs: {with_triples} have three whole sentences in a row, "
+        f"{with_fusions} of those get both fusions: {len(built.samples):,} samples.\n"
+        f"Of their differences {MINILM} drops {share(dropped[MINILM], 0)} "
         f"at the default of 0.25, tfidf {share(dropped['tfidf'], 0)}.\n"
     )
 
@@ -329,15 +340,16 @@ def generating_filter() -> str:
         "C4 against A": ("c4:vsA", "eps0", "cosine"),
         "C5 within 15°": ("c5:within15", "", "angle"),
     }
-    lines = [
-        [f"{encoder}, {name}", *(_observed_and_excess(rows, encoder, *key) for rows in results.values())]
-        for encoder in filter_favour.ENCODERS
-        for name, key in criteria.items()
-    ]
+    lines = []
+    for encoder in filter_favour.ENCODERS:
+        for name, key in criteria.items():
+            cells = [_observed_and_excess(rows, encoder, *key) for rows in results.values()]
+            lines.append([f"{encoder}, {name}", *cells])
     return table(["", *results], lines)
 
 
 def _observed_and_excess(rows: Any, encoder: str, subset: str, condition: str, measure: str) -> str:
+    """Return a share in percent, and by how much it exceeds its null in points, with the interval."""
     observed = one(rows, encoder, "share", subset, condition, measure)
     excess = one(rows, encoder, "share", subset, f"excess:{condition}".rstrip(":"), measure)
     return f"{100 * observed.value:.0f} · {with_interval(excess, 100, 0)}"
@@ -368,9 +380,10 @@ def bridges_mteb() -> str:
     lines = []
     for diagnostic, corpus in diagnostics.items():
         task = mteb_task(corpus, diagnostic, resamples=10)
-        done = mteb.evaluate(mteb_model(ea.encoder(MINILM)), task, cache=None, show_progress_bar=False)
-        scores = done.task_results[0].scores["test"][0]
-        theirs = sorted(v for name, v in scores.items() if isinstance(v, float) and name != "main_score")
+        evaluated = mteb.evaluate(mteb_model(ea.encoder(MINILM)), task, cache=None, show_progress_bar=False)
+        scores = evaluated.task_results[0].scores["test"][0]
+        # mteb repeats the headline as its main score. Names differ on both sides, so the sorted values are compared.
+        theirs = sorted(value for name, value in scores.items() if isinstance(value, float) and name != "main_score")
         rows = assay([MINILM], corpus, diagnostic, resamples=10)
         ours = sorted(row.value for row in rows if row.encoder and row.value is not None)
         if not np.allclose(theirs, ours, rtol=0, atol=1e-6):
@@ -402,13 +415,16 @@ def shown_by(command: str) -> str:
         (Path(folder) / "SemAntoNeg_v1.0.json").symlink_to(data("semantoneg/SemAntoNeg_v1.0.json"))
         subprocess.run([sys.executable, str(HANDBOOK), folder], check=True)  # noqa: S603
         words = [sys.executable, "-m", *command.split()]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
-    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines()) + "\n"
+        finished = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)  # noqa: S603
+    # Spaces at the ends of lines align columns, and an editor would remove them from the page.
+    lines = [line.rstrip() for line in finished.stdout.rstrip().splitlines()]
+    return "\n".join(lines) + "\n"
 
 
 # --- comparing and writing -----------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"(?<![\w.])[-−+]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?!\w)")
+HASH = re.compile(r"\|(scores|pool):[0-9a-f]{16}")
 
 
 def agrees(printed: str, computed: str) -> bool:
@@ -416,9 +432,11 @@ def agrees(printed: str, computed: str) -> bool:
 
     Spaces, which align columns, and hashes of scores and pools, which depend on the last bits of vectors, do not count.
     """
-    printed, computed = (re.sub(r"\|(scores|pool):[0-9a-f]{16}", "", text) for text in (printed, computed))
+    printed = HASH.sub("", printed)
+    computed = HASH.sub("", computed)
     if _without_numbers(printed) != _without_numbers(computed):
         return False
+    # The texts between the numbers are equal, so there are equally many.
     return all(map(_same_number, NUMBER.findall(printed), NUMBER.findall(computed)))
 
 
@@ -477,8 +495,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="blocks; all by default")
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 where a figure differs")
-    given = parser.parse_args()
-    unknown = set(given.names) - {*FIGURES, "console"}
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - {*FIGURES, "console"}
     if unknown:
         parser.error(f"no block {sorted(unknown)[0]!r}; known: console, {', '.join(FIGURES)}")
     differing: list[str] = []
@@ -487,12 +505,13 @@ def main() -> int:
         os.environ["EMBASSAY_CACHE"] = cache
         for path in PAGES:
             page = path.read_text(encoding="utf-8")
-            new = renewed(page, lambda name: not given.names or name in given.names, differing)
-            if new != page and not given.check:
+            new = renewed(page, lambda name: not arguments.names or name in arguments.names, differing)
+            if new != page and not arguments.check:
                 path.write_text(new, encoding="utf-8")
-    if given.check and differing:
+    if arguments.check and differing:
         print(f"docs_figures: {', '.join(differing)} differ; write them with: make docs-figures")
-    return int(given.check and bool(differing))
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -232,6 +232,7 @@ def source_hash(module: str) -> str:
         try:
             content = path.read_bytes()
         except OSError:
+            # A hash of a part of the source would not change with the rest of it.
             return ""
         # With both lengths, no other division of the same bytes has the same hash.
         total.update(f"{len(place)}:{place}{len(content)}:".encode("utf-8", "surrogatepass") + content)

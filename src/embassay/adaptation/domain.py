@@ -57,7 +57,8 @@ def _files_of(source: str) -> list[tuple[str, Path]]:
         try:
             places.append((f"corpus {spec.head!r}", source_path(text)))
         except SourceError:
-            continue  # the text cannot be a path, such as a long licence
+            # Most options name no file. A text that cannot be a path, such as a long licence, cannot lie in the folder.
+            continue
     return places
 
 

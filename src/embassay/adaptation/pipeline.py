@@ -100,8 +100,8 @@ class Adaptation:
             "split": {"by": options.by, "test": options.test},
             "seed": options.seed,
         }
-        if base.given:
-            identity["options"] = dict(base.given)
+        if base.options:
+            identity["options"] = dict(base.options)
         adaptation = cls(request, base, material, general, stages, identity)
         adaptation.folder.check(identity, stages, request.overwrite)
         lineage.check_unlearnt(base.found.folder, material)
@@ -119,7 +119,7 @@ class Adaptation:
     @cached_property
     def assay(self) -> VariantAssay:
         """The assay of the variants."""
-        base = Spec(f"st:{self.base.target}", BASE, self.base.given)
+        base = Spec(f"st:{self.base.target}", BASE, self.base.options)
         return VariantAssay(self.request, base, self.material.tests, self.general)
 
     @property

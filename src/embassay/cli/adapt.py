@@ -80,9 +80,11 @@ def adapt(
     try:
         adapted = adaptation.carry_out()
     except KeyboardInterrupt as interruption:
+        # Its text says how much is finished; the general message follows in cli/app.py.
         if str(interruption):
             say(str(interruption))
         raise
+    # The verdict goes to standard output, as the tables of a run; where things lie goes to standard error.
     for line in (*adapted.verdict, "", *of_variants(adapted.result, adaptation.domain)):
         print(line)  # noqa: T201
     for label, spec in adapted.models.items():

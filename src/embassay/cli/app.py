@@ -24,11 +24,13 @@ from embassay.plugins import PluginWarning
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
+# The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
     name="embassay",
     help="Diagnostics for sentence encoders, with 95 % intervals.",
     version=__version__,
     help_format="plaintext",
+    # Ctrl-C must reach exit_code_of, which tells the user that finished work is kept.
     suppress_keyboard_interrupt=False,
 )
 app.command(run)
@@ -37,6 +39,7 @@ app.command(adapt)
 app.command(build)
 app.command(rate)
 app.command(export)
+# One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
 Repeated = Parameter(consume_multiple=False, negative="")
 
 
@@ -63,6 +66,7 @@ def look(
     """
     from embassay.run.request import RunRequest
 
+    # Baselines encode the same texts as the encoders, so they would add nothing to the list.
     request = RunRequest.of(
         None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
     )
@@ -174,19 +178,21 @@ def cache_(
     cache
         Folder of the vector cache.
     """
-    from embassay.cli import cache as upkeep_module
+    from embassay.cli import cache as cache_module
 
-    upkeep_module.carry_out(what, cache, encoder)
+    cache_module.carry_out(what, cache, encoder)
     return FINE
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
-    warnings.showwarning, usual = partial(_show_warning, warnings.showwarning), warnings.showwarning
+    show_as_usual = warnings.showwarning
+    warnings.showwarning = partial(_show_warning, show_as_usual)
     try:
         code = exit_code_of(arguments)
     finally:
-        warnings.showwarning = usual
+        # A caller in Python may go on after SystemExit.
+        warnings.showwarning = show_as_usual
     sys.exit(code)
 
 
@@ -201,6 +207,7 @@ def _show_warning(usual: Callable[..., None], message: Warning | str, category: 
 def exit_code_of(arguments: list[str] | None) -> int:
     """Run the command line and return its exit code; an expected error is printed as one line."""
     try:
+        # cyclopts needs to know all commands before it reads the arguments.
         _add_build_command(sys.argv[1:] if arguments is None else arguments)
         code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         return code if isinstance(code, int) else FINE
@@ -224,6 +231,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except OSError as error:
+        # Errors with files become InputError where the file is known. The rest is the system's, such as a full disk.
         say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
 

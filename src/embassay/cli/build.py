@@ -148,6 +148,7 @@ def build_groups(
     overwrite
         Replace existing files.
     """
+    # Without an encoder the groups follow from the pairs alone; with one, a person confirms what it proposes.
     if not encoder:
         return run_build("groups", source, out, overwrite, given_options(options))
     from embassay.run.progress import Bar
@@ -197,8 +198,17 @@ def rate(
 
 
 def given_options(options: Shared) -> dict[str, Any]:
-    """Return the options of the command line that are neither empty nor False."""
-    return {name: value for name, value in vars(options).items() if value is not False and value not in (None, "", ())}
+    """Return the options of the command line that are neither empty nor False.
+
+    The others keep the defaults of the builder, which may lack some of these options.
+    """
+    options_set = dict[str, Any]()
+    for name, value in vars(options).items():
+        # "is", because 0 equals False but is a value.
+        is_unset = value is False or value in (None, "", ())
+        if not is_unset:
+            options_set[name] = value
+    return options_set
 
 
 def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
@@ -224,7 +234,9 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
             f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
         )
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
-    corpus = str(out) if out.is_absolute() or str(out).startswith((".", "~")) else f"./{out}"
+    corpus = str(out)
+    if not out.is_absolute() and not corpus.startswith((".", "~")):
+        corpus = f"./{corpus}"
     say(f"assay it with: embassay run -c {shlex.quote(corpus)}")
     return FINE
 

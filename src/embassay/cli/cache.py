@@ -33,6 +33,8 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
         raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: is a file; the cache must be a folder: set one with --cache or EMBASSAY_CACHE")
+    # Clearing everything removes the files without opening them, so it also works on a damaged cache. Everything else
+    # opens the cache, which would make a new one in an empty folder.
     if what == "clear" and encoder is None:
         _clear(folder)
     elif not exists(folder):
@@ -46,6 +48,7 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
 
 
 def _clear(folder: Path) -> None:
+    """Remove the whole cache."""
     freed = clear(folder)
     if freed:
         _print(f"{folder}: {shown(freed)} freed")
@@ -54,6 +57,7 @@ def _clear(folder: Path) -> None:
 
 
 def _clear_encoder(folder: Path, encoder: str) -> None:
+    """Remove the vectors of one encoder."""
     with VectorCache(folder) as cache:
         removed = cache.clear(encoder)
         info = cache.info()
@@ -63,6 +67,8 @@ def _clear_encoder(folder: Path, encoder: str) -> None:
 
 
 def _verify(folder: Path) -> None:
+    """Read every vector and remove those that are damaged."""
+    # Suspicious: the file is checked even if it is as this program left it.
     with VectorCache(folder, suspicious=True) as cache:
         verified = cache.verify()
     if verified.removed:
@@ -75,6 +81,7 @@ def _verify(folder: Path) -> None:
 
 
 def _show(folder: Path) -> None:
+    """Print the size and limit of the cache, and its encoders."""
     with VectorCache(folder) as cache:
         info = cache.info()
     console = stdout()
@@ -88,6 +95,7 @@ def _show(folder: Path) -> None:
 def _summary(info: Info) -> list[tuple[str, str]]:
     """Return the names and values of the first lines of ``embassay cache info``."""
     limit = "none" if info.limit is None else shown(info.limit)
+    # A sparse file may occupy less than its pages in use.
     in_use = min(info.live, info.on_disk)
     return [
         ("folder", str(info.folder)),
@@ -122,5 +130,6 @@ def _row(holding: Holding) -> list[str]:
 
 
 def _print(message: str) -> None:
+    """Print a message without markup: a folder's name may have square brackets."""
     console: Console = stdout()
     console.print(Text(message), soft_wrap=True)

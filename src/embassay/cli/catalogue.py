@@ -59,6 +59,7 @@ def cite() -> None:
         try:
             entry = getattr(DIAGNOSTICS.module(name), "CITATION", "")
         except PluginError as error:
+            # A broken plug-in of another package must not hide the references of the others.
             say(str(error))
             continue
         if entry:
@@ -67,11 +68,13 @@ def cite() -> None:
 
 
 def _table(folder: Folder) -> Table:
+    """Return a table of the plug-ins of one kind."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
     for name in folder.names():
         try:
             lines = _described(folder, name)
         except PluginError as error:
+            # A list is where a user looks for the reason, so the plug-in stays in it.
             lines = [str(error)]
         table.add_row(Text(name), Text("\n".join(lines)))
     return table

@@ -48,6 +48,7 @@ def export(
     try:
         done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     except KeyboardInterrupt:
+        # Unlike a run, an export cannot be continued: the general message would be wrong.
         say("interrupted; nothing was written")
         return INTERRUPTED
     for line in done.fidelity.sentences():

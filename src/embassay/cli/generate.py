@@ -13,6 +13,7 @@ from embassay.errors import SpecError, say
 from embassay.store.paths import source_path
 from embassay.testsets.options import Language, Shared
 
+# Importing this module adds its two commands to "build", so the command line imports that from here.
 __all__ = ["build"]
 PROMPT_LINES = 40
 """Lines of a prompt that a dry run prints, at most."""
@@ -170,16 +171,18 @@ def build_retrieval(
 
 def _generate(kind: str, source: Path, out: Path, options: DocumentOptions, dry_run: bool, overwrite: bool) -> int:
     """Build, or print what would be asked."""
-    given = given_options(options)
+    builder_options = given_options(options)
     if options.prompt is not None:
         from embassay.testsets.generator.base import read_prompt
 
-        given["prompt"] = read_prompt(source_path(options.prompt))
+        # The command takes a file, the builder its text.
+        builder_options["prompt"] = read_prompt(source_path(options.prompt))
     if not dry_run:
-        return run_build(kind, source, out, overwrite, given)
-    given.pop("licence", None)
-    given.pop("generator", None)
-    return _estimate(kind, source, options.generator, out, given)
+        return run_build(kind, source, out, overwrite, builder_options)
+    # An estimate writes no data card, which the licence is for, and takes the generator by itself.
+    builder_options.pop("licence", None)
+    builder_options.pop("generator", None)
+    return _estimate(kind, source, options.generator, out, builder_options)
 
 
 def _estimate(kind: str, source: Path, generator: str, out: Path, options: dict[str, Any]) -> int:

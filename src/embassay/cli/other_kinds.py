@@ -23,10 +23,12 @@ def add_command(build: App, kind: str) -> None:
 
 def command_of(kind: str) -> Callable[..., int]:
     """Return a function with the options of every kind and those of this builder, for cyclopts to read."""
+    # Only this builder is imported: the others may need extras that are not installed.
     builder = BUILDERS.module(kind.replace("-", "_")).build
     types = get_type_hints(builder)
     fields = []
     for name, parameter in inspect.signature(builder).parameters.items():
+        # Options of every kind are already fields of BuildOptions.
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
             fields.append((name, types[name], field(default=parameter.default)))
     options_type: Any = make_dataclass("KindOptions", fields, bases=(BuildOptions,), frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ Out = Annotated[Path, Parameter(name=("-o", "--out"))]
 Overwrite = Annotated[bool, Parameter(negative="")]
 Options = WordsOptions | ParagraphsOptions | UraeOptions
 Flattened = Parameter(name="*", negative="")
+# Made once here: a call in the head of a function would be made at its definition, which is easily misread.
 WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
 
 
@@ -95,6 +96,7 @@ def _train(trainer: Callable[..., Trained], text: Path, out: Path, options: Opti
         with Bar().training(f"train {out}") as advance:
             trained = trainer(text, out, options, overwrite=overwrite, advance=advance)
     except MemoryError:
+        # The arrays grow with the words and the dimensions, all of which the user can change.
         raise InputError("not enough memory; use fewer words, a smaller --dim or a smaller --window") from None
     say(*trained.notes, f"model: {trained.folder}", f"assay it with: {trained.line}")
     return FINE

@@ -41,9 +41,11 @@ def finding(
     about_all
         Whether it is about all encoders: then it names none.
     """
-    figure = {}
+    # The fields of a finding that say which value it is about have the names of a row's.
+    fields_of_row = {}
     if row is not None:
-        figure = {name: getattr(row, name) for name in ("quantity", "subset", "condition", "value", "low", "high")}
+        for name in ("quantity", "subset", "condition", "value", "low", "high"):
+            fields_of_row[name] = getattr(row, name)
     return Finding(
         severity,
         sentence,
@@ -54,7 +56,7 @@ def finding(
         consequence=consequence,
         action=action,
         format=style,
-        **figure,
+        **fields_of_row,
     )
 
 

@@ -88,9 +88,14 @@ class IsotropyDiagnostic:
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Return the figures of all encoders on one corpus."""
         views = [IsotropyView(s) for s in scores]
-        rows = tuple(row for view in views for row in _rows(view, draws))
-        findings = tuple(f for view in views if not view.is_baseline for f in _findings(view))
-        return Result(draws.seed, draws.resamples, rows=rows, verdicts=(unranked(scores),), findings=findings)
+        rows, findings = list[Row](), list[Finding]()
+        for view in views:
+            rows += _rows(view, draws)
+            if not view.is_baseline:
+                findings += _findings(view)
+        return Result(
+            draws.seed, draws.resamples, rows=tuple(rows), verdicts=(unranked(scores),), findings=tuple(findings)
+        )
 
 
 def measured(vectors: Any) -> dict[str, dict[str, float]]:
@@ -102,7 +107,8 @@ def measured(vectors: Any) -> dict[str, dict[str, float]]:
         try:
             fitted = transforms.fit(name, vectors)
         except ValueError:
-            continue  # too few different vectors to fit it on: its figures are undefined
+            # There are too few different vectors to fit the transform on, so its values are undefined.
+            continue
         transformed = fitted.apply(vectors)
         defined = transformed[~np.isnan(transformed).any(axis=1)]
         values[name] = _figures(isotropy(defined), TRANSFORMED)
@@ -208,24 +214,50 @@ def _dimensions(subset: str, rows: float, width: float, ratio: float | None) -> 
 
 
 _ISOSCORE = Column("IsoScore", "isoscore", "texts", "number")
-_COLUMNS = tuple(
-    Column(f"{heading}{', ' + subset if subset != 'texts' else ''}", quantity, subset, "number")
-    for subset in SUBSETS.values()
-    for heading, quantity in (
-        ("dimensions used", "participation_ratio"),
-        ("IsoScore, unbiased", "isoscore_unbiased"),
-        ("IsoScore", "isoscore"),
-        ("dimensions used, plug-in", "participation_ratio_plugin"),
-        ("I_A", "i_a"),
-        ("mean cosine", "mean_cosine"),
+_HEADINGS = {
+    "participation_ratio": "dimensions used",
+    "isoscore_unbiased": "IsoScore, unbiased",
+    "isoscore": "IsoScore",
+    "participation_ratio_plugin": "dimensions used, plug-in",
+    "i_a": "I_A",
+    "mean_cosine": "mean cosine",
+}
+"""The headings of the quantities, in the order of their columns."""
+_NOTES = {
+    "standardize": "Each dimension to mean 0 and variance 1.",
+    "whiten": "Covariance to the identity; rank: the directions that are left.",
+    "remove_pcs": "Centred, without the top d // 100 principal components (one at least).",
+}
+
+
+def _columns(quantities: Sequence[str], condition: str = "") -> tuple[Column, ...]:
+    """Return a column for each kind of text and each quantity."""
+    columns = list[Column]()
+    for subset in SUBSETS.values():
+        for quantity in quantities:
+            heading = _HEADINGS[quantity]
+            if subset != "texts":
+                heading += f", {subset}"
+            columns.append(Column(heading, quantity, subset, "number", condition))
+    return tuple(columns)
+
+
+def _after_transform(name: str) -> EncoderTable:
+    """Return the table of isotropy after a transform, and of the rank that it leaves."""
+    ranks = [Column(f"rank, {subset}", "rank", subset, "count", name) for subset in SUBSETS.values()]
+    return EncoderTable(
+        f"After the transform {name}",
+        (*_columns(("isoscore", "i_a", "mean_cosine"), name), *ranks),
+        note=_NOTES[name],
     )
-)
+
+
 LAYOUT = Layout(
     title="Isotropy",
     question="How evenly do the vectors fill their space?",
     headline=EncoderTable(
         "Isotropy of the distinct texts, at unit length",
-        _COLUMNS,
+        _columns(tuple(_HEADINGS)),
         note="Dimensions used: the participation ratio, estimated without the bias of few texts; by chance it may be "
         "above the number of dimensions. IsoScore: 1 when all directions vary equally, 0 when one does; as published "
         "and as plug-in it is too low where there are few texts. I_A: 1 when the vectors favour no direction, that of"
@@ -233,25 +265,7 @@ LAYOUT = Layout(
     ),
     parts=(
         IntervalChart("IsoScore", _ISOSCORE),
-        *(
-            EncoderTable(
-                f"After the transform {name}",
-                (
-                    *(
-                        Column(c.heading, c.quantity, c.subset, c.format, name)
-                        for c in _COLUMNS
-                        if c.quantity in ("i_a", "isoscore", "mean_cosine")
-                    ),
-                    *(Column(f"rank, {subset}", "rank", subset, "count", name) for subset in SUBSETS.values()),
-                ),
-                note={
-                    "standardize": "Each dimension to mean 0 and variance 1.",
-                    "whiten": "Covariance to the identity; rank: the directions that are left.",
-                    "remove_pcs": "Centred, without the top d // 100 principal components (one at least).",
-                }[name],
-            )
-            for name in transforms.NAMES
-        ),
+        *map(_after_transform, transforms.NAMES),
     ),
     source="Mu & Viswanath (2018); Rudman et al. (2022), IsoScore; Roychowdhury et al. (2024), section 3; Chen, Zhang "
     "& Zhong (2010), unbiased traces",

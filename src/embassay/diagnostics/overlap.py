@@ -94,18 +94,21 @@ def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Ma
     labels
         Label of each subset, in the order of the table rows.
     """
-    of_overlap = [row for row in rows if row.quantity in QUANTITIES]
-    by_subset = dict[str, dict[str, Row]]()
-    for row in of_overlap:
-        by_subset.setdefault(row.subset, {})[row.quantity] = row
+    # A dict keeps each signature once, in order.
+    signatures = dict[str, None]()
+    rows_of_subset = dict[str, dict[str, Row]]()
+    for row in rows:
+        if row.quantity in QUANTITIES:
+            rows_of_subset.setdefault(row.subset, {})[row.quantity] = row
+            signatures[row.signature] = None
+
     lines = list[list[Any]]()
     for subset, label in labels.items():
-        if subset in by_subset:
-            by_quantity = by_subset[subset]
-            values = [by_quantity[quantity].value for quantity in QUANTITIES]
-            lines.append([f"{corpus}: {label}", by_quantity["rouge1"].items, *values, "measured here"])
-    for name, figures in PUBLISHED.items():
-        lines.append([name, *figures, "published"])
+        if subset in rows_of_subset:
+            row_of_quantity = rows_of_subset[subset]
+            values = [row_of_quantity[quantity].value for quantity in QUANTITIES]
+            lines.append([f"{corpus}: {label}", row_of_quantity["rouge1"].items, *values, "measured here"])
+    for name, published_values in PUBLISHED.items():
+        lines.append([name, *published_values, "published"])
     series = table(diagnostic, corpus, "lexical_overlap", COLUMNS, lines, "Chiang et al. (2023), table 1")
-    signatures = dict.fromkeys(row.signature for row in of_overlap)
     return replace(series, data={**series.data, "signatures": list(signatures)})

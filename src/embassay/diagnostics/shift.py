@@ -131,9 +131,13 @@ class Shift:
             If they have no role in common, or one of them is too small.
         """
         of_domain, of_general = _members("domain", domain), _members("general", general)
-        shared = {m.role for m in of_domain} & {m.role for m in of_general}
+        roles_of_domain = {member.role for member in of_domain}
+        general_units = dict[Role, set[str]]()
+        for member in of_general:
+            general_units.setdefault(member.role, set()).add(member.unit)
+        shared = roles_of_domain & set(general_units)
         # A general text is compared with those of other units, so a kind of text needs two of them.
-        roles = {role for role in shared if len({m.unit for m in of_general if m.role == role}) > 1}
+        roles = {role for role in shared if len(general_units[role]) > 1}
         if shared and not roles:
             raise SpecError(
                 f"diagnostic 'shift': {general.name!r} is too small to be general language: all its texts of a kind "
@@ -157,7 +161,8 @@ class Shift:
         samples, unit = corpus.samples, corpus.units
         side = np.array([s.side for s in samples])
         role = np.array([s.role for s in samples])
-        distance, scalars = np.full(len(samples), np.nan), dict[str, float]()
+        distance = np.full(len(samples), np.nan)
+        scalars = dict[str, float]()
         for name, subset in SUBSETS.items():
             domain = np.flatnonzero((role == name) & (side == "domain"))
             general = np.flatnonzero((role == name) & (side == "general"))
@@ -187,7 +192,11 @@ class Shift:
         """Summarise all encoders on one pair of corpora."""
         views = [ShiftView(s, self.most_searched) for s in scores]
         requested = without_baselines(views)
-        rows = [row for view in views for row in _rows(view, draws)]
+        rows, findings = list[Row](), list[Finding]()
+        for view in views:
+            rows += _rows(view, draws)
+        for view in requested:
+            findings += _findings(view, rows)
         roles, compared, series = roles_of(scores), list[Comparison](), list[Series]()
         for subset in views[0].subsets:
             values = {view.encoder: view.relative(subset, "domain") for view in views}
@@ -202,7 +211,7 @@ class Shift:
             comparisons=tuple(compared),
             series=tuple(series),
             verdicts=(unranked(scores),),
-            findings=tuple(f for view in requested for f in _findings(view, rows)),
+            findings=tuple(findings),
         )
 
 
@@ -260,7 +269,10 @@ class ShiftView(View):
 
 
 def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
-    """Return the distinct texts of a corpus: passages by document, others by the unit of the first sample with it."""
+    """Return the distinct texts of a corpus, each in one unit, in the order in which they appear.
+
+    A passage is in the unit of its document; another text is in the unit of the first sample that has it.
+    """
     members = dict[tuple[str, str], Member]()
     for document in corpus.documents:
         unit = f"{side}:{document.id}"
@@ -301,12 +313,12 @@ def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints)
     # Each unit is searched as one document, and its distance is that of its nearest text. At least one of the two
     # nearest units is not the text's own.
     starts = np.flatnonzero(np.diff(unit, prepend=-1))
-    own_unit = np.searchsorted(starts, chosen, side="right") - 1
+    unit_of_chosen = np.searchsorted(starts, chosen, side="right") - 1
     nearest = _search(vectors)(general[chosen], general, k=2, measure="cosine", starts=starts)
-    first, second = nearest.similarity.T
-    first_is_own = nearest.documents[:, 0] == own_unit
-    elsewhere = np.where(first_is_own, second, first)
-    return _distance(elsewhere)
+    cosine_of_nearest, cosine_of_second = nearest.similarity.T
+    nearest_is_own_unit = nearest.documents[:, 0] == unit_of_chosen
+    cosine_elsewhere = np.where(nearest_is_own_unit, cosine_of_second, cosine_of_nearest)
+    return _distance(cosine_elsewhere)
 
 
 def _search(vectors: Vectors) -> Search:
@@ -383,21 +395,34 @@ def _overlap(view: ShiftView, subset: str) -> Estimate:
 
 
 def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: str) -> Iterator[Series]:
-    """Yield the histograms of relative distances, those of the domain together, and the table of two encoders.
+    """Yield the histograms of relative distances, those of the domain together, and the table of pairs of encoders.
 
     Yields nothing without distances.
+
+    Parameters
+    ----------
+    views
+        Those of all encoders, which the histograms show.
+    requested
+        The views without baselines, which the table compares.
     """
     corpus = views[0].corpus
-    every = np.concatenate([view.relative(subset, side) for view in views for side in LINES])
-    every = every[~np.isnan(every)]
-    if not len(every):
-        return
-    low, high = float(every.min()), float(every.max()) + 1e-9
-    panels = list[dict[str, Any]]()
+    distances = list[tuple[ShiftView, Side, Floats]]()
     for view in views:
-        for side, line in LINES.items():
-            shares = histogram(view.relative(subset, side), low, high, BINS)[1]
-            panels.append({"encoder": view.encoder, "line": line, "shares": shares.tolist()})
+        for side in LINES:
+            distances.append((view, side, view.relative(subset, side)))
+
+    # All histograms have the same edges, so that encoders can be compared.
+    pooled = np.concatenate([values for _, _, values in distances])
+    pooled = pooled[~np.isnan(pooled)]
+    if not len(pooled):
+        return
+    # A little beyond the largest distance: the histogram has a width where all distances are equal.
+    low, high = float(pooled.min()), float(pooled.max()) + 1e-9
+    panels = list[dict[str, Any]]()
+    for view, side, values in distances:
+        shares = histogram(values, low, high, BINS)[1]
+        panels.append({"encoder": view.encoder, "line": LINES[side], "shares": shares.tolist()})
     edges = np.linspace(low, high, BINS + 1)
     title = "distance to the nearest, in mean pair distances"
     data = {"x": title, "edges": edges.tolist(), "panels": panels}
@@ -410,26 +435,32 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
     centres = (edges[:-1] + edges[1:]) / 2
     curve = {"x": title, "y": "share of texts", "at": centres.tolist(), "lines": lines}
     yield Series(NAME, corpus, f"domain_{subset}", "curve", curve)
-    pairs = [_against(a, b, subset) for a, b in combinations(requested, 2)]
-    if pairs:
-        yield table(NAME, corpus, f"against_{subset}", AGAINST, pairs)
+
+    comparisons_of_pairs = [_compare(a, b, subset) for a, b in combinations(requested, 2)]
+    if comparisons_of_pairs:
+        yield table(NAME, corpus, f"against_{subset}", AGAINST, comparisons_of_pairs)
 
 
-def _against(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
-    """Compare two models' relative distances of the same texts: their order, and their distribution."""
+def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
+    """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
+
+    It has Spearman's correlation of their relative distances, in [−1, 1], and the overlap of the two distributions, in
+    [0, 1]; None where undefined.
+    """
     of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
     defined_for_both = ~np.isnan(of_a) & ~np.isnan(of_b)
     rank_correlation = None
     if np.count_nonzero(defined_for_both) >= MIN_ITEMS:
-        rank_correlation = _finite(correlation(of_a, of_b, "spearman"))
-    every = np.concatenate([of_a, of_b])
-    largest = float(np.nanmax(every, initial=0.0)) or 1.0
-    shared = _finite(overlap(of_a, of_b, 0.0, largest))
+        rank_correlation = _none_if_nan(correlation(of_a, of_b, "spearman"))
+    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0))
+    if largest == 0:
+        largest = 1.0  # the range of an overlap must not be empty
+    shared = _none_if_nan(overlap(of_a, of_b, 0.0, largest))
     return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
 
 
-def _finite(value: float) -> float | None:
-    """Return a number; None where it is undefined."""
+def _none_if_nan(value: float) -> float | None:
+    """Return a number as it is written to a result, which refuses NaN."""
     return None if np.isnan(value) else float(value)
 
 
@@ -452,61 +483,68 @@ def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
         yield finding(view.scores, f"Distance of the domain's {subset}", sentence, row=domain, style="number")
 
 
-_COLUMNS = tuple(
-    column
-    for subset in SUBSETS.values()
-    for column in (
-        Column(f"{subset}: distance, relative", "distance", subset, "number", "relative"),
-        Column(f"general {subset}, relative", "distance", subset, "number", "general relative"),
-        Column(f"{subset}: overlap", "overlap", subset),
+def _headline_columns() -> tuple[Column, ...]:
+    """Return for each kind of text the relative distances of both sides, and their overlap."""
+    columns = list[Column]()
+    for subset in SUBSETS.values():
+        columns.append(Column(f"{subset}: distance, relative", "distance", subset, "number", "relative"))
+        columns.append(Column(f"general {subset}, relative", "distance", subset, "number", "general relative"))
+        columns.append(Column(f"{subset}: overlap", "overlap", subset))
+    return tuple(columns)
+
+
+def _absolute_columns() -> tuple[Column, ...]:
+    """Return for each kind of text the distances of both sides as they are."""
+    columns = list[Column]()
+    for subset in SUBSETS.values():
+        columns.append(Column(subset, "distance", subset, "number"))
+        columns.append(Column(f"{subset}, general", "distance", subset, "number", "general"))
+    return tuple(columns)
+
+
+def _parts(subset: str) -> tuple[IntervalChart | Histograms | Curves | ComparisonTable | SeriesTable, ...]:
+    """Return the charts and tables of one kind of text."""
+    distance = Column("distance", "distance", subset, "number", "relative")
+    return (
+        IntervalChart(f"Relative distance of the {subset}", distance),
+        Histograms(f"Distances of the {subset}", f"distances_{subset}"),
+        Curves(
+            f"Distances of the domain's {subset}, all encoders together",
+            f"domain_{subset}",
+            note="The paper's figure 3, where the encoders are a model before and after adaptation.",
+        ),
+        ComparisonTable(
+            f"Which differences are real: {subset}",
+            distance,
+            note="Relative distances, paired on the same texts; farther is neither better nor worse by itself.",
+        ),
+        SeriesTable(
+            f"Two encoders on the same {subset}",
+            f"against_{subset}",
+            note="Are the same texts far from general ones for both encoders, and equally far relative to "
+            "each encoder's own distances? For example before and after adaptation.",
+        ),
     )
-)
+
+
 LAYOUT = Layout(
     title="Shift",
     question="How far is the domain from general language, as each encoder measures it?",
     headline=EncoderTable(
         "Distance of the domain's texts to the nearest general text",
-        _COLUMNS,
+        _headline_columns(),
         note="Relative: in units of the encoder's own mean distance of two general texts, so that encoders can be "
         "compared. "
         "General: the same distance of general texts among themselves. Overlap: how much the two distributions "
         "overlap.",
     ),
     parts=(
-        *(
-            part
-            for subset in SUBSETS.values()
-            for part in (
-                IntervalChart(
-                    f"Relative distance of the {subset}",
-                    Column("distance", "distance", subset, "number", "relative"),
-                ),
-                Histograms(f"Distances of the {subset}", f"distances_{subset}"),
-                Curves(
-                    f"Distances of the domain's {subset}, all encoders together",
-                    f"domain_{subset}",
-                    note="The paper's figure 3, where the encoders are a model before and after adaptation.",
-                ),
-                ComparisonTable(
-                    f"Which differences are real: {subset}",
-                    Column("distance", "distance", subset, "number", "relative"),
-                    note="Relative distances, paired on the same texts; farther is neither better nor worse by itself.",
-                ),
-                SeriesTable(
-                    f"Two encoders on the same {subset}",
-                    f"against_{subset}",
-                    note="Are the same texts far from general ones for both encoders, and equally far relative to "
-                    "each encoder's own distances? For example before and after adaptation.",
-                ),
-            )
-        ),
+        *_parts("documents"),
+        *_parts("queries"),
+        *_parts("texts"),
         EncoderTable(
             "Distances as they are",
-            tuple(
-                Column(f"{subset}{', general' if condition else ''}", "distance", subset, "number", condition)
-                for subset in SUBSETS.values()
-                for condition in ("", "general")
-            ),
+            _absolute_columns(),
             note="At unit length, 0 to 2. Distances of different encoders have different scales.",
         ),
     ),

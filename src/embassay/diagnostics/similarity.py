@@ -87,7 +87,10 @@ class SimilarityDiagnostic:
     options: str = ""
 
     def score(self, corpus: Corpus[Pair], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Compute the cosine of each pair."""
+        """Compute the (n,) ``cosine`` of each pair, beside its ``human`` score and its ``lexical`` overlap.
+
+        The human score is NaN where a pair has none. Its scale does not matter to a correlation.
+        """
         samples = corpus.samples
         first, second = [s.first for s in samples], [s.second for s in samples]
         human = [np.nan if s.score is None else s.score for s in samples]
@@ -107,7 +110,9 @@ class SimilarityDiagnostic:
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: correlations, and which differences are real."""
         unit, human, corpus = scores[0].unit, scores[0].values["human"], scores[0].origin.corpus
-        rows = [row for s in scores for row in _rows(s, draws)]
+        rows = list[Row]()
+        for s in scores:
+            rows += _rows(s, draws)
         lexical = list(overlap_rows(scores[0], draws, {"all": PairOverlap(scores[0].values["lexical"], unit)}))
         series = [overlap_series(NAME, corpus, lexical, {"all": "all pairs"})]
 
@@ -179,7 +184,11 @@ def _percentiles(values: Floats) -> Floats:
 
 
 def _influences(scores: Sequence[ItemScores]) -> Headline:
-    """Return the influence of each pair on the correlation, by encoder; NaN where nothing varies."""
+    """Return the (n,) influence of each pair on the correlation, by encoder; NaN where nothing varies.
+
+    The mean of the influences is the correlation itself, so that tests of means apply to it; see
+    :func:`~embassay.stats.correlate.influences`.
+    """
     human = scores[0].values["human"]
     values = {s.origin.encoder: influences(human, s.values["cosine"], HEADLINE) for s in scores}
     return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, stream_of(scores[0]), of_shares=False)
@@ -196,11 +205,12 @@ def _vary(human: Floats) -> bool:
 
 
 def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
-    """Yield an encoder's correlations, on all pairs and on each part of the corpus."""
+    """Yield an encoder's correlations, in [−1, 1], on all pairs and on each part of the corpus."""
     part = scores.part("cosine", "human")
     part_of_pair = scores.labels["subset"]
     masks = {"all": np.ones(len(part_of_pair), dtype=bool)}
     names = np.unique(part_of_pair).tolist()
+    # A corpus of one part would have all its rows twice.
     if len(names) > 1:
         for name in names:
             if name:
@@ -229,13 +239,15 @@ def _correlation(
 def _verdict(
     scores: Sequence[ItemScores], rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws
 ) -> Verdict:
+    """Rank the candidates by Spearman's correlation; unranked where human scores are too few or do not vary."""
     human, unit = scores[0].values["human"], scores[0].unit
-    if not _has_enough(human):
+    can_be_ranked = _has_enough(human) and _vary(human)
+    if not can_be_ranked:
         return unranked(scores)
-    if not _vary(human):
-        return unranked(scores)
-    on_all_pairs = [r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")]
-    estimates = {r.encoder: estimate_of(r) for r in on_all_pairs}
+    estimates = dict[str, Estimate]()
+    for r in rows:
+        if (r.quantity, r.subset) == (HEADLINE, "all"):
+            estimates[r.encoder] = estimate_of(r)
     cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
     candidates = candidates_of(scores, cosines)
     standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
@@ -258,13 +270,13 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:
             continue
-        figure = f"Spearman's correlation with the human scores is {written(row, 'number')}"
+        correlation = f"Spearman's correlation with the human scores is {written(row, 'number')}"
         if against_chance(row, 0.0) in ("below", "both"):
             title, severity = "Cosines are not shown to follow human scores", "high"
             consequence = "Its cosine says nothing about how alike people find two texts."
         else:
             title, severity, consequence = "Cosines follow human scores", "low", ""
-        sentence = f"{s.origin.encoder}: {figure} ({row.items:,} pairs)."
+        sentence = f"{s.origin.encoder}: {correlation} ({row.items:,} pairs)."
         yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
 
 
@@ -288,6 +300,7 @@ def _curve(scores: Sequence[ItemScores]) -> Series:
 
 
 def _mean_or_none(values: Floats) -> float | None:
+    """Return the mean of the defined values; None if all are NaN."""
     if np.isnan(values).all():
         return None
     return float(np.nanmean(values))

@@ -47,6 +47,7 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
         content = base64.b64decode(memory.get(key, ""), validate=True)
         probe = np.frombuffer(content, dtype="<f4").reshape(len(PROBES), -1)
     except (ValueError, TypeError):
+        # A damaged probe is replaced by the next one.
         return None
     return probe if probe.size else None
 

@@ -48,6 +48,7 @@ def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool
 
 
 def _treebank(text: str) -> list[str]:
+    """Return the words as nltk's ``TreebankWordTokenizer`` cuts them."""
     from nltk.tokenize.treebank import TreebankWordTokenizer
 
     words: list[str] = TreebankWordTokenizer().tokenize(text)

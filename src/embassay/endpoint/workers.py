@@ -73,4 +73,5 @@ def _next_done(done: SimpleQueue[Future[R]]) -> Future[R]:
         try:
             return done.get(timeout=SLICE)
         except Empty:
+            # Nothing has finished yet. Waiting in slices lets Ctrl-C through, which a get() without an end blocks.
             continue

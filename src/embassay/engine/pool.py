@@ -134,7 +134,11 @@ def encode(
     if cache is not None:
         cached = cache.get(encoder.fingerprint, texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
-    chunks = _chunks(encoder, texts, ready, ledger() if ledger and cache else None)
+    # Without a cache nothing of an earlier start is left, so there is nothing to look up.
+    record = None
+    if ledger is not None and cache is not None:
+        record = ledger()
+    chunks = _chunks(encoder, texts, ready, record)
     remaining = sum(len(chunk.texts) for chunk in chunks)
     advance(len(texts) - remaining)
     work = _Work(encoder, cache, advance)
@@ -305,8 +309,9 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
     """
     start = 0
     while start < len(texts):
-        end = start + (BLOCK if start else 1)
-        block = [text for text in texts[start:end] if text[0] == texts[start][0]]
+        size = BLOCK if start > 0 else 1
+        role = texts[start][0]
+        block = [text for text in texts[start : start + size] if text[0] == role]
         yield block
         start += len(block)
 

@@ -80,14 +80,17 @@ def check_robustness(
         return None
     if encoded is None:
         encoded = len(texts)
-    # In tokens. All texts are counted; those that were cached were not encoded by this run.
-    budget = SHARE * encoded / len(texts) * count_tokens(encoder, texts).sum()
-    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
-    places = np.sort(generator(seed, "badges").permutation(len(texts))[:SAMPLE])
-    sample = [texts[n] for n in places]
+    # The budget is a share of the tokens that this run encoded. These are estimated from those of all texts, because
+    # it is not known here which texts were cached.
+    tokens_of_all = count_tokens(encoder, texts).sum()
+    tokens_encoded = encoded / len(texts) * tokens_of_all
+    budget = SHARE * tokens_encoded
+    sample = _draw(texts, seed)
 
     drift: float | None = 0.0
-    if not (isinstance(encoder, BatchInvariant) and encoder.batch_invariant):
+    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant
+    if not is_batch_invariant:
+        # Drift may take half of the budget, so that the other half is for the prompts.
         step = max(1, len(sample) // ALONE)
         evenly_spaced = sample[::step][:ALONE]
         alone = _within_budget(encoder, evenly_spaced, budget / 2)
@@ -109,17 +112,26 @@ def check_robustness(
     )
 
 
+def _draw(texts: Sequence[Text], seed: int) -> list[Text]:
+    """Return a random sample of at most ``SAMPLE`` texts, in their order."""
+    # "badges" is an earlier name of this module. Another name of the stream would draw other samples.
+    shuffled = generator(seed, "badges").permutation(len(texts))
+    return [texts[place] for place in np.sort(shuffled[:SAMPLE])]
+
+
 def count_tokens(encoder: Encoder, texts: Sequence[Text]) -> NDArray[np.int64]:
     """Return (n,) the number of tokens of each text with its role's prompt; estimated if the encoder cannot count."""
     if not isinstance(encoder, CountsTokens):
         # Two more than the words, for the special tokens.
         return np.array([len(text.split()) + 2 for _, text in texts], dtype=np.int64)
+    # An encoder counts the texts of one role at a time, because each role has its prompt.
     places_of_role: dict[Role, list[int]] = {}
     for place, (role, _) in enumerate(texts):
         places_of_role.setdefault(role, []).append(place)
     counts = np.zeros(len(texts), dtype=np.int64)
     for role, places in places_of_role.items():
-        counts[places] = encoder.count_tokens([texts[place][1] for place in places], role)
+        texts_of_role = [texts[place][1] for place in places]
+        counts[places] = encoder.count_tokens(texts_of_role, role)
     return counts
 
 
@@ -191,6 +203,7 @@ def prompt_sensitivity(
         texts_of_role = [text for text in sample if text[0] == role]
         # The first wording may take half of the budget, so that a second one is possible.
         texts = _within_budget(encoders[0], texts_of_role, role_budget / 2)
+        # Nearest neighbours among very few texts say nothing.
         if len(texts) < min(FEWEST, len(texts_of_role)):
             continue
         affordable = []

@@ -162,17 +162,26 @@ class SearchTask:
 
 
 class Answer:
-    """The nearest documents so far, and the numbers of documents nearer than, and as near as, those of the pairs."""
+    """The nearest documents so far, and what determines the ranks of the pairs' documents.
+
+    Attributes
+    ----------
+    documents, passages, similarity
+        (Q, k) the nearest documents of each query, the nearest first, with their nearest passages and similarities; −1
+        and NaN mark empty places.
+    greater, tied
+        (R,) the number of documents that are nearer than the document of each pair, and of those that are as near.
+    """
 
     def __init__(self, task: SearchTask):
-        """Start without any document: −1 and NaN mark empty places."""
-        shape = (task.queries.shape[0], task.k)
+        """Start without any document."""
+        queries, pairs = task.queries.shape[0], len(task.pairs)
         self.task = task
-        self.documents = np.full(shape, -1, dtype=np.int64)
-        self.passages = np.full(shape, -1, dtype=np.int64)
-        self.similarity = np.full(shape, np.nan)
-        self.greater = np.zeros(len(task.pairs), dtype=np.int64)
-        self.tied = np.zeros(len(task.pairs), dtype=np.int64)
+        self.documents = np.full((queries, task.k), -1, dtype=np.int64)
+        self.passages = np.full((queries, task.k), -1, dtype=np.int64)
+        self.similarity = np.full((queries, task.k), np.nan)
+        self.greater = np.zeros(pairs, dtype=np.int64)
+        self.tied = np.zeros(pairs, dtype=np.int64)
 
     def bars(self, queries: Ints) -> Floats:
         """Return the similarity of the k-th nearest document so far of some queries; −inf if there are fewer."""
@@ -183,6 +192,7 @@ class Answer:
         """Add (n,) documents, each for a query, and keep the k nearest; those without a similarity are dropped."""
         k = self.task.k
         defined = np.flatnonzero(~np.isnan(similarity))
+        # The rows of the queries that get documents are made anew from their old content and the new documents.
         changed = np.unique(query[defined])
         rows = np.concatenate([np.repeat(changed, k), query[defined]])
         documents = np.concatenate([self.documents[changed].ravel(), document[defined]])
@@ -194,11 +204,12 @@ class Answer:
         rows = rows[order]
         first_of_query = np.searchsorted(rows, rows)
         rank = np.arange(len(rows)) - first_of_query
-        kept = rank < k
-        cells = (rows[kept], rank[kept])
-        self.documents[cells] = documents[order[kept]]
-        self.passages[cells] = passages[order[kept]]
-        self.similarity[cells] = similarities[order[kept]]
+        is_among_nearest = rank < k
+        nearest = order[is_among_nearest]
+        cells = (rows[is_among_nearest], rank[is_among_nearest])
+        self.documents[cells] = documents[nearest]
+        self.passages[cells] = passages[nearest]
+        self.similarity[cells] = similarities[nearest]
 
     def count(self, pairs: Ints, query: Ints, similarity: Floats) -> None:
         """Count (n,) documents, each for a query, that are nearer than, or as near as, the documents of (m,) pairs.
@@ -207,16 +218,20 @@ class Answer:
         and once after them. The documents that stand before a pair, less those of earlier queries, are the nearer ones
         in the first order, and the nearer and the tied ones in the second.
         """
-        queries = np.concatenate([self.task.pairs[pairs, 0], query])
+        query_of_pair = self.task.pairs[pairs, 0]
+        queries = np.concatenate([query_of_pair, query])
         # lexsort puts NaN last and treats all NaN as tied: documents without a similarity are the farthest.
         distance = -np.concatenate([self.task.pair_similarity[pairs], similarity])
         is_document = np.arange(len(queries)) >= len(pairs)
-        of_earlier_queries = np.searchsorted(np.sort(query), self.task.pairs[pairs, 0])
+        of_earlier_queries = np.searchsorted(np.sort(query), query_of_pair)
 
+        # lexsort sorts by its last key first. Its first key decides ties: False stands before True.
         pairs_first = np.lexsort((is_document, distance, queries))
-        nearer = _true_before(is_document, pairs_first)[: len(pairs)] - of_earlier_queries
+        documents_before = _true_before(is_document, pairs_first)
+        nearer = documents_before[: len(pairs)] - of_earlier_queries
         documents_first = np.lexsort((~is_document, distance, queries))
-        nearer_or_tied = _true_before(is_document, documents_first)[: len(pairs)] - of_earlier_queries
+        documents_before = _true_before(is_document, documents_first)
+        nearer_or_tied = documents_before[: len(pairs)] - of_earlier_queries
         self.greater[pairs] += nearer
         self.tied[pairs] += nearer_or_tied - nearer
 

@@ -85,6 +85,7 @@ def _usable(torch: ModuleType, device: str) -> bool:
     try:
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError):
+        # torch raises another error for each reason: no driver, a build without CUDA, an unknown device.
         return False
     return True
 

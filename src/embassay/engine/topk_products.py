@@ -67,12 +67,14 @@ class Queries:
     """
 
     def __init__(self, task: SearchTask, dtype: DTypeLike):
+        """Scale the queries to unit length, so that products in ``dtype`` neither overflow nor underflow."""
         self.task = task
         self.ids = np.flatnonzero(task.defined)
         squares = task.query_squares[self.ids]
         scalable = usual(squares)
         lengths = np.sqrt(np.where(scalable, squares, 1.0))
         self._scale = np.where(scalable, 1 / lengths, 0.0)
+        # A cosine does not depend on the length, so the scaling need not be undone.
         if task.measure == "cosine":
             lengths = np.ones(len(squares))
         self.lengths = np.where(scalable, lengths, np.nan)
@@ -133,15 +135,22 @@ class Lanes:
     def greatest(self, scores: np.ndarray) -> np.ndarray:
         """Return the (b, N) greatest scores of documents, given the (b, B) scores of passages; NaN if one is NaN."""
         greatest = np.empty((len(scores), len(self.documents)), scores.dtype)
-        stop = self.widths[0] if self.widths else 0
-        greatest[:, :stop] = scores[:, :stop]
-        for width in self.widths[1:]:
+        # Short documents: first the first passages of all, then the second passages of those that have one, and so on.
+        # A few comparisons of wide blocks are much faster than one for each document.
+        begin = 0
+        for number, width in enumerate(self.widths):
+            passages = scores[:, begin : begin + width]
             so_far = greatest[:, :width]
-            np.maximum(so_far, scores[:, stop : stop + width], out=so_far)
-            stop += width
-        for column, size in enumerate(self.long, start=len(self.documents) - len(self.long)):
-            scores[:, stop : stop + size].max(axis=1, out=greatest[:, column])
-            stop += size
+            if number == 0:
+                so_far[:] = passages
+            else:
+                np.maximum(so_far, passages, out=so_far)
+            begin += width
+        # Long documents, which stand last: the passages of each are neighbours.
+        first_long = len(self.documents) - len(self.long)
+        for column, size in enumerate(self.long, start=first_long):
+            scores[:, begin : begin + size].max(axis=1, out=greatest[:, column])
+            begin += size
         return greatest
 
 

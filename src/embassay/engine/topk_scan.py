@@ -132,28 +132,31 @@ class Scanner:
     """The search of one thread: compares queries with blocks of passages and collects an answer."""
 
     def __init__(self, task: SearchTask, queries: Queries, product: Product):
+        """Start with an empty answer; ``product`` must have been made of the rows of ``queries``."""
         self.task, self.queries, self.product = task, queries, product
         self.answer = Answer(task)
-        self._positive = positive(queries.rows)
+        self._queries_positive = positive(queries.rows)
         self._room = np.empty(0, queries.rows.dtype)
 
     def scan(self, block: Block, stopped: Event) -> None:
         """Compare all queries with the passages of a block."""
-        count, size = len(self.queries.ids), block.rows.shape[0]
-        step = max(1, min(QUERIES, PASSAGES * QUERIES // size))
+        queries, passages = len(self.queries.ids), block.rows.shape[0]
+        # A block of one long document may have more passages than usual; it gets fewer queries at once.
+        step = max(1, min(QUERIES, PASSAGES * QUERIES // passages))
         loaded = self.product.load(block.rows)
-        if len(self._room) < min(step, count) * size:
-            self._room = np.empty(min(step, count) * size, self._room.dtype)
-        for start in range(0, count, step):
+        # All products are written to the same memory, which grows with the largest block.
+        largest = min(step, queries) * passages
+        if len(self._room) < largest:
+            self._room = np.empty(largest, self._room.dtype)
+        for start in range(0, queries, step):
             if stopped.is_set():
                 return
-            part = slice(start, min(start + step, count))
-            scores = self._room[: (part.stop - start) * size].reshape(-1, size)
-            self.product.multiply(part, loaded, scores)
-            for first in range(start, part.stop, STRIP):
-                end = min(first + STRIP, part.stop)
-                rows = np.arange(first, end)
-                strip = self._strip(rows, scores[first - start : end - start], block)
+            stop = min(start + step, queries)
+            scores = self._room[: (stop - start) * passages].reshape(-1, passages)
+            self.product.multiply(slice(start, stop), loaded, scores)
+            for first in range(start, stop, STRIP):
+                end = min(first + STRIP, stop)
+                strip = self._strip(np.arange(first, end), scores[first - start : end - start], block)
                 self._decide(strip, block)
 
     def _strip(self, rows: Ints, scores: np.ndarray, block: Block) -> Strip:
@@ -230,25 +233,40 @@ class Scanner:
         return near
 
     def _similarity(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
-        """Return the similarities of n queries and documents of a block, and the documents' nearest passages."""
-        if not (self._positive and block.positive):
+        """Return the (n,) similarities of n queries and documents of a block, and the documents' nearest passages.
+
+        Parameters
+        ----------
+        row, column
+            (n,) the places of the query and the document in the scores of the strip.
+        """
+        # With numbers above 0 only, such as counts of words, a score is 0 exactly where query and document share no
+        # word. That is so for most pairs: their similarity is 0 for each defined passage, and is not computed.
+        zero_means_nothing_shared = self._queries_positive and block.positive
+        if not zero_means_nothing_shared:
             return self._computed(strip, row, column, block)
-        # Most bags of words share no word with a document: the similarity is exactly 0 for all its defined passages.
         similarity = np.zeros(len(row))
         passage = block.first_defined[column]
-        some = np.flatnonzero(strip.documents[row, column])
-        similarity[some], passage[some] = self._computed(strip, row[some], column[some], block)
+        shares_words = np.flatnonzero(strip.documents[row, column])
+        similarity[shares_words], passage[shares_words] = self._computed(
+            strip, row[shares_words], column[shares_words], block
+        )
         return similarity, passage
 
     def _computed(self, strip: Strip, row: Ints, column: Ints, block: Block) -> tuple[Floats, Ints]:
-        """Return similarities in float64, computed only for passages that may be the nearest of their document."""
+        """Return similarities in float64, computed only for passages that may be the nearest of their document.
+
+        The parameters and the result are those of :meth:`_similarity`.
+        """
         documents = block.documents[column]
         if self.task.starts is None:
             return self.task.similarity(strip.queries[row], documents)
+        # All passages of the documents, and for each the place of its document among the n.
         place, passage = self.task.passages_of(documents)
         scores = strip.passages[row[place], block.columns[passage - block.start]]
-        # Both scores may be off by the error.
+        # The nearest passage has the greatest score up to the error. Both scores that are compared may be off by it.
         least = strip.documents[row, column].astype(np.float64) - 2 * strip.error
+        # Not "scores >= least": a passage whose score is NaN may be the nearest too.
         may_be_nearest = ~(scores < least[place])
         place, passage = place[may_be_nearest], passage[may_be_nearest]
         similarity = self.task.passage_similarity(strip.queries[row[place]], passage)
@@ -264,22 +282,25 @@ def down(values: Floats, dtype: np.dtype) -> np.ndarray:
     """Return values rounded down to another precision, so that none is above what it was."""
     if dtype == np.float64:
         return values
+    # A conversion rounds to the nearest value, which may be above; the next lower one is not.
     with np.errstate(over="ignore"):
         return np.asarray(np.nextafter(values.astype(dtype), dtype.type(-np.inf)))
 
 
 def reached_by(scores: np.ndarray, k: int) -> Floats:
     """Return for each row of (n, N) scores a score that at least k of them reach; −inf where there are too few."""
+    # The scores of a row are divided into about 8k groups. The k-th greatest of the groups' maxima is hardly below the
+    # k-th greatest score, and much faster to find.
     count = scores.shape[1]
-    # The k-th greatest of the maxima of groups is hardly below the k-th greatest score, and much faster to find.
     size = max(1, count // (8 * k))
     groups = count // size
     if groups < k:
         return np.full(len(scores), -np.inf)
     maxima = scores[:, : size * groups].reshape(-1, size, groups).max(axis=1)
     maxima[np.isnan(maxima)] = -np.inf
-    kth = np.partition(maxima, groups - k, axis=1)[:, groups - k]
-    return np.asarray(kth, dtype=np.float64)
+    place_of_kth = groups - k
+    kth_greatest = np.partition(maxima, place_of_kth, axis=1)[:, place_of_kth]
+    return np.asarray(kth_greatest, dtype=np.float64)
 
 
 def rank_limits(scores: Floats, error: float, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -303,12 +324,15 @@ def between(scores: np.ndarray, low: np.ndarray, high: np.ndarray) -> Bools:
     if len(low) <= FEW:
         inside = np.zeros(len(scores), dtype=np.bool_)
         for least, most in zip(low, high, strict=True):
-            inside |= ~((scores < least) | (scores > most))
+            # Comparisons with NaN are false, so NaN counts as inside.
+            outside = (scores < least) | (scores > most)
+            inside |= ~outside
         return inside
     begins, ends = np.sort(low), np.sort(high)
     # The intervals are equally wide, so the last one that begins at or below a score also ends last.
-    last = np.searchsorted(begins, scores, side="right") - 1
-    return np.asarray(np.isnan(scores) | ((last >= 0) & (scores <= ends[last])))
+    last_begun = np.searchsorted(begins, scores, side="right") - 1
+    is_inside = (last_begun >= 0) & (scores <= ends[last_begun])
+    return np.asarray(np.isnan(scores) | is_inside)
 
 
 def count_above(scores: np.ndarray, limits: np.ndarray) -> Ints:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,21 +70,24 @@ class Planted:
         EncoderError
             For a sentence that the corpus does not have.
         """
-        unknown = next((text for text in texts if text not in self._class), None)
-        if unknown is not None:
-            raise EncoderError(f"{self.name} only knows the sentences of {self.corpus.name}, not {unknown!r}")
-        rows = [_direction(self._class[text]) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(texts), DIM)
+        vectors = np.empty((len(texts), DIM), dtype=np.float32)
+        for place, text in enumerate(texts):
+            if text not in self._representative:
+                raise EncoderError(f"{self.name} only knows the sentences of {self.corpus.name}, not {text!r}")
+            vectors[place] = _direction(self._representative[text])
+        return vectors
 
     @cached_property
-    def _class(self) -> Mapping[str, str]:
-        """Each sentence with the first sentence that must share its vector."""
-        first: dict[str, str] = {}
+    def _representative(self) -> Mapping[str, str]:
+        """Each sentence with the one sentence that stands for all that share its vector."""
+        # A forest of sentences (union-find): each entry joins the tree of its input to that of its candidate.
+        parent: dict[str, str] = {}
         for sample in self.corpus.samples:
             fields = sample.fields()
-            first |= {text: text for text in fields.values() if text not in first}
-            first[_root(first, sample.input)] = _root(first, fields[self.kind])
-        return {text: _root(first, text) for text in first}
+            for text in fields.values():
+                parent.setdefault(text, text)
+            parent[_root(parent, sample.input)] = _root(parent, fields[self.kind])
+        return {text: _root(parent, text) for text in parent}
 
 
 def always_paraphrase(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -113,12 +115,14 @@ def _builtin(kind: str) -> Planted:
     return Planted(opposites.load("opposites", "opposites"), kind)
 
 
-def _direction(text: str) -> Any:
+def _direction(text: str) -> NDArray[np.float64]:
+    """Return a (64,) random vector of unit length that depends on the text alone."""
     vector = generator(0, "planted", text).standard_normal(DIM)
-    return vector / np.linalg.norm(vector)
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
-def _root(first: Mapping[str, str], text: str) -> str:
-    while first[text] != text:
-        text = first[text]
+def _root(parent: Mapping[str, str], text: str) -> str:
+    """Return the root of the tree that a sentence is in: the sentence that is its own parent."""
+    while parent[text] != text:
+        text = parent[text]
     return text

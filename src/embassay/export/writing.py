@@ -57,13 +57,13 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         If the model has inputs other than tokens, has no fast tokenizer, or cannot be traced.
     """
     for name, wanted in (("dtype", "float32"), ("vectors", "float32")):
-        if encoder.given.get(name, wanted) != wanted:
+        if encoder.options.get(name, wanted) != wanted:
             raise SpecError(f"encoder {encoder.name!r}, option {name!r}: leave it out; a graph is exported in float32")
     model = encoder.load("cpu").eval()
     features = _features(model, encoder)
     graph = folder / GRAPH[to]
     traced = graph if to == "onnx" else folder / "traced.onnx"
-    _trace(model, features, encoder.given, traced)
+    _trace(model, features, encoder.options, traced)
     try:
         if to == "openvino":
             _convert(traced, graph, int8)
@@ -86,12 +86,12 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         "graph": graph.name,
         "runtime": to,
         "int8": int8,
-        "dim": encoder.given.get("dim") or int(model.get_embedding_dimension()),
+        "dim": encoder.options.get("dim") or int(model.get_embedding_dimension()),
         "max_length": model.max_seq_length,
         "pad": model.tokenizer.pad_token_id or 0,
         "modules": modules,
         "pooling": _pooling(model),
-        "normalize": bool(encoder.given.get("normalize")) or "Normalize" in modules,
+        "normalize": bool(encoder.options.get("normalize")) or "Normalize" in modules,
         "made_with": {name: version(name) for name in libraries},
     }
 
@@ -112,13 +112,13 @@ def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) 
     return {name: tensors[name] for name in INPUTS if name in tensors}
 
 
-def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], given: ModelOptions, path: Path) -> None:
+def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: ModelOptions, path: Path) -> None:
     """Write the ONNX graph of a model, with the dimensions and the scaling of the encoder's options."""
     import torch
 
     names = list(features)
-    dim = given.get("dim")
-    normalize = bool(given.get("normalize"))
+    dim = options.get("dim")
+    normalize = bool(options.get("normalize"))
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
         """The model with its inputs as positional arguments, as the exporter needs them."""

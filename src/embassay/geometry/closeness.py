@@ -201,17 +201,21 @@ def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
 
 
 def _ned_of_all_pairs(a: Floats, b: Floats) -> Floats:
-    """Return the (n, m) NED of dense rows; NaN for a constant row.
+    """Return the (n, m) NED of the rows of a (n, d) and b (m, d): in [0, 1], 0 is nearest, NaN for a constant row.
 
-    With Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v) it is ½ − Cov(u, v)/(Var(u) + Var(v)).
+    With Var(u − v) = Var(u) + Var(v) − 2·Cov(u, v) it is ½ − Cov(u, v)/(Var(u) + Var(v)), so that one matrix product
+    gives all pairs.
     """
+    width = a.shape[1]
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        variance_a = np.where(_constant(a), np.nan, a.var(axis=1))
-        variance_b = np.where(_constant(b), np.nan, b.var(axis=1))
         centred_a = a - a.mean(axis=1, keepdims=True)
         centred_b = b - b.mean(axis=1, keepdims=True)
-        variances = variance_a[:, None] + variance_b[None, :]
-        ned = 0.5 - (centred_a @ centred_b.T) / (a.shape[1] * variances)
+        products = centred_a @ centred_b.T
+        variance_a = np.where(_constant(a), np.nan, a.var(axis=1))
+        variance_b = np.where(_constant(b), np.nan, b.var(axis=1))
+        sum_of_variances = variance_a[:, np.newaxis] + variance_b[np.newaxis, :]
+        # The covariance is products/width. One division of the (n, m) array is faster than two.
+        ned = 0.5 - products / (width * sum_of_variances)
     return np.where(np.isfinite(ned), np.clip(ned, 0.0, 1.0), np.nan)
 
 

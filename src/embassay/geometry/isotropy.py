@@ -272,6 +272,7 @@ def _largest_sparse(gram: Any) -> float:
     try:
         return float(eigsh(gram, k=1, v0=start, return_eigenvectors=False)[0])
     except ArpackError:
+        # The iteration did not converge. All eigenvalues take longer, but are always found.
         return float(np.linalg.eigvalsh(gram.toarray())[-1])
 
 

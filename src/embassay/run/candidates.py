@@ -177,6 +177,7 @@ def is_same_model(one: Encoder, other: Encoder) -> bool:
     try:
         return one.fingerprint == other.fingerprint
     except EncoderError:
+        # An encoder that cannot be read is reported where it is used.
         return False
 
 

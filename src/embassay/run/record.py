@@ -135,7 +135,8 @@ def environment() -> RunRecord:
         try:
             packages[package] = version(package)
         except PackageNotFoundError:
-            continue  # a run without it has no version of it
+            # Most of these packages are optional; one that is not installed had no part in the numbers.
+            continue
     return {
         "embassay": __version__,
         "python": platform.python_version(),
@@ -150,6 +151,7 @@ def peak_memory() -> int | None:
     try:
         import resource
     except ImportError:
+        # Windows does not have the module.
         return None
     used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))

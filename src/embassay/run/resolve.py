@@ -17,8 +17,8 @@ from embassay.types import Corpus, Diagnostic, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
-BARE = ("bow", "tfidf", "bm25", "hashing", "random")
-"""Encoders that are named alone; a misspelt one is no model's name."""
+WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
+"""Schemes that are a whole spec. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
 
 
 def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any]:
@@ -90,14 +90,18 @@ def load_encoder(
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
     if version:
         raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
-    spec = parse(spec, "encoder") if isinstance(spec, str) else spec
+    if isinstance(spec, str):
+        spec = parse(spec, "encoder")
     scheme, target = scheme_of(spec.head)
-    if scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head and nearest(target, BARE):
+    # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
+    is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head
+    if is_single_word and nearest(target, WITHOUT_MODEL):
         hint = f"For a folder write ./{target}, for a model of that name st:{target}."
         raise UnknownNameError("encoder", target, ENCODERS.names(), hint)
     try:
         module = ENCODERS.module(scheme)
     except MissingExtraError:
+        # The default encoder is in an extra of its own, which is much smaller than that of all models.
         if target.removeprefix("sentence-transformers/") != DEFAULT_ENCODER:
             raise
         raise MissingExtraError(f"encoder {target!r}", "minilm") from None
@@ -108,7 +112,8 @@ def load_encoder(
         raise SpecError(f"write {scheme}, not {spec.head}")
     place = f"encoder {without_secrets(spec.head)!r}"
     with ENCODERS.guarded(scheme):
-        encoder: Encoder = module.create(target, runtime or Runtime(), **bind(module.create, spec.options, place))
+        options = bind(module.create, spec.options, place)
+        encoder: Encoder = module.create(target, runtime or Runtime(), **options)
     return encoder
 
 

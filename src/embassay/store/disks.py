@@ -33,6 +33,7 @@ def remote(folder: Path) -> str | None:
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
+        # Only Linux has this file. On other systems the folder is taken for a local one.
         return None
     real = folder.resolve()
     longest = -1

@@ -163,9 +163,11 @@ class Environment:
         self._left = state(self.data)
 
     def _stamped(self) -> str:
+        """Return the content of the stamp; empty if there is none."""
         try:
             return (self.place / STAMP).read_text(encoding="ascii")
         except (OSError, ValueError):
+            # A missing or damaged stamp differs from every state of the file, so the cache is checked.
             return ""
 
 
@@ -215,6 +217,7 @@ def _open(place: Path) -> Any:
             # The file stays whole without metasync; a power cut may cost the last block, which is encoded again.
             return lmdb.open(str(place), map_size=ceiling, metasync=False, meminit=False)
         except (lmdb.MemoryError, MemoryError):
+            # The map needs as many addresses as its ceiling. With a limit on them (ulimit -v) a lower one may fit.
             continue
         except lmdb.Error as error:
             if "allocate" not in str(error) or ceiling == CEILINGS[-1]:

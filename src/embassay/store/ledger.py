@@ -91,6 +91,7 @@ class Ledger:
             digests = list(content["chunks"].values())
             identity = content["texts"]
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            # Without the ledger the texts are encoded again, which costs time but gives the right vectors.
             return None
         if identity != self._identity or len(bits) != math.ceil(count / 8):
             return None

@@ -33,6 +33,7 @@ def remove_left_overs(folder: Path) -> None:
     try:
         paths = list(folder.iterdir())
     except OSError:
+        # Tidying up must not stop a run. If the folder cannot be used, writing to it gives the message.
         return
     for path in paths:
         parts = _OURS.fullmatch(path.name)

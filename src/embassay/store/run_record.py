@@ -116,6 +116,7 @@ def read_record(path: Path) -> RunRecord:
     try:
         data = json.loads(path.read_bytes(), parse_constant=lambda name: None, parse_float=_finite)
     except (OSError, ValueError, RecursionError):
+        # A new folder has no record, and a killed run may leave half of one. Both start from the beginning.
         return {}
     if not isinstance(data, dict) or "key" not in data:
         return {}
@@ -144,6 +145,7 @@ def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[st
             if name in schemas:
                 Schema(schemas[name], {}).check(value)
         except SchemaError:
+            # A damaged part must not make the whole run unreadable: the rest of it is still of use.
             continue
         fitting[name] = value
     return fitting

@@ -212,6 +212,7 @@ def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] |
             arrays = dict(stored)
             head = dict(json.loads(str(arrays.pop("head"))))
     except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+        # Scores that are missing or damaged are computed again from the cached vectors.
         return None
     return head, arrays
 

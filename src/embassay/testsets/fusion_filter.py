@@ -99,10 +99,14 @@ def filtered(
     -------
     The samples in their order. A difference with an undefined cosine, because a text has a zero vector, is rejected.
     """
-    samples, pairs = list[Composition](), list[tuple[str, str]]()
+    samples = list[Composition]()
+    # The two texts to compare of each difference, in the order of the differences in ``samples``.
+    pairs = list[tuple[str, str]]()
     for texts, document_samples in documents:
-        samples += document_samples
-        pairs += [_compared(texts, s, chosen.which) for s in document_samples if s.operator == "difference"]
+        for sample in document_samples:
+            samples.append(sample)
+            if sample.operator == "difference":
+                pairs.append(_compared(texts, sample, chosen.which))
     if not chosen.encoders or not pairs:
         return Filtered(tuple(samples), Counter())
     cosines = _cosines(pairs, chosen.encoders, advance)
@@ -111,9 +115,12 @@ def filtered(
         is_near = cosines >= chosen.below
     near = is_near.any(axis=0)
     undefined = np.isnan(cosines).any(axis=0) & ~near
-    # The differences are in the order of their pairs.
-    rejects = iter(np.logical_or(near, undefined).tolist())
-    kept = [sample for sample in samples if sample.operator != "difference" or not next(rejects)]
+    is_rejected = iter(np.logical_or(near, undefined).tolist())
+    remaining = list[Composition]()
+    for sample in samples:
+        if sample.operator == "difference" and next(is_rejected):
+            continue
+        remaining.append(sample)
     rejected = Counter(
         {
             f"difference with parts that are too similar (cosine {chosen.below:g} or more)": int(near.sum()),
@@ -124,7 +131,7 @@ def filtered(
     for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
         share = f"{number:,} of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
         notes.append(f"{encoder.card.spec}: {share}.")
-    return Filtered(tuple(kept), +rejected, tuple(notes))
+    return Filtered(tuple(remaining), +rejected, tuple(notes))
 
 
 def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tuple[str, str]:
@@ -141,8 +148,12 @@ def _cosines(pairs: Sequence[tuple[str, str]], encoders: Sequence[Encoder], adva
     """Return the (encoders, pairs) cosines; NaN if undefined."""
     from scipy import sparse
 
-    texts = tuple(dict.fromkeys(text for pair in pairs for text in pair))
-    row = {text: place for place, text in enumerate(texts)}
+    # Each distinct text is encoded once.
+    row = dict[str, int]()
+    for pair in pairs:
+        for text in pair:
+            row.setdefault(text, len(row))
+    texts = tuple(row)
     first = [row[text] for text, _ in pairs]
     second = [row[text] for _, text in pairs]
     cosines = np.empty((len(encoders), len(pairs)))

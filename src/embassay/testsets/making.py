@@ -143,8 +143,8 @@ def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], 
     names = reader_names + builder_names
     for name in order.kind_options:
         if name not in names:
-            near = nearest(name, names)
-            guess = f"; did you mean {near!r}?" if near else "."
+            similar = nearest(name, names)
+            guess = f"; did you mean {similar!r}?" if similar else "."
             raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
     for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
     for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
@@ -183,20 +183,30 @@ def _takes_pairs(module: ModuleType) -> bool:
     return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
 
 
+def _is_english(source: Any) -> bool:
+    """Return whether all texts of a source are English, or too short to recognise their language."""
+    return all(language_of(text) in {"English", ""} for text in _texts(source))
+
+
 def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Counter[str]]:
     """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
     rejected = Counter[str]()
     if all(isinstance(source, Source) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):
-        same = [source for source in sources if source.same]
-        if len(same) < len(sources):
-            rejected["pair with different meanings"] += len(sources) - len(same)
-        sources = same
+        paraphrases = [source for source in sources if source.same]
+        if len(paraphrases) < len(sources):
+            rejected["pair with different meanings"] += len(sources) - len(paraphrases)
+        sources = paraphrases
     if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
         return sources, rejected
-    refuse_other((text for source in sources for text in _texts(source)), order.source_name)
-    english = [s for s in sources if all(language_of(text) in {"English", ""} for text in _texts(s))]
+
+    # A file in another language is refused as a whole; single sentences in one are left out.
+    texts = list[str]()
+    for source in sources:
+        texts += _texts(source)
+    refuse_other(texts, order.source_name)
+    english = [source for source in sources if _is_english(source)]
     if len(english) < len(sources):
         rejected["not English"] += len(sources) - len(english)
     return english, rejected

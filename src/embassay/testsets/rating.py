@@ -178,8 +178,8 @@ def markdown(rated: Rated) -> str:
     ]
     rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
     for cells in rows:
-        shown = [cells[column] for column in IN_CARD]
-        lines.append(f"| {' | '.join(shown)} |")
+        cells_in_card = [cells[column] for column in IN_CARD]
+        lines.append(f"| {' | '.join(cells_in_card)} |")
     return "\n".join(lines)
 
 
@@ -320,6 +320,7 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
 
     dropped = f"{rated.dropped:,} rows below {rated.bar:g} were removed from {path.name}"
     section = f"{dropped}; {remaining:,} samples remain.\n\n{markdown(rated)}"
+    # A corpus that was not built by this program has no card.
     old_card = Places(path).card
     card = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
     new_card = with_reading(card, section, name_of(out.name, content))

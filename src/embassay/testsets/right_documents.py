@@ -42,23 +42,28 @@ def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Counter[st
     A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and
     with the same answer; otherwise it is ambiguous, and neither is kept.
     """
-    same_question = defaultdict[str, list[Pair]](list)
+    pairs_of_question = defaultdict[str, list[Pair]](list)
     for passage, question in pairs:
-        same_question[" ".join(tokens(question.text))].append((passage, question))
-    questions, numbers = list[Answered](), Counter[str]()
-    for same in same_question.values():
-        groups = {grounds.group(passage) for passage, _ in same}
+        words = " ".join(tokens(question.text))
+        pairs_of_question[words].append((passage, question))
+
+    questions = list[Answered]()
+    questions_of_passage = Counter[str]()
+    for same_question in pairs_of_question.values():
+        groups = {grounds.group(passage) for passage, _ in same_question}
         # The same words may mean something else in another unit, so its answer counts as different.
-        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same}
-        if len(groups) > 1 and len(answers) > 1:
-            rejected[TWICE] += len(same)
+        answers = {(passage.unit, *map(stem, tokens(question.answer))) for passage, question in same_question}
+        is_ambiguous = len(groups) > 1 and len(answers) > 1
+        if is_ambiguous:
+            rejected[TWICE] += len(same_question)
             continue
-        if len(same) > 1:
-            rejected[AGAIN] += len(same) - 1
-        passage, question = same[0]
-        numbers[passage.id] += 1
-        name = f"{passage.id}-q{numbers[passage.id]}"
-        questions.append(_answered(name, question, [passage for passage, _ in same], grounds))
+        if len(same_question) > 1:
+            rejected[AGAIN] += len(same_question) - 1
+        passage, question = same_question[0]
+        questions_of_passage[passage.id] += 1
+        name = f"{passage.id}-q{questions_of_passage[passage.id]}"
+        sources = [source for source, _ in same_question]
+        questions.append(_answered(name, question, sources, grounds))
     return questions
 
 
@@ -70,6 +75,7 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
     sources
         The passages that it was asked about.
     """
+    # Near-duplicates of the sources are "near"; those of them that contain the answer are right as well.
     source_ids = {passage.id for passage in sources}
     near, right = dict[str, Passage](), dict[str, Passage]()
     for source in sources:
@@ -79,23 +85,29 @@ def _answered(name: str, question: PassageQuestion, sources: Sequence[Passage], 
                 right[passage.id] = passage
     for source in sources:
         for passage in _overlapping(source, question, grounds):
-            near[passage.id] = right[passage.id] = passage
+            near[passage.id] = passage
+            right[passage.id] = passage
     return Answered(name, question, tuple(right.values()), tuple(near.values()))
 
 
 def _overlapping(passage: Passage, question: PassageQuestion, grounds: PassageGroups) -> list[Passage]:
-    """Return the neighbouring windows whose shared words with a passage answer a question."""
+    """Return the neighbouring windows whose shared words with a passage answer a question.
+
+    Windows of words overlap: the first ``passage.shared`` words of a window are the last ones of the window before it.
+    """
     if not passage.shared:
         return []
     place = grounds.place(passage)
     words = passage.body.split()
-    common = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
+    shared_words = {place - 1: words[: passage.shared], place + 1: words[-passage.shared :]}
     neighbours = list[Passage]()
-    for other_place, common_words in common.items():
-        if 0 <= other_place < len(grounds.passages):
-            other = grounds.passages[other_place]
-            if other.document == passage.document and _answers(" ".join(common_words), question, passage):
-                neighbours.append(other)
+    for neighbour_place, words_in_both in shared_words.items():
+        if not 0 <= neighbour_place < len(grounds.passages):
+            continue
+        neighbour = grounds.passages[neighbour_place]
+        # The neighbour of a document's first or last window is in another document.
+        if neighbour.document == passage.document and _answers(" ".join(words_in_both), question, passage):
+            neighbours.append(neighbour)
     return neighbours
 
 
@@ -150,4 +162,6 @@ def _places_with(words: Iterable[str], index: Mapping[str, set[int]], passages: 
     """Return the positions of the passages that contain all of some words."""
     # The rarest word first, so that few positions are compared.
     places = sorted((index[word] for word in words), key=len)
-    return places[0].intersection(*places[1:]) if places else range(passages)
+    if not places:
+        return range(passages)
+    return places[0].intersection(*places[1:])

@@ -97,6 +97,7 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
     rows = _rows_of_single_samples(samples, {document.id: document for document in documents})
     rows += _rows_of_choices([sample for sample in samples if isinstance(sample, Choice)])
     rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
+    # In random order, so that a rater who stops early has still rated a sample of all kinds.
     order = generator(seed, "builders", "sheet").permutation(len(rows))
     chosen, counts = list[RatedRow](), Counter[str]()
     for place in order:
@@ -129,6 +130,7 @@ def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
     for sample in samples:
         for edit in ("antonym", "polarity", "paraphrase"):
             text = getattr(sample, edit)
+            # The sentences of a quadruple are inputs and candidates in turn, so a pair occurs in both directions.
             key = (edit, frozenset({sample.input, text}))
             row = rows.get(key, RatedRow((), edit, sample.input, text))
             rows[key] = replace(row, items=(*row.items, sample.id))
@@ -206,6 +208,7 @@ def read_sheet(path: Path) -> Sheet:
     rows = dict[int, RatedRow]()
     for line, row in table.rows(COLUMNS):
         number, total = _row_number(row["row"], path, line)
+        # The first row says which corpus the sheet is for, and how many rows it has.
         if not rows:
             corpus, size = row["corpus"], total
         if (row["corpus"], total) != (corpus, size):
@@ -251,6 +254,9 @@ def _rating(cell: str, path: Path, line: int) -> float | None:
     """Return the rating in a cell; None for an empty cell."""
     if not cell:
         return None
-    if not _RATING.fullmatch(cell) or not LOW <= float(cell.replace(",", ".")) <= HIGH:
-        raise SourceError(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", path, line, "rating")
-    return float(cell.replace(",", "."))
+    if _RATING.fullmatch(cell):
+        # Spreadsheets of many countries write a decimal comma.
+        rating = float(cell.replace(",", "."))
+        if LOW <= rating <= HIGH:
+            return rating
+    raise SourceError(f"must be a number from {LOW} to {HIGH}, is {cell[:100]!r}", path, line, "rating")

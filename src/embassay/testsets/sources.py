@@ -263,14 +263,20 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
     label = _column_name(table, label, [name for name in LABEL if name not in (first, second)])
     pairs = list[SourcePair]()
-    for line, row in table.rows([first, second, label] if label else [first, second]):
+    columns = [first, second]
+    if label:
+        columns.append(label)
+    for line, row in table.rows(columns):
         sources = list[Source]()
         for name in (first, second):
             text = _text(row.get(name), table, line, name)
             if not text:
                 raise SourceError("an empty cell", path, line, name)
             sources.append(Source(text, line))
-        same = _is_yes(row.get(label), path, line, label) if label else True
+        # Without such a column all pairs are paraphrases.
+        same = True
+        if label:
+            same = _is_yes(row.get(label), path, line, label)
         pairs.append(SourcePair(sources[0], sources[1], same))
     if not pairs:
         raise SourceError("has no rows", path)
@@ -279,8 +285,11 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
 
 def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
     """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
-    kept, rejected, seen = list[Source](), Counter[str](), set[str]()
+    usable_sources = list[Source]()
+    rejected = Counter[str]()
+    seen = set[str]()
     for source in sources:
+        # Sentences that differ in case and spaces only are repeats.
         key = " ".join(source.text.casefold().split())
         if "\n" in source.text:
             rejected["several lines in one cell"] += 1
@@ -292,8 +301,8 @@ def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]
             rejected["repeated sentence"] += 1
         else:
             seen.add(key)
-            kept.append(source)
-    return tuple(kept), rejected
+            usable_sources.append(source)
+    return tuple(usable_sources), rejected
 
 
 # --- Columns and cells ---

@@ -41,14 +41,15 @@ def drawn_units(
     barred
         Units that are not drawn, but count for the share.
     """
+    # Sorted, because the order of a set differs between processes.
     all_units = sorted(set(units))
     number = round(share * len(all_units))
     if 0 < share < 1:
         most = max(len(all_units) - 1, 0)
         number = min(max(number, least), most)
-    free = [unit for unit in all_units if unit not in barred]
-    order = generator(seed, "builders", "retrieval", purpose).permutation(len(free))
-    return frozenset(free[place] for place in order[:number])
+    allowed = [unit for unit in all_units if unit not in barred]
+    order = generator(seed, "builders", "retrieval", purpose).permutation(len(allowed))
+    return frozenset(allowed[place] for place in order[:number])
 
 
 # --- From questions with their answers to a test set ---
@@ -80,12 +81,14 @@ def built_of(
     tested |= drawn_units(removed, test, seed, "test without an answer")
     splits = {name: TEST if unit in tested else TRAIN for name, unit in units.items()}
 
-    kept_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
-    documents = [Document(passage.id, (passage.text,)) for passage in kept_passages]
+    remaining_passages = [passage for passage in grounds.passages if unit_of[passage.unit] not in removed]
+    documents = [Document(passage.id, (passage.text,)) for passage in remaining_passages]
     samples, answers = list[Question](), dict[str, str]()
     for entry in questions:
         unit = units[entry.id]
-        right = () if unit in removed else tuple(passage.id for passage in entry.right)
+        right: tuple[str, ...] = ()
+        if unit not in removed:
+            right = tuple(passage.id for passage in entry.right)
         samples.append(Question(entry.id, entry.question.text, right, units=(unit,)))
         if right and entry.question.answer:
             answers[entry.id] = entry.question.answer
@@ -112,19 +115,25 @@ def _merged_units(questions: Sequence[Answered], grounds: PassageGroups) -> Mapp
     """Return the unit of each passage's unit key; keys that a question has in common are one unit."""
     keys = list(dict.fromkeys(passage.unit for passage in grounds.passages))
     number_of = {key: number for number, key in enumerate(keys)}
-    same_question = list[tuple[int, int]]()
-    for entry in questions:
-        first = number_of[entry.near[0].unit]
-        same_question += [(first, number_of[passage.unit]) for passage in entry.near]
-    merged = closure(same_question)
-    # Keys without a question are not merged.
-    return {key: keys[merged.get(number, number)] for key, number in number_of.items()}
+    # All units that a question could be answered from must be in the same split.
+    pairs_to_merge = list[tuple[int, int]]()
+    for question in questions:
+        first = number_of[question.near[0].unit]
+        for passage in question.near:
+            pairs_to_merge.append((first, number_of[passage.unit]))
+    merged = closure(pairs_to_merge)
+    unit_of = dict[str, str]()
+    for key, number in number_of.items():
+        # Keys without a question are not merged.
+        unit_of[key] = keys[merged.get(number, number)]
+    return unit_of
 
 
 # --- Notes ---
 
 
 def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) -> list[str]:
+    """Return notes on the passages, on near-duplicates among them, and on how much questions repeat their wording."""
     # Queries that were made from the documents have no answers.
     have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)
@@ -168,8 +177,8 @@ def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Return how many questions and units each split has."""
     parts = list[str]()
     for split in sorted(set(splits.values())):
-        names = [name for name in splits if splits[name] == split]
-        split_units = {units[name] for name in names}
-        questions_of_units = f"{counted(len(names), 'question')} of {counted(len(split_units), 'unit')}"
-        parts.append(f"{split}: {questions_of_units}")
+        questions_of_split = [name for name in splits if splits[name] == split]
+        units_of_split = {units[name] for name in questions_of_split}
+        number_of_questions = counted(len(questions_of_split), "question")
+        parts.append(f"{split}: {number_of_questions} of {counted(len(units_of_split), 'unit')}")
     return f"split by unit, {'; '.join(parts)}"

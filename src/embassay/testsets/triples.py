@@ -116,15 +116,19 @@ def is_whole(sentence: str) -> bool:
 
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a document; none crosses the end of a paragraph."""
-    return [sentence for part in cutter("paragraph")(text) for _, sentence in sentences(part)]
+    texts = list[str]()
+    for paragraph in cutter("paragraph")(text):
+        texts += [sentence for _, sentence in sentences(paragraph)]
+    return texts
 
 
 def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
     """Return all triples of different whole sentences; in an English document, all three must be English."""
-    allows_any_language = language_of(document.text) != "English"
+    is_english_document = language_of(document.text) == "English"
     usable = list[bool]()
     for part in parts:
-        usable.append(is_whole(part) and (allows_any_language or language_of(part) in {"English", ""}))
+        is_in_language = not is_english_document or language_of(part) in {"English", ""}
+        usable.append(is_whole(part) and is_in_language)
     unit = document.unit or document.id
     candidates = list[Triple]()
     for place in range(len(parts) - SENTENCES + 1):

@@ -122,7 +122,7 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
     except Exception as error:
         reason = first_line(error)
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
-    if "max_length" in encoder.given:
+    if "max_length" in encoder.options:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
@@ -208,7 +208,7 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     config = read_json(encoder.found.folder / st.CONFIG)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in encoder.given:
+    if "document_prompt" in encoder.options:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -221,8 +221,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in encoder.given:
-        usage["similarity_fn_name"] = encoder.given["similarity"]
+    if "similarity" in encoder.options:
+        usage["similarity_fn_name"] = encoder.options["similarity"]
     return usage
 
 

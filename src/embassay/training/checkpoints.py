@@ -207,6 +207,7 @@ def _load(path: Path) -> dict[str, Tensor]:
     try:
         return dict(load_file(path))
     except (OSError, SafetensorError, ValueError):
+        # The callers decide: a checkpoint is left out with a note, missing best weights are an error.
         return {}
 
 

@@ -100,6 +100,7 @@ class TrainingFolder:
             with (self.path / CHECKPOINT).open("rb") as file, np.load(file, allow_pickle=False) as kept:
                 return int(head["epochs"]), {name: kept[name] for name in kept if name != "head"}
         except DAMAGED:
+            # A checkpoint that cannot be read costs only the epochs that it had: training starts again.
             return 0, {}
 
     def keep(self, epochs: int, arrays: Arrays) -> None:

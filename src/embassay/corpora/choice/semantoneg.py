@@ -79,15 +79,16 @@ def pair_of(first: str, second: str) -> str:
     a = [word.lower() for word in _WORD.findall(first)]
     b = [word.lower() for word in _WORD.findall(second)]
     shorter = min(len(a), len(b))
-    start = 0
-    while start < shorter and a[start] == b[start]:
-        start += 1
+    prefix = 0
+    while prefix < shorter and a[prefix] == b[prefix]:
+        prefix += 1
     # A word of the common prefix must not be counted again in the suffix.
-    end = 0
-    while end < shorter - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    names = [_span_name(side[start : len(side) - end]) for side in (a, b)]
-    return "–".join(sorted(names))
+    suffix = 0
+    while suffix < shorter - prefix and a[-1 - suffix] == b[-1 - suffix]:
+        suffix += 1
+    name_of_a = _span_name(a[prefix : len(a) - suffix])
+    name_of_b = _span_name(b[prefix : len(b) - suffix])
+    return "–".join(sorted((name_of_a, name_of_b)))
 
 
 def _span_name(span: list[str]) -> str:

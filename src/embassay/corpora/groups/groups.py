@@ -127,7 +127,9 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         row.require_values(columns["sentence"], columns["group"])
         text = row.text(columns["sentence"]).strip()
         group_of_row = row.key(columns["group"]).strip()
-        name = row.key(key, str(rows)).strip() if key else str(rows)
+        name = str(rows)
+        if key:
+            name = row.key(key, name).strip()
         ids.add(name, row.line)
         rows += 1
         if text not in samples:
@@ -193,4 +195,5 @@ def columns_note(columns: Mapping[str, str], table: Table) -> str:
         if name in uses:
             raise SourceError(f"is used both as the {uses[name]} and as the {what}", table.path, table.line, name)
         uses[name] = what
-    return "columns: " + ", ".join(f"{what} {name}" for what, name in columns.items())
+    listed_uses = ", ".join(f"{what} {name}" for what, name in columns.items())
+    return f"columns: {listed_uses}"

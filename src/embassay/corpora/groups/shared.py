@@ -45,22 +45,25 @@ def corpus_of(
     SourceError
         If no group is large enough.
     """
+    # A diagnostic of groups tests a third of each group, so a smaller one cannot be used.
     sizes = Counter(sample.group for sample in samples)
-    kept = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
-    if not kept:
+    in_large_groups = tuple(sample for sample in samples if sizes[sample.group] >= SMALLEST)
+    if not in_large_groups:
         amounts = "no groups"
         if sizes:
             amounts = f"{counted(len(sizes), 'group')} with {counted(len(samples), 'sentence')}"
         raise SourceError(f"no group has {SMALLEST} sentences or more; found {amounts}", path)
-    all_notes = (*notes, *_amounts(kept, samples))
-    return Corpus(name, SHAPE, kept, licence=licence or "unknown", loader=loader, notes=all_notes)
+    all_notes = (*notes, *_amounts(in_large_groups, samples))
+    return Corpus(name, SHAPE, in_large_groups, licence=licence or "unknown", loader=loader, notes=all_notes)
 
 
 def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[str]:
     """Yield notes on how much was kept, how much was dropped, and which texts no encoder can distinguish."""
     sizes = Counter(sample.group for sample in kept)
-    least, most = min(sizes.values()), max(sizes.values())
-    size = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    smallest, largest = min(sizes.values()), max(sizes.values())
+    size = f"{smallest:,}"
+    if largest > smallest:
+        size += f" to {largest:,}"
     yield f"{counted(len(kept), 'sentence')} in {counted(len(sizes), 'group')} of {size}"
     all_groups = {sample.group for sample in samples}
     dropped = len(all_groups) - len(sizes)

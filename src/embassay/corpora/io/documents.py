@@ -150,12 +150,18 @@ def read_folder(
     if not files:
         suffixes = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise SourceError(f"this folder has no {suffixes} file{listing.hint()}", path)
-    texts = {name: _text(file) for name, file in sorted(files.items())}
-    empty = [name for name, text in texts.items() if not text]
-    if len(empty) == len(texts):
+    read, empty = list[SourceDocument](), list[str]()
+    # By id, so that the order of a folder does not depend on the file system.
+    for name, file in sorted(files.items()):
+        text = _text(file)
+        if text:
+            read.append(SourceDocument(name, text))
+        else:
+            empty.append(name)
+    if not read:
         raise SourceError(f"its {counted(len(empty), 'document')} have no text{listing.hint()}", path)
 
-    notes = [f"files: {counted(len(texts) - len(empty), 'document')}"]
+    notes = [f"files: {counted(len(read), 'document')}"]
     if empty:
         first = files[empty[0]].relative_to(path)
         notes.append(f"{counted(len(empty), 'file')} left out: no text (the first: {first})")
@@ -166,7 +172,7 @@ def read_folder(
         kinds = listed(f"{kind} {count}" for kind, count in sorted(others.items()))
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
     notes += listing.notes()
-    return tuple(SourceDocument(name, text) for name, text in texts.items() if text), tuple(notes)
+    return tuple(read), tuple(notes)
 
 
 def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
@@ -214,6 +220,7 @@ def read_records(
         With file, line and column, for missing columns and cells, a repeated id, and a table without documents.
     """
     table = read_table(path)
+    # Questions refer to documents by id, so a corpus with questions needs the column.
     key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
     columns = {"id": key} if key else {}
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)

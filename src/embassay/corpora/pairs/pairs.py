@@ -120,8 +120,12 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
     row.require(*columns.values())
     first = row.text(columns["first"])
     second = row.text(columns["second"])
-    score = _score(row, columns["score"]) if "score" in columns else None
-    subset = _subset(row, columns["subset"]) if "subset" in columns else ""
+    score = None
+    if "score" in columns:
+        score = _score(row, columns["score"])
+    subset = ""
+    if "subset" in columns:
+        subset = _subset(row, columns["subset"])
     if "id" in columns:
         name = row.key(columns["id"]).strip()
     return Pair(name, first, second, score, subset)

@@ -70,10 +70,12 @@ class PassageGroups:
 
     @cached_property
     def _places(self) -> dict[str, int]:
+        """The place of each passage, by id."""
         return {passage.id: place for place, passage in enumerate(self.passages)}
 
     @cached_property
     def _members(self) -> dict[int, list[Passage]]:
+        """The passages of each group of near-duplicates."""
         members = defaultdict[int, list[Passage]](list)
         for passage, group in zip(self.passages, self.groups, strict=True):
             members[group].append(passage)
@@ -94,8 +96,11 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
 
     word_sets = [frozenset(tokens(text)) for text in texts]
     groups = DisjointSet(range(len(texts)))
-    counts = Counter(word for words in set(word_sets) for word in words)
-    rank = {word: number for number, word in enumerate(sorted(counts, key=lambda word: (counts[word], word)))}
+    sets_with_word = Counter[str]()
+    for words in set(word_sets):
+        sets_with_word.update(words)
+    rarest_first = sorted(sets_with_word, key=lambda word: (sets_with_word[word], word))
+    rank = {word: number for number, word in enumerate(rarest_first)}
     first_of_words = dict[frozenset[str], int]()
     index = defaultdict[str, list[int]](list)
     for place, words in enumerate(word_sets):
@@ -106,8 +111,12 @@ def near_duplicates(texts: Sequence[str], near: float = NEAR) -> list[int]:
             continue
         first_of_words[words] = place
         # Near-duplicate sets share one of their rarest words (prefix filter; Chaudhuri, Ganti & Kaushik 2006).
-        rarest = sorted(words, key=rank.__getitem__)[: len(words) - math.ceil(near * len(words) - SLACK) + 1]
-        for other in {other for word in rarest for other in index[word]}:
+        length_of_prefix = len(words) - math.ceil(near * len(words) - SLACK) + 1
+        rarest = sorted(words, key=rank.__getitem__)[:length_of_prefix]
+        others = set[int]()
+        for word in rarest:
+            others.update(index[word])
+        for other in others:
             if not groups.connected(place, other) and _jaccard(words, word_sets[other]) >= near - SLACK:
                 groups.merge(place, other)
         for word in rarest:

@@ -52,7 +52,9 @@ def overlap(question: str, passages: Iterable[str]) -> float:
     content = telling(tokens(question))
     if not content:
         return 0.0
-    passage_words = {word for passage in passages for word in tokens(passage)}
+    passage_words = set[str]()
+    for passage in passages:
+        passage_words.update(tokens(passage))
     return sum(word in passage_words for word in content) / len(content)
 
 
@@ -63,7 +65,11 @@ def telling(words: Iterable[str], excluded: Collection[str] = ()) -> list[str]:
 
 def names(question: str) -> list[str]:
     """Return the words, lower-cased, that have a capital after the first word of a question."""
-    return [word for part in question.split()[1:] if part[:1].isupper() for word in tokens(part)]
+    words = list[str]()
+    for part in question.split()[1:]:
+        if part[:1].isupper():
+            words += tokens(part)
+    return words
 
 
 def shared_runs(question: Sequence[str], passage: str) -> Iterator[Sequence[str]]:

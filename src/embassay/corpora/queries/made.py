@@ -205,38 +205,48 @@ def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> Made
 
     queries = list[MadeQuery]()
     for text, key, members in zip(texts, keys, sections.values(), strict=True):
-        own = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
+        usable = [passage for passage in members if passage.long and not groups.is_boilerplate(passage)]
         if sections_of_key[key] > 1:
             reason = "a heading that several sections have"
         else:
-            reason = _problem_of_heading(text, own, options.share)
+            reason = _problem_of_heading(text, usable, options.share)
         if reason:
             rejected[reason] += 1
             continue
-        right = {near.id: near for passage in own for near in (passage, *groups.near(passage))}
-        queries.append(MadeQuery(f"heading:{own[0].id}", text, tuple(right.values())))
-    kept = _drawn(queries, options, "heading", rejected)
-    return MadeQueries("headings", kept, groups, rejected)
+        # By id, because a passage may be a near-duplicate of several others.
+        right = dict[str, Passage]()
+        for passage in usable:
+            for near in (passage, *groups.near(passage)):
+                right[near.id] = near
+        queries.append(MadeQuery(f"heading:{usable[0].id}", text, tuple(right.values())))
+    drawn = _drawn(queries, options, "heading", rejected)
+    return MadeQueries("headings", drawn, groups, rejected)
 
 
 def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
     """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
-    kept = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
-    if len(kept) < len(queries):
-        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(kept)
-    return tuple(kept)
+    drawn = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
+    if len(drawn) < len(queries):
+        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(drawn)
+    return tuple(drawn)
 
 
-def _problem_of_heading(text: str, own: Sequence[Passage], share: float) -> str:
-    """Return why a section has no query; empty if it has one."""
-    if not own:
+def _problem_of_heading(text: str, passages: Sequence[Passage], share: float) -> str:
+    """Return why the heading of a section is no query; empty if it is one.
+
+    Parameters
+    ----------
+    passages
+        The passages of the section that are long enough to ask about.
+    """
+    if not passages:
         return f"a section without a passage of {SHORTEST} words that occurs in at most {BOILERPLATE} units"
     if word_count(text) < FEWEST_WORDS_OF_HEADING:
         return "a heading of one word"
     if word_count(text) > LONGEST:
         return f"a heading of more than {LONGEST} words"
     # In titles every word may have a capital, which says nothing about names.
-    if any(leak(text.casefold(), "", passage.text, share) for passage in own):
+    if any(leak(text.casefold(), "", passage.text, share) for passage in passages):
         return "a heading whose words its section repeats"
     return ""
 
@@ -301,11 +311,14 @@ def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> Mad
                 break
         if reason:
             rejected[reason] += 1
-    kept = _drawn(queries, options, "sentence", rejected)
-    # Only the passages of the queries that are kept lose a sentence.
-    shortened = {passage.id: passage for query in kept for passage in query.right}
-    remaining = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
-    return MadeQueries("cloze", kept, replace(groups, passages=remaining), rejected)
+    drawn = _drawn(queries, options, "sentence", rejected)
+    # Only the passages of the queries that are drawn lose a sentence.
+    shortened = dict[str, Passage]()
+    for query in drawn:
+        for passage in query.right:
+            shortened[passage.id] = passage
+    passages = tuple(shortened.get(passage.id, passage) for passage in groups.passages)
+    return MadeQueries("cloze", drawn, replace(groups, passages=passages), rejected)
 
 
 def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
@@ -341,7 +354,10 @@ def _runs(words: Sequence[str], length: int) -> list[str]:
 
 def _groups_of_runs(candidates: Iterable[Sequence[_Sentence]], groups: PassageGroups) -> Mapping[str, int]:
     """Return the group of near-duplicates in which each run of the candidates occurs, or SEVERAL."""
-    wanted = {run for suitable in candidates for sentence in suitable for run in sentence.runs}
+    wanted = set[str]()
+    for sentences_of_passage in candidates:
+        for sentence in sentences_of_passage:
+            wanted.update(sentence.runs)
     lengths = {run.count(" ") + 1 for run in wanted}
     group_of_run = dict[str, int]()
     for passage, group in zip(groups.passages, groups.groups, strict=True):
@@ -358,7 +374,9 @@ def _without(sentence: _Sentence, passages: Iterable[Passage]) -> tuple[Passage,
     shortened = dict[str, Passage]()
     for passage in passages:
         body = sentence.pattern.sub("", passage.body)
-        shortened[passage.id] = replace(passage, body=re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip())
+        # The spaces before and after the sentence become one.
+        body = re.sub(r"(?<=\S) {2,}(?=\S)", " ", body).strip()
+        shortened[passage.id] = replace(passage, body=body)
     return tuple(shortened.values())
 
 

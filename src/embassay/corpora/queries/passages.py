@@ -87,12 +87,19 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
-        sections = [Section((), source.text)] if ignores_headings else sections_of(source.text)
+        sections = [Section((), source.text)]
+        if not ignores_headings:
+            sections = sections_of(source.text)
         pieces = _pieces(source, sections, cut)
         for number, piece in enumerate(pieces, 1):
-            name = f"{source.id}{mark}{number}" if len(pieces) > 1 else source.id
-            # Windows overlap, so that they are not independent of each other.
-            unit = name if one_unit and not window else source.unit or source.id
+            name = source.id
+            if len(pieces) > 1:
+                name = f"{source.id}{mark}{number}"
+            unit = source.unit or source.id
+            # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
+            # words overlap, so that they are not independent of each other.
+            if one_unit and not window:
+                unit = name
             cut_passages.append(
                 Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)
             )
@@ -121,15 +128,22 @@ class Section:
 
 def _pieces(source: SourceDocument, sections: Sequence[Section], cut: Cut) -> list[Section]:
     """Divide the sections of a document; headings go to the first piece under them, the title to the first piece."""
-    # The title of an article stands for all its paragraphs, that of a document for itself. A text may begin with it.
-    is_own_title = bool(source.title) and not source.unit and bool(sections)
-    title = (source.title,) if is_own_title and sections[0].headings[:1] != (source.title,) else ()
+    # The title of an article stands for all its paragraphs, that of a document for itself.
+    is_own_title = bool(source.title) and not source.unit
+    title: tuple[str, ...] = ()
+    if is_own_title and sections:
+        begins_with_title = sections[0].headings[:1] == (source.title,)
+        if not begins_with_title:
+            title = (source.title,)
     pieces = list[Section]()
     for section in sections:
+        path = section.path
+        if path[:1] != (source.title,):
+            path = title + path
         headings = section.headings
-        path = section.path if section.path[:1] == (source.title,) else title + section.path
         for body in cut(section.text):
             pieces.append(Section(headings, body, path, section.number))
+            # Only the first piece of a section has its headings.
             headings = ()
     if title:
         pieces[0] = replace(pieces[0], headings=title + pieces[0].headings)

@@ -24,10 +24,14 @@ def evenly(items: Sequence[tuple[str, T]], count: int | None, seed: int, purpose
     """
     if count is None or count >= len(items):
         return [item for _, item in items]
+    shuffled = generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist()
     places_of_unit = defaultdict[str, list[int]](list)
-    for place in generator(seed, "builders", "retrieval", purpose).permutation(len(items)).tolist():
-        places_of_unit[items[place][0]].append(place)
-    # One of each unit, then a second of each, and so on.
-    rounds = zip_longest(*places_of_unit.values())
-    order = [place for one_of_each in rounds for place in one_of_each if place is not None]
-    return [items[place][1] for place in sorted(order[:count])]
+    for place in shuffled:
+        unit, _ = items[place]
+        places_of_unit[unit].append(place)
+    # One of each unit, then a second of each, and so on. Units of fewer items have None in the later rounds.
+    order = list[int]()
+    for one_of_each in zip_longest(*places_of_unit.values()):
+        order += [place for place in one_of_each if place is not None]
+    drawn = sorted(order[:count])
+    return [items[place][1] for place in drawn]

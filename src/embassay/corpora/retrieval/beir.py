@@ -133,6 +133,7 @@ def _texts(path: Path, empty: Omitted) -> dict[str, str]:
 
 
 def _queries(path: Path) -> dict[str, str]:
+    """Return the texts of the queries by id."""
     queries = {name: row.text("text").strip() for name, row in _named_rows(path)}
     if not queries:
         raise SourceError("the file has no queries", path)

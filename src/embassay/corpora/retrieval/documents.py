@@ -148,9 +148,12 @@ def _without_questions(
         raise SourceError(f"no queries can be made from the documents ({reasons or 'no text'}); add {NEEDS}", path)
     samples = []
     for query in made.queries:
-        units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
         right = tuple(passage.id for passage in query.right)
-        samples.append(Question(query.id, query.text, right, units=units if unit == "document" else ()))
+        units: tuple[str, ...] = ()
+        if unit == "document":
+            # Queries from one document are not independent; a dict keeps each document once, in order.
+            units = tuple(dict.fromkeys(f"document:{passage.unit}" for passage in query.right))
+        samples.append(Question(query.id, query.text, right, units=units))
     documents = [Document(passage.id, (passage.text,)) for passage in made.groups.passages]
     all_notes = (f"no questions given: {made.summary()}; {REAL_ADD}", "each passage is a document", *notes)
     corpus = corpus_of(name, "documents", documents, samples, licence=licence, notes=all_notes)

@@ -191,6 +191,7 @@ def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
         if split != "all":
             note += f"; split={split} selects {counted(splits[split], 'question')}"
         yield note
+    # Such units make train and test depend on each other, so their reader should know.
     splits_of_unit: dict[str, set[str]] = {}
     for line in lines:
         for unit in line.question.units:
@@ -201,9 +202,15 @@ def _notes(lines: Sequence[_Line], split: Split) -> Iterator[str]:
 
 
 def _sources(lines: Sequence[_Line]) -> str:
-    """Return how the questions were made, most frequent first; with numbers, if not all were made in the same way."""
-    made = Counter(line.source for line in lines if line.source)
-    if len(made) == 1 and made.total() == len(lines):
-        return next(iter(made))
-    by_number = sorted(made.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{source} {number:,}" for source, number in by_number)
+    """Return how the questions were made, such as ``headings 120, cloze 80``: the most frequent source first.
+
+    If all questions have the same source, its name stands alone. Questions without a source are not counted.
+    """
+    number_of = Counter(line.source for line in lines if line.source)
+    if len(number_of) == 1:
+        (source,) = number_of
+        if number_of[source] == len(lines):
+            return source
+    by_name = sorted(number_of)
+    by_number = sorted(by_name, key=number_of.__getitem__, reverse=True)
+    return ", ".join(f"{source} {number_of[source]:,}" for source in by_number)

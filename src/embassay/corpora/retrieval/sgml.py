@@ -80,12 +80,17 @@ def _blocks(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _text(body: str) -> str:
-    """Return the content of the <TEXT> of a document, without markup."""
-    # The parts are the text before the first tag, then alternately a slash (or nothing) and the text that follows.
-    _, *parts = _TEXT.split(body)
-    slashes, texts = parts[::2], parts[1::2]
-    inside = [text for slash, text in zip(slashes, texts, strict=True) if not slash]
-    without_markup = _MARKUP.sub(" ", "\n".join(inside))
+    """Return the content of all <TEXT> of a document, without markup."""
+    sections = list[str]()
+    tags = list(_TEXT.finditer(body))
+    for place, tag in enumerate(tags):
+        is_closing = tag[1] == "/"
+        if is_closing:
+            continue
+        # A section without </TEXT> ends at the next tag, or with the document.
+        end = tags[place + 1].start() if place + 1 < len(tags) else len(body)
+        sections.append(body[tag.end() : end])
+    without_markup = _MARKUP.sub(" ", "\n".join(sections))
     return html.unescape(without_markup).strip()
 
 
@@ -115,11 +120,11 @@ def sgml_topics(path: Path, text: str, wanted: Sequence[str]) -> Iterator[tuple[
 
 def _sections(topic: str) -> dict[str, str]:
     """Return the first section of each name, without its label."""
-    # The parts are the text before the first tag, then alternately a name and the text that follows.
-    _, *parts = _SECTION.split(topic)
-    names, texts = parts[::2], parts[1::2]
     sections: dict[str, str] = {}
-    for name, text in zip(names, texts, strict=True):
-        without_label = _LABEL.sub("", text)
-        sections.setdefault(name.lower(), _plain(without_label))
+    tags = list(_SECTION.finditer(topic))
+    for place, tag in enumerate(tags):
+        # Sections have no end tags: each ends where the next begins.
+        end = tags[place + 1].start() if place + 1 < len(tags) else len(topic)
+        without_label = _LABEL.sub("", topic[tag.end() : end])
+        sections.setdefault(tag[1].lower(), _plain(without_label))
     return sections

@@ -176,7 +176,15 @@ class CompositionDiagnostic:
         return f"null_seed={self.null_seed}" if self.null_seed else ""
 
     def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Measure each sample: five measures of A, B, target and the null's target, and both projections."""
+        """Measure each sample, with its own target and with those of other samples (the null).
+
+        Returns
+        -------
+        ItemScores
+            Values by name: each of the five measures (n, 6) with columns ``RAW``, ``plane`` (n, 6) with columns
+            ``PLANAR``, ``ratings``, and those of the null, (n, draws) each, see :func:`null_name`. A sample that a
+            value does not apply to has NaN.
+        """
         samples = corpus.samples
         values = measured(samples, vectors)
         scores = ItemScores(
@@ -195,7 +203,7 @@ class CompositionDiagnostic:
             null = self._null(scores, corpus, vectors, range(DRAWS))
             return replace(scores, values={**scores.values, **null})
 
-        # With many samples the draws would not fit into memory, and fewer are enough: two of them tell how many.
+        # With many samples all draws would not fit into memory, and fewer are enough. Two draws estimate how many.
         null = self._null(scores, corpus, vectors, range(PILOT))
         number = draws_needed(replace(scores, values={**scores.values, **null}), self.kept)
         if number > PILOT:
@@ -204,7 +212,13 @@ class CompositionDiagnostic:
         return replace(scores, values={**scores.values, **null})
 
     def _null(self, scores: ItemScores, corpus: Corpus[Sample], vectors: Vectors, draws: range) -> dict[str, Floats]:
-        """Return the same values with targets of other units of the same operator, (n, draws) each."""
+        """Return the measures and projections with targets of other units, (n, draws) each, by name.
+
+        Parameters
+        ----------
+        draws
+            The numbers of the draws: draw 5 has the same targets whichever draws are made with it.
+        """
         samples = corpus.samples
         targets = [s.target for s in samples]
         # The differences of both directions are two groups: a target replaces one of its own direction only.
@@ -216,10 +230,13 @@ class CompositionDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
-        requested = [s for s in scores if not s.origin.baseline] or list(scores)
+        requested = [s for s in scores if not s.origin.baseline]
+        if not requested:
+            requested = list(scores)
         # Made once, because each part computes a digest of its arrays, which are large.
         parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
         blocks = blocks_of(scores[0])
+        # The paper has ratings of the differences A − B only.
         rated = {name: block for name, block in blocks.items() if name != "right"}
         rows = list[Row]()
         for name, items in blocks.items():
@@ -299,11 +316,14 @@ class CompositionDiagnostic:
         rows: Sequence[Row],
         draws: Draws,
     ) -> Verdict:
+        """Rank the candidates by C1 less its null; unranked without overlaps."""
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        of_headline = [r for r in rows if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE]
-        estimates = {r.encoder: estimate_of(r) for r in of_headline}
+        estimates = dict[str, Estimate]()
+        for r in rows:
+            if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE:
+                estimates[r.encoder] = estimate_of(r)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
@@ -312,8 +332,9 @@ class CompositionDiagnostic:
 def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
     """Return how many draws keep the null's own error under a tenth of the observed share's standard error.
 
-    With v the mean over samples of a claim's variance between draws, the mean over n samples and D draws has the
-    variance v/(n·D); so D = v/(n·(SE/10)²), for the operator that needs most.
+    Let v be the mean over samples of the variance of a claim between draws. The mean over n samples and D draws has the
+    variance v/(n·D). It is (SE/10)² for D = v/(n·(SE/10)²), with SE the standard error of the observed share. The
+    operator that needs most draws decides.
 
     Parameters
     ----------
@@ -335,10 +356,11 @@ def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
         if len(np.unique(unit)) < MIN_UNITS:
             continue
         variance_between_draws = float(drawn[:, defined].var(axis=0, ddof=1).mean())
-        if not variance_between_draws:
+        if variance_between_draws == 0:
             continue
         largest_variance = ratio_variance(observed[defined], unit) * TENTH**2
-        if not largest_variance:
+        if largest_variance == 0:
+            # The observed share has no error, so no number of draws keeps the null's below a tenth of it.
             needed = np.inf
         else:
             needed = max(needed, variance_between_draws / int(defined.sum()) / largest_variance)
@@ -347,7 +369,10 @@ def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:
 
 
 def blocks_of(scores: ItemScores) -> dict[str, Ints]:
-    """Return the items of each block of samples: of each operator, and ``right`` for the mirrored differences."""
+    """Return the (m,) items of each block of samples: of each operator, and ``right`` for the mirrored differences.
+
+    A mirrored difference is what B says and A does not; it is reported apart from the differences of the paper.
+    """
     operator, mirrored = scores.labels["operator"], scores.labels["side"] == "right"
     masks = {name: (operator == name) & ~mirrored for name in ("overlap", "difference", "union")}
     masks["right"] = mirrored
@@ -374,7 +399,10 @@ def _rows(
     operator = operator_of(block)
     views = [OperatorView(s, operator, items) for s in parts]
     spanning = [OperatorView(s, operator, items) for s in requested]
-    axes: Axes = {(c, m): axes_of(c, m, spanning) for c in margin_criteria(operator) for m in MEASURES}
+    axes: Axes = {}
+    for criterion in margin_criteria(operator):
+        for measure in MEASURES:
+            axes[criterion, measure] = axes_of(criterion, measure, spanning)
 
     unit = unit_codes(parts[0].unit[items])
     keys = [key for key, _ in numbers(views[0], axes)]
@@ -384,19 +412,21 @@ def _rows(
     estimates = means(tables, unit, draws, *stream_of(parts[0]), differences=is_difference)
     shares = shares_of_encoders((dict(yes_no(view)) for view in views), unit)
 
-    pools = pools_of(parts)
-    for view, of_means, of_shares in zip(views, estimates, shares, strict=True):
-        figures = dict(of_shares)
-        for key, estimate in zip(keys, of_means, strict=True):
-            figures[key] = PooledShare(estimate, pooled=False)
-        for key, share in figures.items():
-            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, pools[view.encoder])
+    hashes_of_others = pools_of(parts)
+    for view, means_of_encoder, shares_of_encoder in zip(views, estimates, shares, strict=True):
+        hash_of_others = hashes_of_others[view.encoder]
+        # A mean depends on no other encoder. As an unpooled share it can be treated like the shares.
+        quantities = dict(shares_of_encoder)
+        for key, estimate in zip(keys, means_of_encoder, strict=True):
+            quantities[key] = PooledShare(estimate, pooled=False)
+        for key, share in quantities.items():
+            yield _row(view, draws, key, _with_reason(view, key, share), block, axes, hash_of_others)
         for key, estimate in _standard_deviations(view, unit):
-            yield _row(view, draws, key, PooledShare(estimate, pooled=False), block, axes, pools[view.encoder])
+            yield _row(view, draws, key, PooledShare(estimate, pooled=False), block, axes, hash_of_others)
 
 
 def _row(
-    view: OperatorView, draws: Draws, key: QuantityKey, share: PooledShare, block: str, axes: Axes, pool: str
+    view: OperatorView, draws: Draws, key: QuantityKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
 ) -> Row:
     """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
 
@@ -406,7 +436,7 @@ def _row(
         The block of samples, by its name in :func:`blocks_of`; with ``right`` the condition begins with it.
     axes
         The grids of the operator's criteria.
-    pool
+    hash_of_others
         The encoder's entry in :func:`~embassay.diagnostics.base.pools_of`.
     """
     condition = key.condition
@@ -421,7 +451,7 @@ def _row(
             grids = grids[1:] if key.subset == "c4:vsA" else grids[:1]
         grid_in_signature["grid"] = bounds(grids)
     return share_row(
-        view.scores, draws, key.quantity, key.subset, share, pool, condition, key.measure, **grid_in_signature
+        view.scores, draws, key.quantity, key.subset, share, hash_of_others, condition, key.measure, **grid_in_signature
     )
 
 

@@ -1,6 +1,7 @@
-"""The criteria of Bansal et al. (2025) as arithmetic on one encoder's item scores.
+"""The criteria of Bansal et al. (2025, section 4) as arithmetic on one encoder's item scores.
 
-A sample's margins m₁, m₂ say how clearly each of two conditions holds; s is a closeness, O, D, U the targets:
+A condition of C1, C3 or C4 holds where its margin m is 0 or more; the margin says how clearly. s is a closeness, for
+which larger is nearer (a distance is negated), and O, D, U are the targets:
 
 | | sample | m₁ | m₂ |
 |---|---|---|---|
@@ -82,7 +83,10 @@ class OperatorView(View):
     items: NDArray[np.int64]
 
     def raw(self, measure: str, name: str) -> Floats:
-        """Return (m,) a raw measure by the name of its column; (draws, m) of one with the null's target."""
+        """Return (m,) a raw measure by the name of its column; (draws, m) of one with the null's target.
+
+        Raw: cosine and dot are larger for nearer vectors, l1, l2 and ned are smaller. NaN where undefined.
+        """
         if name in NULL_RAW:
             return self._columns(null_name(measure, name))
         return np.asarray(self._columns(measure)[RAW.index(name)])
@@ -92,13 +96,21 @@ class OperatorView(View):
         return nearness(measure, self.raw(measure, name))
 
     def planar(self, name: str, null: bool = False) -> Floats:
-        """Return (m,) a figure of the plane of the target; (draws, m) of the null's targets."""
+        """Return (m,) a field of :class:`~embassay.geometry.plane.Plane`; (draws, m) with the null's targets.
+
+        Angles are in radians. ``position`` is 0 at A and 1 at B, ``share`` in [0, 1] is how much of the target lies in
+        the plane of A and B. NaN where undefined.
+        """
         if null:
             return self._columns(null_name("plane", name))
         return np.asarray(self._columns("plane")[PLANAR.index(name)])
 
     def margins(self, criterion: str, measure: Measure, null: bool = False) -> tuple[Floats, Floats]:
-        """Return the two margins of a criterion, (m,) or (draws, m); those of ``c4`` are against B and against A."""
+        """Return the two margins of a criterion, (m,) or (draws, m); those of ``c4`` are against B and against A.
+
+        A margin is in the units of the measure, and a condition holds where it is 0 or more. With ``null``, the target
+        is that of another sample. The formulas are in the module's documentation.
+        """
         target = "N" if null else "T"
         if criterion == "c4":
             x_target = self.near(measure, f"X{target}")
@@ -129,15 +141,17 @@ def over_draws(values: Floats) -> Floats:
     """Return (m,) the means of (draws, m) over the draws that are defined; (m,) values as they are."""
     if values.ndim == 1:
         return values
+    # Few columns have undefined draws, and the plain mean is several times as fast as nanmean. So only the columns
+    # where it is NaN are computed again.
     mean: Floats = values.mean(axis=0)
     partly_undefined = np.flatnonzero(np.isnan(mean))
     if partly_undefined.size:
         columns = values[:, partly_undefined]
         defined = ~np.isnan(columns)
-        number = defined.sum(axis=0)
+        number_defined = defined.sum(axis=0)
         total = np.where(defined, columns, 0.0).sum(axis=0)
-        undefined = np.full(len(partly_undefined), np.nan)
-        mean[partly_undefined] = np.divide(total, number, out=undefined, where=number > 0)
+        nan_by_default = np.full(len(partly_undefined), np.nan)
+        mean[partly_undefined] = np.divide(total, number_defined, out=nan_by_default, where=number_defined > 0)
     return mean
 
 
@@ -154,7 +168,10 @@ def margin_names(criterion: str) -> tuple[str, str]:
 
 
 def axes_of(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> tuple[Grid, ...]:
-    """Return the grids of a criterion's margins, each from the smallest to the largest over all the encoders."""
+    """Return the grids of a criterion's margins, each from the smallest to the largest over all the encoders.
+
+    Encoders share the grid, because the share of a criterion over all tolerances depends on the grid's ends.
+    """
     axes = list[Grid]()
     for margins in zip(*(view.margins(criterion, measure) for view in views), strict=True):
         values = np.concatenate(margins)
@@ -172,13 +189,29 @@ def bounds(axes: Sequence[Grid]) -> str:
 
 
 def at_zero(criterion: str, margins: tuple[Floats, Floats]) -> dict[str, Floats]:
-    """Return the shares of a criterion at the tolerance ε = 0, (m,) by subset."""
+    """Return the shares of a criterion at the tolerance ε = 0, (m,) in [0, 1] by subset; NaN where undefined.
+
+    Parameters
+    ----------
+    margins
+        From :meth:`OperatorView.margins`, (m,) or (draws, m) each; draws are averaged.
+    """
     first, second = margins
     return _in_cells(criterion, _at_least_zero(first), _at_least_zero(second))
 
 
 def on_grid(criterion: str, margins: tuple[Floats, Floats], axes: tuple[Grid, ...]) -> dict[str, Floats]:
-    """Return the shares of a criterion over all tolerances of a grid, (m,) by subset."""
+    """Return the shares of a criterion averaged over the tolerances of a grid, as in the paper: (m,) by subset.
+
+    In [0, 1]; NaN where undefined.
+
+    Parameters
+    ----------
+    margins
+        From :meth:`OperatorView.margins`, (m,) or (draws, m) each; draws are averaged.
+    axes
+        The grid of each margin, from :func:`axes_of`.
+    """
     first, second = margins
     return _in_cells(criterion, axes[0].fraction(first), axes[1].fraction(second))
 
@@ -194,7 +227,10 @@ def _in_cells(criterion: str, first: Floats, second: Floats) -> dict[str, Floats
     if criterion == "c4":
         return {"c4:vsB": over_draws(first), "c4:vsA": over_draws(second)}
     in_cells = cells(first, second)
-    return {f"{criterion}:{name}": over_draws(in_cells[:, place]) for place, name in enumerate(CELLS)}
+    shares = dict[str, Floats]()
+    for place, name in enumerate(CELLS):
+        shares[f"{criterion}:{name}"] = over_draws(in_cells[:, place])
+    return shares
 
 
 def satisfied(view: OperatorView) -> Floats:
@@ -228,19 +264,24 @@ def planar_claims(view: OperatorView, null: bool = False) -> dict[str, Floats]:
     position = view.planar("position", null)
     if view.operator == "overlap":
         missed = np.abs(view.planar("angle") - (from_a + from_b))
-        claims = {"c2:between": _holds(missed, missed < BETWEEN), "c2:inside": _inside(position)}
-        return {subset: over_draws(claim) for subset, claim in claims.items()}
+        return {
+            "c2:between": over_draws(_holds(missed, missed < BETWEEN)),
+            "c2:inside": over_draws(_inside(position)),
+        }
     if view.operator == "difference":
         return {"c5:within15": over_draws(_holds(from_a, from_a <= NEAR))}
+
     claims = {
         "middle": _inside(position),
         "near_a": _holds(from_a, from_a <= NEAR),
         "near_b": _holds(from_b, from_b <= NEAR),
     }
     cases = union_cases(view)
-    return {
-        f"c6:{name}": np.where(cases[CASE_OF_CLAIM[name]], over_draws(claim), ABSENT) for name, claim in claims.items()
-    }
+    shares = dict[str, Floats]()
+    for name, claim in claims.items():
+        is_in_case = cases[CASE_OF_CLAIM[name]]
+        shares[f"c6:{name}"] = np.where(is_in_case, over_draws(claim), ABSENT)
+    return shares
 
 
 def union_cases(view: OperatorView) -> dict[str, NDArray[np.bool_]]:
@@ -254,9 +295,10 @@ def union_cases(view: OperatorView) -> dict[str, NDArray[np.bool_]]:
 
 
 def yes_no(view: OperatorView) -> Iterator[tuple[QuantityKey, Floats]]:
-    """Yield each figure that is a share of samples for which something holds: (m,) of 1, 0 and NaN.
+    """Yield the items of each share: (m,) 1 where a claim holds for a sample, 0 where not, NaN where undefined.
 
-    Under the null an item is the share of the draws for which it holds.
+    Under the null an item is the share of the draws for which the claim holds. Shares are apart from :func:`numbers`,
+    because their intervals are computed differently.
     """
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
@@ -274,7 +316,11 @@ def yes_no(view: OperatorView) -> Iterator[tuple[QuantityKey, Floats]]:
 
 
 def numbers(view: OperatorView, axes: Axes) -> Iterator[tuple[QuantityKey, Floats]]:
-    """Yield each figure that is a mean over samples: (m,) of any numbers and NaN."""
+    """Yield the items of each mean that is not a share: (m,) numbers, NaN where undefined.
+
+    These are margins, raw measures and positions, the shares over the grid of tolerances, and each share's excess, the
+    observed value less that of the null.
+    """
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
             yield from _margin_figures(view, criterion, measure, axes[criterion, measure])
@@ -311,15 +357,13 @@ def _margin_figures(
     zero, null_zero = at_zero(criterion, observed), at_zero(criterion, null)
     grid, null_grid = on_grid(criterion, observed, axes), on_grid(criterion, null, axes)
     for subset in grid:
-        key = QuantityKey("share", subset, measure, "grid")
-        yield key, grid[subset]
-        yield key._replace(condition="null:grid"), null_grid[subset]
-        yield key._replace(condition="excess:grid"), grid[subset] - null_grid[subset]
-        yield key._replace(condition="excess:eps0"), zero[subset] - null_zero[subset]
+        yield QuantityKey("share", subset, measure, "grid"), grid[subset]
+        yield QuantityKey("share", subset, measure, "null:grid"), null_grid[subset]
+        yield QuantityKey("share", subset, measure, "excess:grid"), grid[subset] - null_grid[subset]
+        yield QuantityKey("share", subset, measure, "excess:eps0"), zero[subset] - null_zero[subset]
     for subset, margin, null_margin in zip(margin_names(criterion), observed, null, strict=True):
-        key = QuantityKey("margin", subset, measure, "")
-        yield key, margin
-        yield key._replace(condition="null"), over_draws(null_margin)
+        yield QuantityKey("margin", subset, measure, ""), margin
+        yield QuantityKey("margin", subset, measure, "null"), over_draws(null_margin)
 
 
 def excess(view: OperatorView, key: QuantityKey) -> Floats:
@@ -358,12 +402,12 @@ def main_claim(view: OperatorView, null: bool = False) -> Floats:
 
 
 def _at_least_zero(margin: Floats) -> Floats:
-    """Return whether a margin is 0 or more, up to rounding."""
+    """Return 1 where a margin is 0 or more up to rounding, 0 where not, NaN where it is undefined."""
     return _holds(margin, margin >= -TIE)
 
 
 def _inside(position: Floats) -> Floats:
-    """Return whether a position lies between A, at 0, and B, at 1."""
+    """Return 1 where a position lies between A, at 0, and B, at 1; 0 where not, NaN where it is undefined."""
     return _holds(position, (position >= -ROUNDING) & (position <= 1 + ROUNDING))
 
 

@@ -27,6 +27,7 @@ from embassay.layout import (
 )
 from embassay.result import Series
 from embassay.stats.density import histogram
+from embassay.stats.grid import CELLS
 from embassay.stats.units import Floats
 from embassay.types import ItemScores
 
@@ -100,11 +101,49 @@ def _share_near_a(views: Sequence[OperatorView]) -> dict[str, Any]:
 
 
 def _share(heading: str, subset: str, condition: str = "eps0", measure: str = "cosine") -> Column:
+    """Return the column of a share, at ε = 0 and by cosine unless stated otherwise."""
     return Column(heading, "share", subset, condition=condition, measure=measure)
 
 
 def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
-    return tuple(Column(cell, "share", f"{criterion}:{cell}", condition=condition) for cell in ("TT", "TF", "FT", "FF"))
+    """Return a column for each cell of (condition 1, condition 2), and one for both conditions under the null."""
+    columns = list[Column]()
+    for cell in CELLS:
+        columns.append(Column(cell, "share", f"{criterion}:{cell}", condition=condition))
+    columns.append(Column("TT, null", "share", f"{criterion}:TT", condition=f"null:{condition}"))
+    return tuple(columns)
+
+
+def _at_zero(criterion: str, folded: bool = False) -> EncoderTable:
+    """Return the table of a criterion without tolerance."""
+    return EncoderTable(
+        f"{criterion.upper()} at ε = 0, measure by measure",
+        _cells(criterion, "eps0"),
+        note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
+        measures=MEASURES,
+        folded=folded,
+    )
+
+
+def _on_grid(criterion: str) -> EncoderTable:
+    """Return the table of a criterion over all tolerances."""
+    return EncoderTable(
+        f"{criterion.upper()} averaged over the grid of tolerances",
+        _cells(criterion, "grid"),
+        note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
+        " which encoders are compared; the signature names the ends of the grid.",
+        measures=MEASURES,
+        folded=True,
+    )
+
+
+def _raw_columns() -> tuple[Column, ...]:
+    """Return a column for each pair of A, B, the target of each operator, and the null's target N."""
+    columns = list[Column]()
+    for criterion, target in (("c1", "O"), ("c3", "D"), ("c6", "U")):
+        for first, second in (("A", target), ("B", target), ("A", "B"), ("A", "N")):
+            columns.append(Column(f"{first} {second}", "raw", f"{criterion}:{first}{second}", "number"))
+    return tuple(columns)
 
 
 _HEADLINE = Column("C1 above chance", "share", "c1:TT", "points", "excess:eps0", "cosine")
@@ -156,27 +195,10 @@ LAYOUT = Layout(
             note="In points. If the interval contains 0, no difference from a wrong target is shown. C4 vs "
             "A is the harder variant: nearer to the difference than to A (not in the paper).",
         ),
-        *(
-            EncoderTable(
-                f"{criterion.upper()} at ε = 0, measure by measure",
-                (*_cells(criterion, "eps0"), Column("TT, null", "share", f"{criterion}:TT", condition="null:eps0")),
-                note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
-                measures=MEASURES,
-                folded=criterion != "c1",
-            )
-            for criterion in ("c1", "c3")
-        ),
-        *(
-            EncoderTable(
-                f"{criterion.upper()} averaged over the grid of tolerances",
-                (*_cells(criterion, "grid"), Column("TT, null", "share", f"{criterion}:TT", condition="null:grid")),
-                note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
-                " which encoders are compared; the signature names the ends of the grid.",
-                measures=MEASURES,
-                folded=True,
-            )
-            for criterion in ("c1", "c3")
-        ),
+        _at_zero("c1"),
+        _at_zero("c3", folded=True),
+        _on_grid("c1"),
+        _on_grid("c3"),
         EncoderTable(
             "C4: is e(A) − e(B) nearer to the difference?",
             (
@@ -194,14 +216,12 @@ LAYOUT = Layout(
             "Where the projections fall",
             (
                 _share("C2: 0 ≤ τ ≤ 1", "c2:inside", "", "angle"),
-                *(
-                    Column(f"τ, {name}", "position", c, "number")
-                    for c, name in (("c2", "overlap"), ("c5", "difference"), ("c6", "union"))
-                ),
-                *(
-                    Column(f"in plane, {name}", "in_plane", c)
-                    for c, name in (("c2", "overlap"), ("c5", "difference"), ("c6", "union"))
-                ),
+                Column("τ, overlap", "position", "c2", "number"),
+                Column("τ, difference", "position", "c5", "number"),
+                Column("τ, union", "position", "c6", "number"),
+                Column("in plane, overlap", "in_plane", "c2"),
+                Column("in plane, difference", "in_plane", "c5"),
+                Column("in plane, union", "in_plane", "c6"),
             ),
             note="τ: mean position of the projection, 0 is A, 1 is B (not in the paper). In plane: mean share of the "
             "target's "
@@ -238,7 +258,10 @@ LAYOUT = Layout(
         EncoderTable(
             "Mean margins",
             (
-                *(Column(f"C{c} m{m}", "margin", f"c{c}:{m}", "number") for c in (1, 3) for m in (1, 2)),
+                Column("C1 m1", "margin", "c1:1", "number"),
+                Column("C1 m2", "margin", "c1:2", "number"),
+                Column("C3 m1", "margin", "c3:1", "number"),
+                Column("C3 m2", "margin", "c3:2", "number"),
                 Column("C4 vs B", "margin", "c4:vsB", "number"),
                 Column("C4 vs A", "margin", "c4:vsA", "number"),
             ),
@@ -248,11 +271,7 @@ LAYOUT = Layout(
         ),
         EncoderTable(
             "Raw measures, on average",
-            tuple(
-                Column(f"{letters[0]} {letters[1]}", "raw", f"{c}:{letters}", "number")
-                for c, target in (("c1", "O"), ("c3", "D"), ("c6", "U"))
-                for letters in (f"A{target}", f"B{target}", "AB", "AN")
-            ),
+            _raw_columns(),
             note="Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target "
             "(N). A distance is larger when farther.",
             measures=MEASURES,

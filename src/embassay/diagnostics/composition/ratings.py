@@ -25,10 +25,10 @@ Ints = NDArray[np.int64]
 
 def rating_matrix(ratings: Sequence[Sequence[float]]) -> Floats:
     """Return the (n, annotators) ratings, NaN where a sample has fewer; one column at least."""
-    width = max([1, *map(len, ratings)])
-    matrix = np.full((len(ratings), width), np.nan)
-    for row_of_sample, of_sample in zip(matrix, ratings, strict=True):
-        row_of_sample[: len(of_sample)] = of_sample
+    annotators = max([1, *map(len, ratings)])
+    matrix = np.full((len(ratings), annotators), np.nan)
+    for place, ratings_of_sample in enumerate(ratings):
+        matrix[place, : len(ratings_of_sample)] = ratings_of_sample
     return matrix
 
 

@@ -41,6 +41,7 @@ def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) ->
         a = vectors.take(s.a for s in part)
         b = vectors.take(s.b for s in part)
         target = vectors.take(s.target for s in part)
+        # The vectors of each pair, with the rows of the result that they belong to.
         pairs = {"AT": (rows, a, target), "BT": (rows, b, target), "AB": (rows, a, b)}
         is_difference = _are_differences(part)
         if is_difference.any():
@@ -77,22 +78,30 @@ def null_measured(
     chunk
         Samples processed together; changes no value.
     """
-    names = [null_name(measure, pair) for measure in MEASURES for pair in NULL_RAW]
-    names += [null_name("plane", column) for column in NULL_PLANAR]
-    values = {name: np.full(null.shape, np.nan) for name in names}
+    values = dict[str, Floats]()
+    for measure in MEASURES:
+        for pair in NULL_RAW:
+            values[null_name(measure, pair)] = np.full(null.shape, np.nan)
+    for column in NULL_PLANAR:
+        values[null_name("plane", column)] = np.full(null.shape, np.nan)
+
     row_of_a = np.array([vectors.row["text", s.a] for s in samples])
     row_of_b = np.array([vectors.row["text", s.b] for s in samples])
     row_of_target = np.array([vectors.row["text", s.target] for s in samples])
+    # A vector is in many pairs, so its own sums are computed once.
     moments = Moments.of(vectors.matrix)
     for start in range(0, len(samples), chunk):
-        inside = slice(start, start + chunk)
-        difference_rows = np.flatnonzero(_are_differences(samples[inside]))
-        pairs = _VectorPairs.of(vectors, moments, row_of_a[inside], row_of_b[inside], angle[inside])
-        for draw, other in enumerate(null[inside].T):
+        part = slice(start, start + chunk)
+        difference_rows = np.flatnonzero(_are_differences(samples[part]))
+        pairs = _VectorPairs.of(vectors, moments, row_of_a[part], row_of_b[part], angle[part])
+        null_of_part = null[part]
+        for draw in range(null.shape[1]):
+            other_sample = null_of_part[:, draw]
             # Index −1 would select the last sample. Use the first one as a placeholder and set its results to NaN.
-            target = row_of_target[np.maximum(other, 0)]
-            for name, of_draw in pairs.with_target(target, difference_rows).items():
-                values[name][inside, draw] = np.where(other < 0, np.nan, of_draw)
+            is_missing = other_sample < 0
+            target = row_of_target[np.where(is_missing, 0, other_sample)]
+            for name, values_of_draw in pairs.with_target(target, difference_rows).items():
+                values[name][part, draw] = np.where(is_missing, np.nan, values_of_draw)
     return values
 
 
@@ -145,8 +154,10 @@ class _VectorPairs:
         difference_rows
             Indices, among the m samples, of those of the operator "difference"; X·N is NaN for the others.
         """
-        n, of_n = self.vectors.matrix[target], self.moments.take(target)
-        with_a, with_b = Sums.of(self.a, n), Sums.of(self.b, n)
+        n = self.vectors.matrix[target]
+        of_n = self.moments.take(target)
+        with_a = Sums.of(self.a, n)
+        with_b = Sums.of(self.b, n)
         values = dict[str, Floats]()
         for measure, closeness in with_a.measures(self.of_a, of_n).items():
             values[null_name(measure, "AN")] = closeness
@@ -155,6 +166,7 @@ class _VectorPairs:
         for measure in MEASURES:
             values[null_name(measure, "XN")] = np.full(len(target), np.nan)
         if difference_rows.size:
+            # X·N = A·N − B·N
             dot = (with_a.dot - with_b.dot)[difference_rows]
             with_x = self._x_with_target(n[difference_rows], of_n.take(difference_rows), dot, difference_rows)
             for measure, closeness in with_x.items():

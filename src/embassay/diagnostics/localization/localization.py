@@ -43,7 +43,7 @@ from embassay.diagnostics.localization.scores import (
 from embassay.diagnostics.localization.series import agreement_series, findings, published_series
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
-from embassay.result import Comparison, Example, Result
+from embassay.result import Comparison, Example, Result, Row
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
@@ -104,7 +104,7 @@ class Localization:
 
     @property
     def options(self) -> str:
-        """The option that moves a score."""
+        """The only option that changes item scores, as text for their origin; the others change the summary."""
         return "" if self.folds == "paper" else f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
@@ -143,11 +143,14 @@ class Localization:
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
         fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
         classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
         for number in range(FOLDS):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             # An encoder that learns from texts learns from the fold's training texts only.
-            learnt = vectors.learn(np.unique(rows[train]))[rows] if vectors.learn else matrix
+            learnt = matrix
+            if vectors.learn:
+                learnt = vectors.learn(np.unique(rows[train]))[rows]
             classifiers.append(_start_classifier(learnt, labels, train, test, submit))
         centroid_accuracy, margin = nearest_centroid(matrix, labels)
         values = {
@@ -193,7 +196,9 @@ class Localization:
             if quantity == "accuracy":
                 headline_differences = differences
 
-        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
+        rows = list[Row]()
+        for view in views:
+            rows += rows_of(view, shares[view.encoder], draws)
         headline = self.headline(scores)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *one.stream, fold=one.fold)
@@ -257,14 +262,17 @@ class Localization:
         return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
 
     def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
-        """Compare the encoders by one quantity; the accuracy is a mean over folds, the others over sentences."""
+        """Return the paired differences between the encoders in one quantity."""
         roles = roles_of([view.scores for view in views], all_pairs=self.compare == "all")
         values = {view.encoder: view.values(quantity) for view in views}
-        unit, stream = views[0].scores.unit, views[0].stream
+        # Unit, folds and random stream are those of the corpus, so they are the same for all encoders.
+        first = views[0]
+        unit = first.scores.unit
         if quantity == "accuracy":
-            return compare_means_over_folds(values, views[0].fold, unit, roles, draws, *stream)
-        of_shares = quantity == "centroid_accuracy"
-        return compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
+            # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
+            return compare_means_over_folds(values, first.fold, unit, roles, draws, *first.stream)
+        is_share = quantity == "centroid_accuracy"
+        return compare_means(values, unit, roles, draws, *first.stream, of_shares=is_share)
 
 
 def _start_classifier(

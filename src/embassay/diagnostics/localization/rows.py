@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LocalizationView(View):
-    """One encoder's sentences."""
+    """One encoder's n sentences, each in one group and tested in one fold."""
 
     @cached_property
     def fold(self) -> Ints:
@@ -50,7 +50,7 @@ class LocalizationView(View):
 
     @property
     def chance(self) -> float:
-        """The accuracy of a guess among the groups."""
+        """The accuracy of a guess among the groups, 1/groups, in [0, 1]."""
         return 1 / self.groups
 
     @property
@@ -64,14 +64,14 @@ class LocalizationView(View):
         return np.asarray(self.values("accuracy") == 0)
 
     def values(self, quantity: str) -> Floats:
-        """Return (n,) a quantity of each sentence; NaN is undefined."""
+        """Return (n,) a quantity of each sentence, in [0, 1] with 1 the best; NaN is undefined."""
         return self.scores.values[quantity]
 
     def scores_behind(self, quantity: str) -> ItemScores:
         """Return the part of the scores that a quantity is computed from, for its signature."""
         return self._classifier_scores if quantity == "accuracy" else self._cosine_scores
 
-    # Kept, because each part computes a digest of its arrays, and there are many rows.
+    # Cached, because each part computes a digest of its arrays, and there are many rows.
     @cached_property
     def _classifier_scores(self) -> ItemScores:
         return self.scores.part("accuracy", "fold")
@@ -131,21 +131,24 @@ def shares_of(views: Sequence[LocalizationView]) -> dict[str, LocalizationShares
 def _right_by_fold(view: LocalizationView) -> dict[str, Floats]:
     """Return by fold (n,) which sentences are placed right; ABSENT for those of other folds."""
     right = view.values("accuracy")
-    return {f"fold{number}": np.where(view.fold == number, right, ABSENT) for number in np.unique(view.fold).tolist()}
+    right_by_fold = dict[str, Floats]()
+    for number in np.unique(view.fold).tolist():
+        right_by_fold[f"fold{number}"] = np.where(view.fold == number, right, ABSENT)
+    return right_by_fold
 
 
 def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) -> Iterator[Row]:
     """Yield all rows of one encoder."""
-    # A classifier's figure depends on its fold, too, and a cosine's does not: so they are signed with different scores.
+    # The accuracy of the classifier also depends on the folds, that of cosines does not. So a change of the folds must
+    # change the signatures of the first only: each has its own part of the scores.
     classifier, cosines = view.scores_behind("accuracy"), view.scores_behind("centroid_accuracy")
-    pool, cosine_pool = shares.classifier_pool, shares.cosine_pool
+    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, shares.classifier_pool)
     centroid = shares.centroid_accuracy
-    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, pool)
-    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, cosine_pool, measure="cosine")
+    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, shares.cosine_pool, measure="cosine")
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
     yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
     for subset, share in shares.by_fold.items():
-        yield share_row(classifier, draws, "accuracy", subset, share, pool)
+        yield share_row(classifier, draws, "accuracy", subset, share, shares.classifier_pool)
     yield from _by_group(view, draws)
 
 
@@ -156,5 +159,5 @@ def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     numbers_right = np.bincount(view.group, weights=view.values("accuracy"))
     accuracies = (numbers_right / sizes).tolist()
     for name, accuracy, size in zip(view.group_names, accuracies, sizes.tolist(), strict=True):
-        estimate = Estimate(accuracy, None, None, size, 1, 0, too_few(1))
+        estimate = Estimate(accuracy, None, None, items=size, units=1, undefined=0, reason=too_few(1))
         yield row(scores, draws, "accuracy", f"group:{name}", estimate)

@@ -118,8 +118,9 @@ def normalised(cosine: Floats, average: float) -> Floats:
     (n,) at most 1, larger is more similar: 1 for equal directions, 0 for the mean of random pairs, negative below it.
     NaN for a collapsed encoder and where ``average`` is NaN.
     """
-    has_room = average <= 1 - COLLAPSED
-    if not has_room:
+    # False also for NaN, so that a missing average gives NaN.
+    can_be_normalised = average <= 1 - COLLAPSED
+    if not can_be_normalised:
         return np.where(cosine == ABSENT, ABSENT, np.nan)
     return (cosine - average) / (1 - average)
 
@@ -133,20 +134,35 @@ class MinimalPairsDiagnostic:
     options: str = ""
 
     def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Compute the cosine of each original with its edits, and with other originals."""
+        """Compute the cosine of each original with its edits, and with other originals.
+
+        Returns
+        -------
+        ItemScores
+            Values: ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap
+            quantities). Columns are in the order of ``ALL_EDITS``; ``ABSENT`` where an original has no such edit, NaN
+            where a vector is zero. The scalar ``average`` is cos_avg; with a single original there is none.
+        """
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
         cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
         lexical = np.full((len(samples), len(ALL_EDITS), len(QUANTITIES)), ABSENT)
-        for place, edit in enumerate(ALL_EDITS):
-            text_of = {row: dict(s.edits)[edit] for row, s in enumerate(samples) if edit in dict(s.edits)}
-            if not text_of:
-                continue
-            rows, texts = list(text_of), list(text_of.values())
-            cosine[rows, place] = paired_cosine(originals[rows], vectors.take(texts))
-            lexical[rows, place] = overlap(pairs_of([samples[row].original for row in rows], texts))
+        for column, edit in enumerate(ALL_EDITS):
+            rows, texts, originals_of_texts = list[int](), list[str](), list[str]()
+            for place, sample in enumerate(samples):
+                edits = dict(sample.edits)
+                if edit in edits:
+                    rows.append(place)
+                    texts.append(edits[edit])
+                    originals_of_texts.append(sample.original)
+            if rows:
+                cosine[rows, column] = paired_cosine(originals[rows], vectors.take(texts))
+                lexical[rows, column] = overlap(pairs_of(originals_of_texts, texts))
+        # The paper's cos_avg: the first half of the originals with the rest.
         half = len(samples) // 2
-        average = mean_cosine(originals[:half], originals[half:]) if half else float("nan")
+        average = float("nan")
+        if half:
+            average = mean_cosine(originals[:half], originals[half:])
         return ItemScores(
             origin,
             measure="cosine",
@@ -159,6 +175,7 @@ class MinimalPairsDiagnostic:
                 "percentile": percentiles(originals, cosine),
                 "lexical": lexical.reshape(len(samples), -1),
             },
+            # Stored scores hold no NaN outside arrays.
             scalars={} if np.isnan(average) else {"average": average},
         )
 
@@ -236,9 +253,8 @@ class MinimalPairsDiagnostic:
                 quantities["contrast", "-".join(pair)] = values
         if self.compare == "all":
             for edit in views[0].edits:
-                quantities["similarity", edit] = {
-                    view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views
-                }
+                values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+                quantities["similarity", edit] = values
         return quantities
 
     def _verdict(
@@ -248,12 +264,16 @@ class MinimalPairsDiagnostic:
         differences: Sequence[PairedDifference],
         draws: Draws,
     ) -> Verdict:
+        """Rank the candidates by the headline contrast; unranked without the edits of the contrast."""
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        key = ("contrast", HEADLINE_SUBSET, "")
-        estimates = {r.encoder: estimate_of(r) for r in rows if (r.quantity, r.subset, r.condition) == key}
+        estimates = dict[str, Estimate]()
+        for r in rows:
+            if (r.quantity, r.subset, r.condition) == ("contrast", HEADLINE_SUBSET, ""):
+                estimates[r.encoder] = estimate_of(r)
         candidates = candidates_of(scores, headline.values)
+        # No choice is wrong here, so items that an encoder leaves undefined cannot be counted as wrong.
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
 
@@ -274,29 +294,35 @@ class MinimalPairsView(View):
         return tuple(edit for edit, some in zip(ALL_EDITS, has_edit, strict=True) if some)
 
     def cosine(self, edit: str) -> Floats:
-        """Return (n,) the cosine of the originals with an edit."""
+        """Return the (n,) cosines of the originals with an edit, in [−1, 1]; ABSENT where there is no such edit."""
         return self.scores.values["cosine"][:, ALL_EDITS.index(edit)]
 
     def similarity(self, edit: str) -> Floats:
-        """Return (n,) the same, normalised; see :func:`normalised`."""
+        """Return the (n,) cosines corrected for anisotropy, at most 1; see :func:`normalised`."""
         return normalised(self.cosine(edit), self.average)
 
     def percentile(self, edit: str) -> Floats:
-        """Return (n,) the share of random pairs that are less similar."""
+        """Return (n,) the share of random pairs that are less similar than the edit, in [0, 1]."""
         return self.scores.values["percentile"][:, ALL_EDITS.index(edit)]
 
     def contrast(self, first: str, second: str, raw: bool = False) -> Floats:
-        """Return (n,) how much more similar the first edit is; ABSENT where the original lacks one of them."""
+        """Return (n,) the similarity of the first edit less that of the second, normalised unless ``raw``.
+
+        Above 0 the first edit is nearer to the original. ABSENT where the original lacks one of them.
+        """
         if raw:
             a, b = self.cosine(first), self.cosine(second)
         else:
             a, b = self.similarity(first), self.similarity(second)
-        # ABSENT is infinite: infinity less infinity is undefined, and replaced below.
+        # ABSENT is infinite, and infinity less infinity is NaN; _where_both replaces it.
         with np.errstate(invalid="ignore"):
             return _where_both(a, b, a - b)
 
     def nearer(self, first: str, second: str) -> Floats:
-        """Return (n,) 1 where the first edit is nearer, ½ in a tie, 0 otherwise."""
+        """Return (n,) 1 where the first edit is nearer to the original, ½ in a tie, 0 otherwise.
+
+        ABSENT where the original lacks one of them, NaN where one is undefined.
+        """
         a, b = self.cosine(first), self.cosine(second)
         return _where_both(a, b, (a > b) + 0.5 * (a == b))
 
@@ -321,23 +347,27 @@ def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     """Yield the rows of all encoders; their means share the resamples."""
     edits, unit = views[0].edits, views[0].scores.unit
     keys = list(_figures(views[0]))
-    columns = (np.stack(list(_figures(view).values()), axis=1) for view in views)
-    estimates = means(columns, unit, draws, *views[0].stream)
+    # One table at a time, because those of all encoders together would take much memory.
+    tables = (np.stack(list(_figures(view).values()), axis=1) for view in views)
+    estimates = means(tables, unit, draws, *views[0].stream)
     nearer = shares_of_encoders((_orderings(view, edits) for view in views), unit)
 
     parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
-    pools = pools_of(parts)
-    for view, scores, of_means, of_shares in zip(views, parts, estimates, nearer, strict=True):
-        for (quantity, subset, condition), estimate in zip(keys, of_means, strict=True):
+    hashes_of_others = pools_of(parts)
+    for view, scores, means_of_encoder, orderings in zip(views, parts, estimates, nearer, strict=True):
+        for (quantity, subset, condition), estimate in zip(keys, means_of_encoder, strict=True):
             explained = _with_reason(estimate, view)
             yield row(scores, draws, quantity, subset, explained, condition)
-        for subset, share in of_shares.items():
-            yield share_row(scores, draws, "nearer", subset, share, pools[view.encoder])
+        for subset, share in orderings.items():
+            yield share_row(scores, draws, "nearer", subset, share, hashes_of_others[view.encoder])
         yield row(scores, draws, "baseline", "all", _baseline(view))
 
 
 def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
-    """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts."""
+    """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts.
+
+    ABSENT where an original lacks an edit, NaN where undefined.
+    """
     figures = dict[tuple[str, str, str], Floats]()
     for edit in view.edits:
         figures["similarity", edit, ""] = view.similarity(edit)
@@ -345,9 +375,10 @@ def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
         figures["cosine", edit, ""] = view.cosine(edit)
     for edit in view.edits:
         figures["percentile", edit, ""] = view.percentile(edit)
-    for condition, raw in (("", False), ("raw", True)):
-        for first, second in _contrasts(view.edits):
-            figures["contrast", f"{first}-{second}", condition] = view.contrast(first, second, raw)
+    for first, second in _contrasts(view.edits):
+        figures["contrast", f"{first}-{second}", ""] = view.contrast(first, second)
+    for first, second in _contrasts(view.edits):
+        figures["contrast", f"{first}-{second}", "raw"] = view.contrast(first, second, raw=True)
     return figures
 
 
@@ -421,7 +452,7 @@ def _densities(views: Sequence[MinimalPairsView]) -> Series:
         for name in ("random_pair", "cosine"):
             values = view.scores.values[name]
             smallest = float(values[np.isfinite(values)].min(initial=smallest))
-    # Rounded down to a tenth, and a tenth more for the foot of the density.
+    # Rounded down to a tenth, and a tenth more, because a kernel density reaches beyond the values.
     low = max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1)
     at = np.linspace(low, 1.0, POINTS)
     lines = list[dict[str, Any]]()

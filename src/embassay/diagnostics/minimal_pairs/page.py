@@ -52,18 +52,13 @@ LAYOUT = Layout(
         "How near each edit is to its original",
         (
             _CONTRAST,
-            *(
-                Column(heading, "similarity", edit, "number", interval=False)
-                for edit, heading in {
-                    "synonym": "synonym",
-                    "negation_main": "negation",
-                    "negation_antonym": "neg. word",
-                    "antonym": "antonym",
-                    "typo": "typo",
-                    "random_mlm": "random word",
-                    "random_word": "corpus word",
-                }.items()
-            ),
+            Column("synonym", "similarity", "synonym", "number", interval=False),
+            Column("negation", "similarity", "negation_main", "number", interval=False),
+            Column("neg. word", "similarity", "negation_antonym", "number", interval=False),
+            Column("antonym", "similarity", "antonym", "number", interval=False),
+            Column("typo", "similarity", "typo", "number", interval=False),
+            Column("random word", "similarity", "random_mlm", "number", interval=False),
+            Column("corpus word", "similarity", "random_word", "number", interval=False),
             Column("cos_avg", "baseline", "all", "number"),
         ),
         note="Mean normalised similarity (cos − cos_avg)/(1 − cos_avg): 1 the same, 0 as near as two random originals, "

@@ -109,7 +109,8 @@ def choices(cosine: Floats) -> Floats:
     """
     largest = cosine.max(axis=1, keepdims=True)
     tied = cosine >= largest - TIE
-    # None is tied where a cosine is undefined; the row is made undefined below.
+    # No comparison with NaN is true, so nothing is tied where a cosine is undefined. The maximum of 1 avoids a
+    # division by 0; the row is set to NaN below.
     number_tied = np.maximum(tied.sum(axis=1, keepdims=True), 1)
     chosen: Floats = tied / number_tied
     undefined = np.isnan(cosine).any(axis=1)
@@ -128,7 +129,7 @@ class ChoiceView(View):
 
     @property
     def right(self) -> Floats:
-        """(n,) 1 where the paraphrase was chosen, its share in a tie."""
+        """(n,) 1 where the paraphrase was chosen, its share in a tie, else 0; NaN where a cosine is undefined."""
         return self.chosen[:, KINDS.index("paraphrase")]
 
     @property
@@ -137,7 +138,7 @@ class ChoiceView(View):
         return self.scores.labels["subset"]
 
     def similarity(self, kind: str) -> Floats:
-        """Return the (n,) cosines of the inputs with one kind of candidate."""
+        """Return the (n,) cosines of the inputs with one kind of candidate, in [−1, 1]; NaN where a vector is zero."""
         return self.scores.values["cosine"][:, KINDS.index(kind)]
 
     @cached_property
@@ -155,13 +156,17 @@ class NegatedAntonyms:
     options: str = ""
 
     def score(self, corpus: Corpus[Choice], vectors: Vectors, origin: Origin) -> ItemScores:
-        """Compute the cosine of each input with its three candidates."""
+        """Compute ``cosine``, (n, 3), of each input with its three candidates in the order of ``KINDS``."""
         samples = corpus.samples
         inputs = vectors.take(s.input for s in samples)
         antonyms = vectors.take(s.antonym for s in samples)
         polarities = vectors.take(s.polarity for s in samples)
         paraphrases = vectors.take(s.paraphrase for s in samples)
-        cosines = [paired_cosine(inputs, candidates) for candidates in (antonyms, polarities, paraphrases)]
+        cosines = [
+            paired_cosine(inputs, antonyms),
+            paired_cosine(inputs, polarities),
+            paired_cosine(inputs, paraphrases),
+        ]
         return ItemScores(
             origin,
             measure="cosine",
@@ -192,10 +197,11 @@ class NegatedAntonyms:
                 headline_differences = differences
         standings = rank_means(candidates_of(scores, headline.values), unit, draws, *stream)
 
-        pools = pools_of(scores)
+        # The limits of a share may depend on the other encoders, so its signature contains their hash.
+        hash_of_others = pools_of(scores)
         rows, accuracy = list[Row](), dict[str, Estimate]()
         for view, shares in zip(views, shares_of_encoders(map(_shares, views), unit), strict=True):
-            rows += _rows(view, shares, pools[view.encoder], draws)
+            rows += _rows(view, shares, hash_of_others[view.encoder], draws)
             accuracy[view.encoder] = shares[HEADLINE].estimate
 
         wrong = wrong_by_all(requested)
@@ -263,19 +269,32 @@ def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:
 def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield name and (n,) mask of each subset: parts of speech and negation patterns, if several; word pairs."""
     for label in ("part_of_speech", "negation"):
-        names = [name for name in np.unique(scores.labels[label]).tolist() if name]
+        label_of_entry = scores.labels[label]
+        names = [name for name in np.unique(label_of_entry).tolist() if name]
+        # A single subset would repeat the row of all entries.
         if len(names) > 1:
             for name in names:
-                yield f"{label}:{name}", scores.labels[label] == name
-    for pair in np.unique(scores.labels["subset"]).tolist():
-        yield pair, scores.labels["subset"] == pair
+                yield f"{label}:{name}", label_of_entry == name
+    pair_of_entry = scores.labels["subset"]
+    for pair in np.unique(pair_of_entry).tolist():
+        yield pair, pair_of_entry == pair
 
 
-def _rows(view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], pool: str, draws: Draws) -> Iterator[Row]:
-    """Yield the rows of one encoder: its shares, and beside what is chosen how similar it is."""
+def _rows(
+    view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], hash_of_others: str, draws: Draws
+) -> Iterator[Row]:
+    """Yield the rows of one encoder: its shares, and for each kind of candidate its mean cosine with the input.
+
+    Parameters
+    ----------
+    shares
+        By quantity and subset.
+    hash_of_others
+        The hash of the other encoders' scores, see :func:`~embassay.diagnostics.base.pools_of`.
+    """
     scores = view.scores
     for (quantity, subset), share in shares.items():
-        yield share_row(scores, draws, quantity, subset, share, pool)
+        yield share_row(scores, draws, quantity, subset, share, hash_of_others)
         if quantity == "chosen":
             similarity = mean(view.similarity(subset), scores.unit, draws, *view.stream)
             yield row(scores, draws, "similarity", subset, similarity)

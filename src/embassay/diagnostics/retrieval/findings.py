@@ -88,11 +88,11 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
     saturated = [name for name, value in defined.items() if value >= SATURATED]
     if view.k > 1 and (len(saturated) > 1 or best == 1):
         lowest = number(min(defined[name] for name in saturated))
-        level = lowest if len(saturated) == 1 else f"{lowest} or more"
+        values_reached = lowest if len(saturated) == 1 else f"{lowest} or more"
         yield finding(
             view.scores,
             "The headline is saturated",
-            f"{view.headline} is {level} for {names(saturated)}: it can hardly tell them apart.",
+            f"{view.headline} is {values_reached} for {names(saturated)}: it can hardly tell them apart.",
             severity="medium",
             about_all=True,
             action="Compare Success@1: add -d retrieval,k=1.",
@@ -101,14 +101,16 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
 
 def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
     """Yield which encoders do not compare by cosine, and which have too few passages for whitening."""
-    by_dot = [view.encoder for view in views if view.compares_by_dot and not view.is_baseline]
+    candidates = [view for view in views if not view.is_baseline]
+    by_dot = [view.encoder for view in candidates if view.compares_by_dot]
     if by_dot:
         sentence = f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines."
         yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)
+
+    # With fewer passages than twice the directions that it scales, whitening mostly scales their noise.
     passages = int(views[0].scores.scalars["passages"])
-    overfitted = [view for view in views if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
-    candidates = [view.encoder for view in overfitted if not view.is_baseline]
-    if candidates:
-        labels = ", ".join(candidates)
+    overfitted = [view.encoder for view in candidates if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
+    if overfitted:
+        labels = ", ".join(overfitted)
         sentence = f"{labels}: whitening overfits: {passages:,} passages are fewer than twice the dimensions."
         yield finding(views[0].scores, "Whitening overfits", sentence, about_all=True)

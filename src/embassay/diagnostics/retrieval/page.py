@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
     Column,
@@ -13,7 +11,6 @@ from embassay.layout import (
     EncoderTable,
     ExampleColumn,
     Examples,
-    Format,
     IntervalChart,
     Layout,
     SeriesTable,
@@ -28,16 +25,27 @@ EXAM = "The mean over 500 exams of 100 questions drawn with replacement, with th
 
 def layout(result: Result) -> Layout:
     """Return the page for the number of documents and the percentile ψ that a result was made with."""
-    verdicts: Sequence[str] = [v.quantity for v in result.verdicts if v.quantity.startswith("Success@")]
-    psi = next((s.data["psi"] for s in result.series if (s.diagnostic, s.name) == ("retrieval", "coe")), 5)
-    return page(int(verdicts[0].partition("@")[2]) if verdicts else 5, psi)
+    # The options are not stored in a result, so both are read from its content; 5 is the default of each.
+    k = 5
+    for verdict in result.verdicts:
+        if verdict.quantity.startswith("Success@"):
+            k = int(verdict.quantity.removeprefix("Success@"))
+            break
+    psi = 5
+    for series in result.series:
+        if (series.diagnostic, series.name) == ("retrieval", "coe"):
+            psi = series.data["psi"]
+            break
+    return page(k, psi)
 
 
 def page(k: int, psi: int = 5) -> Layout:
     """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``."""
     success = Column(f"Success@{k}", f"Success@{k}")
-    metrics = [Column(n, n) for n in dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))]
-    means = [Column(n, n, format="number") for n in ("RR", "AP", "nDCG@10")]
+    # k may be 1 or 10; a dict keeps each name once.
+    names_of_shares = dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))
+    shares = [Column(name, name) for name in names_of_shares]
+    means = [Column(name, name, format="number") for name in ("RR", "AP", "nDCG@10")]
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
@@ -52,7 +60,7 @@ def page(k: int, psi: int = 5) -> Layout:
             ),
             EncoderTable(
                 "Ranking metrics",
-                (*metrics, *means),
+                (*shares, *means),
                 note="Names as in ir-measures. Tied documents count with the expected value over all their "
                 "orders: an encoder that gives all documents the same similarity scores as random choice does.",
             ),
@@ -116,6 +124,7 @@ def page(k: int, psi: int = 5) -> Layout:
 
 
 def _headline(k: int, success: Column) -> EncoderTable:
+    """Return the headline table: success, and the recommended threshold with what it keeps."""
     return EncoderTable(
         f"Questions with a right document among the nearest {k}",
         (
@@ -131,6 +140,7 @@ def _headline(k: int, success: Column) -> EncoderTable:
 
 
 def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
+    """Return the curves and tables on what a similarity means: distributions, and their overlap COE and ROE."""
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
@@ -159,39 +169,38 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
     )
 
 
-def _tables(k: int) -> tuple[SubsetTable, ...]:
-    """Return the folded tables of every threshold that was tried."""
-    shown: tuple[tuple[str, str, Format], ...] = (
-        ("Every threshold τ: its value", "tau", "number"),
-        (f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", "percent"),
-        ("Every threshold τ: share of the retrieved that is kept", "kept", "percent"),
-        ("Every threshold τ: unanswerable questions that find nothing", "unanswerable_dropped", "percent"),
-    )
-    return tuple(
-        SubsetTable(title, quantity, ("pooled:", "minima:"), folded=True, format=style)
-        for title, quantity, style in shown
+def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
+    """Return a folded table for each quantity at a threshold: its rows are both definitions of τ at each ψ."""
+    definitions = ("pooled:", "minima:")
+    return (
+        SubsetTable("Every threshold τ: its value", "tau", definitions, folded=True, format="number"),
+        SubsetTable(f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", definitions, folded=True),
+        SubsetTable("Every threshold τ: share of the retrieved that is kept", "kept", definitions, folded=True),
+        SubsetTable(
+            "Every threshold τ: unanswerable questions that find nothing",
+            "unanswerable_dropped",
+            definitions,
+            folded=True,
+        ),
     )
 
 
 def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
-    chosen: tuple[tuple[str, str, Format], ...] = (
-        ("τ", "tau", "number"),
-        ("success at τ", "accuracy_at_tau", "percent"),
-        ("kept", "kept", "percent"),
-    )
-    recommended: tuple[tuple[str, str, Format], ...] = (
-        *chosen,
-        ("limit of the loss", "loss_limit", "percent"),
-        ("unanswerable questions that find nothing", "unanswerable_dropped", "percent"),
-    )
+    """Return the tables and curves of thresholds: the recommended one, the paper's, and all that were tried."""
+    recommended = list[Column]()
+    for subset, suffix in (("recommended", ""), ("recommended_on_average", ", on average")):
+        recommended += _columns_at_threshold(subset, suffix)
+        recommended.append(Column(f"limit of the loss{suffix}", "loss_limit", subset))
+        recommended.append(Column(f"unanswerable questions that find nothing{suffix}", "unanswerable_dropped", subset))
+    of_paper = list[Column]()
+    for definition in ("minima", "pooled"):
+        subset, suffix = f"{definition}:paper", f", {definition}"
+        of_paper.append(Column(f"ψ{suffix}", "psi", subset, "count"))
+        of_paper += _columns_at_threshold(subset, suffix)
     return (
         EncoderTable(
             "A recommended threshold, and what it does",
-            tuple(
-                Column(f"{heading}{when}", quantity, subset, style)
-                for subset, when in (("recommended", ""), ("recommended_on_average", ", on average"))
-                for heading, quantity, style in recommended
-            ),
+            tuple(recommended),
             note="The highest similarity for which the upper 95% confidence limit of the loss is no more than allowed "
             "(2 points unless said otherwise; that takes 149 independent questions). On average: with 49 questions or"
             " more, the loss averaged over many such samples of questions is no more than allowed; the limit is its "
@@ -199,11 +208,7 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
         ),
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
-            tuple(
-                Column(f"{heading}, {definition}", quantity, f"{definition}:paper", style)
-                for definition in ("minima", "pooled")
-                for heading, quantity, style in (("ψ", "psi", "count"), *chosen)
-            ),
+            tuple(of_paper),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
             "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ.",
             folded=True,
@@ -212,11 +217,21 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."
         ),
         Curves("Unanswerable questions that find nothing, over ψ", "unanswerable_dropped"),
-        *_tables(k),
+        *_tables_of_all_thresholds(k),
+    )
+
+
+def _columns_at_threshold(subset: str, suffix: str) -> tuple[Column, ...]:
+    """Return the columns of one threshold: its value, the success at it, and the share of documents that it keeps."""
+    return (
+        Column(f"τ{suffix}", "tau", subset, "number"),
+        Column(f"success at τ{suffix}", "accuracy_at_tau", subset),
+        Column(f"kept{suffix}", "kept", subset),
     )
 
 
 def _transforms(success: Column) -> tuple[EncoderTable, ...]:
+    """Return the table of success and isotropy, without a transform and after each."""
     columns = list[Column]()
     for condition in ("", *TRANSFORMS):
         suffix = f", {condition.replace('_', ' ')}" if condition else ""
@@ -236,12 +251,18 @@ def _transforms(success: Column) -> tuple[EncoderTable, ...]:
 
 
 def _across() -> tuple[CorpusTable, ...]:
-    pairs = [("Pearson", "pearson", ""), ("Spearman", "spearman", "")]
-    pairs += [(f"Pearson, {name.replace('_', ' ')}", "pearson", name) for name in TRANSFORMS]
+    """Return the table of correlations across encoders."""
+    columns = [
+        Column("Pearson", "pearson", "", "number"),
+        Column("Spearman", "spearman", "", "number"),
+    ]
+    for transform in TRANSFORMS:
+        heading = f"Pearson, {transform.replace('_', ' ')}"
+        columns.append(Column(heading, "pearson", "", "number", transform))
     return (
         CorpusTable(
             "Across encoders: what goes with success",
-            tuple(Column(heading, quantity, "", "number", condition) for heading, quantity, condition in pairs),
+            tuple(columns),
             note="Over the encoders of this run, which are not a random sample: Fisher's intervals understate the "
             "uncertainty. With fewer than four encoders there is no correlation.",
         ),

@@ -71,8 +71,10 @@ def _squad(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
         remark = REPEATED if model in paper["doubtful"] else "published"
         lines.append([*line, remark])
     for encoder in encoders:
+        accuracy: list[float | None] = [None, None, None]
         exam = rows.get((encoder, "accuracy_l100", "all", ""))
-        accuracy = [None, None, None] if exam is None else [exam.value, exam.low, exam.high]
+        if exam is not None:
+            accuracy = [exam.value, exam.low, exam.high]
         isoscore = _value(rows, encoder, "isoscore", "documents", "")
         i_a = _value(rows, encoder, "i_a", "documents", "")
         lines.append([encoder, *accuracy, isoscore, i_a, "measured here"])

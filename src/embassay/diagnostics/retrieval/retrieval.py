@@ -33,6 +33,7 @@ from embassay.diagnostics.retrieval.page import FOUND, layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
 from embassay.diagnostics.retrieval.scores import (
+    RIGHT,
     EncodedCorpus,
     References,
     quantities,
@@ -44,7 +45,7 @@ from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
-from embassay.result import Comparison, Estimate, Example, Finding, Result
+from embassay.result import Comparison, Estimate, Example, Finding, Result, Row
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
@@ -133,7 +134,7 @@ class Retrieval:
 
     @property
     def options(self) -> str:
-        """The options that move a score."""
+        """The options that change item scores, as text for their origin; the others change the summary."""
         changed = list[str]()
         if self.k != K:
             changed.append(f"k={self.k}")
@@ -188,11 +189,15 @@ class Retrieval:
         requested = without_baselines(views)
         unit, stream = views[0].unit, views[0].stream
         shares = shares_of(views, draws)
-        rows = [row for view in views for row in rows_of(view, shares[view.encoder], draws)]
+        rows = list[Row]()
+        for view in views:
+            rows += rows_of(view, shares[view.encoder], draws)
         correlation_rows = tuple(correlations(requested, rows, draws))
 
         headline = self.headline(scores)
-        compared_quantities = quantities(self.k) if self.compare == "all" else (headline.quantity,)
+        compared_quantities: tuple[str, ...] = (headline.quantity,)
+        if self.compare == "all":
+            compared_quantities = quantities(self.k)
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared = list[Comparison]()
         for name in compared_quantities:
@@ -208,12 +213,12 @@ class Retrieval:
         requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
-        findings = [
-            *first_place(views[0], requested_success),
-            *self._units_needed(views[0], headline_differences, candidates, unit),
-            *(f for view in requested for f in findings_of(view, rows)),
-            *scale_warnings(views),
-        ]
+        # About all encoders, then about each, then warnings.
+        findings = list(first_place(views[0], requested_success))
+        findings += self._units_needed(views[0], headline_differences, candidates, unit)
+        for view in requested:
+            findings += findings_of(view, rows)
+        findings += scale_warnings(views)
         return Result(
             draws.seed,
             draws.resamples,
@@ -307,7 +312,7 @@ def _outcome(view: RetrievalView, index: int, sample: Question, references: Refe
     values = view.scores.values
     right = values["right_passage"][index]
     rank, tied = values["rank"][index], values["tied"][index]
-    numbers = {"right": values["own"][index], "rank": rank}
+    numbers = {"right": values[RIGHT][index], "rank": rank}
     labels = dict[str, str]()
     if np.isfinite(right):
         labels["right"] = references.of(int(right))
@@ -328,7 +333,7 @@ def _outcome(view: RetrievalView, index: int, sample: Question, references: Refe
         index,
         numbers,
         correct=values[view.headline][index],
-        margin=values["own"][index] - of_wrong,
+        margin=values[RIGHT][index] - of_wrong,
         subset=subset,
         labels=labels,
     )

@@ -180,14 +180,18 @@ def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
 
 
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
-    """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values."""
+    """Yield the mean over exams and the 95 % range of one exam for each column of (exams, k) values.
+
+    No range under ``MIN_UNITS`` units: exams drawn from so few would be nearly the same.
+    """
     units = len(np.unique(view.unit[view.has_full_top_k]))
     means, lows, highs = spread(replicates)
-    for mean_, low, high in zip(means.tolist(), lows.tolist(), highs.tolist(), strict=True):
+    for column in range(replicates.shape[1]):
+        mean_over_exams = float(means[column])
         if units < MIN_UNITS:
-            yield view.estimate(mean_, too_few(units))
+            yield view.estimate(mean_over_exams, too_few(units))
         else:
-            yield replace(view.estimate(mean_), low=low, high=high)
+            yield replace(view.estimate(mean_over_exams), low=float(lows[column]), high=float(highs[column]))
 
 
 def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
@@ -203,6 +207,7 @@ def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:
         at_psi = np.percentile(similarities[definition], view.percentiles).tolist()
         for psi, threshold in zip(view.percentiles, at_psi, strict=True):
             thresholds[f"{definition}:psi{psi}"] = threshold
+        # The paper reports τ at the ψ of the highest accuracy.
         best = _psi_of_paper(view, thresholds, definition)
         thresholds[f"{definition}:paper"] = thresholds[f"{definition}:psi{best}"]
     recommended = view.recommended
@@ -231,7 +236,15 @@ def _thresholds(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> I
 def _at_threshold(
     view: RetrievalView, shares: RetrievalShares, draws: Draws, subset: str, **signed: str
 ) -> Iterator[Row]:
-    """Yield the rows of one threshold: its value, and the shares at it that the corpus has."""
+    """Yield the rows of one threshold: its value, and the shares at it that the corpus has.
+
+    Parameters
+    ----------
+    subset
+        The name of the threshold, as in ``shares.thresholds``.
+    signed
+        Options that the threshold depends on, for the signatures of the rows.
+    """
     threshold = view.estimate(shares.thresholds[subset])
     yield row(view.scores, draws, "tau", subset, threshold, **signed)
     for quantity in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
@@ -267,38 +280,57 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
-    """Yield correlations across encoders. They have no intervals, because the encoders are not a random sample."""
+    """Yield Pearson's and Spearman's correlation across encoders for each pair of quantities in ``ACROSS``.
+
+    Each encoder is one item of the correlation. Under ``MIN_ITEMS`` encoders there are none. The intervals assume that
+    the encoders are a random sample, which they are not; see :func:`~embassay.stats.correlate.across_models`.
+
+    Parameters
+    ----------
+    rows
+        The rows of all encoders, whose values are correlated.
+    """
     if len(views) < MIN_ITEMS:
         return
     # A correlation depends on the scores of all encoders, so its signature contains all their digests.
     digests = np.array(sorted(view.scores.digest for view in views))
-    scores = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
-    signed = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
-    on_one_scale = len({view.compares_by_dot for view in views}) == 1
+    scores_of_all = replace(views[0].scores.of_corpus("answered"), labels={"encoders": digests})
+    signed_options = {"psi": f"psi{views[0].psi}", "loss": f"{views[0].loss:g}"}
+
+    # Thresholds of cosines and of dot products cannot be compared.
+    kinds_of_similarity = {view.compares_by_dot for view in views}
+    thresholds_are_comparable = len(kinds_of_similarity) == 1
+
+    # Only isotropy is correlated after transforms too: COE, ROE and τ are of the untransformed vectors.
     conditions_with_rows = {r.condition for r in rows}
     transforms = [name for name in TRANSFORMS if name in conditions_with_rows]
     for subset, (first, second) in ACROSS.items():
-        if second == "tau" and not on_one_scale:
-            continue  # thresholds of cosines and of dot products cannot be compared
-        conditions = ["", *transforms] if first in ("i_a", "isoscore") else [""]
+        if second == "tau" and not thresholds_are_comparable:
+            continue
+        conditions = [""]
+        if first in ("i_a", "isoscore"):
+            conditions += transforms
         for condition in conditions:
-            x = _over_encoders(first, condition, views, rows)
-            y = _over_encoders(second, condition, views, rows)
+            x = _values_of_encoders(first, condition, views, rows)
+            y = _values_of_encoders(second, condition, views, rows)
             for kind in KINDS:
-                yield row(scores, draws, kind, subset, across_models(x, y, kind), condition, **signed)
+                correlation = across_models(x, y, kind)
+                yield row(scores_of_all, draws, kind, subset, correlation, condition, **signed_options)
 
 
-def _over_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
-    """Return the (k,) values of one correlated quantity, an entry per encoder; NaN where it is undefined."""
-    quantity, subset = {
+def _values_of_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
+    """Return the (k,) values of one quantity of ``ACROSS``, one for each of k encoders; NaN where it is undefined."""
+    quantity_and_subset = {
         "coe": ("coe", f"psi{views[0].psi}"),
         "roe": ("roe", f"psi{views[0].psi}"),
         "tau": ("tau", "minima:paper"),
         "success": (views[0].headline, "all"),
         "i_a": ("i_a", "documents"),
         "isoscore": ("isoscore", "documents"),
-    }[name]
-    wanted = (quantity, subset, condition)
-    by_encoder = {r.encoder: r.value for r in rows if (r.quantity, r.subset, r.condition) == wanted}
-    values = [by_encoder.get(view.encoder) for view in views]
-    return np.array([np.nan if value is None else value for value in values])
+    }
+    quantity, subset = quantity_and_subset[name]
+    value_of_encoder = dict[str, float]()
+    for r in rows:
+        if (r.quantity, r.subset, r.condition) == (quantity, subset, condition) and r.value is not None:
+            value_of_encoder[r.encoder] = r.value
+    return np.array([value_of_encoder.get(view.encoder, np.nan) for view in views])

@@ -26,6 +26,8 @@ FITTED = 200_000
 """Passages that a transform is fitted on, at most; more do not change it."""
 ROWS = 65_536
 """Passages that are processed together."""
+RIGHT = "own"
+"""The stored name of the (n,) similarities to the nearest right document. Another name would orphan stored scores."""
 DIGITS = 6
 """Significant digits of isotropy: the precision of float32 vectors."""
 Ints = NDArray[np.int64]
@@ -129,7 +131,7 @@ def search_documents(
     values["top"] = nearest.similarity
     values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
     values |= nearest_right(len(corpus.samples), pairs, nearest)
-    values["own"] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
+    values[RIGHT] = _largest_at(pairs[:, 0], nearest.own, len(corpus.samples))
     values["random"] = similarity_to_random(encoded)
     values["answered"] = np.array([float(bool(s.right)) for s in corpus.samples])
     labels = dict[str, NDArray[np.str_]]()
@@ -181,7 +183,11 @@ def metrics(corpus: Corpus[Question], pairs: Ints, nearest: Found, k: int) -> di
         np.maximum(nearest.tied, 0),
         np.array(gains, dtype=np.int64),
     )
-    values = {f"Success@{n}": places.success(n) for n in sorted({1, k, 10}) if n < len(corpus.documents)}
+    values = dict[str, Floats]()
+    for cutoff in sorted({1, k, 10}):
+        # Where all documents are retrieved, every question succeeds.
+        if cutoff < len(corpus.documents):
+            values[f"Success@{cutoff}"] = places.success(cutoff)
     values[f"R@{k}"] = places.recall(k)
     values["RR"] = places.reciprocal_rank()
     values["AP"] = places.average_precision()
@@ -255,6 +261,7 @@ def search_transformed(
 
 
 def _starts(documents: Sequence[Document]) -> Ints | None:
+    """Return (N,) the first passage of each document; None where each has one, for which the search is faster."""
     sizes = np.array([len(document.passages) for document in documents], dtype=np.int64)
     if (sizes == 1).all():
         return None
@@ -304,10 +311,11 @@ def similarity_to_random(encoded: EncodedCorpus, rows: int = ROWS) -> Floats:
 def _passages_of(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
     """Return the rows start … end − 1 of every document in one array, and the index of each row's document."""
     sizes = ends - starts
-    place_of_document = np.repeat(np.arange(len(starts)), sizes)
-    first_of_document = np.cumsum(sizes) - sizes
-    number_in_document = np.arange(len(place_of_document)) - np.repeat(first_of_document, sizes)
-    return starts[place_of_document] + number_in_document, place_of_document
+    document_of_row = np.repeat(np.arange(len(starts)), sizes)
+    # In the result, the rows of a document begin where those of the documents before it end.
+    begin_in_result = np.cumsum(sizes) - sizes
+    number_in_document = np.arange(len(document_of_row)) - begin_in_result[document_of_row]
+    return starts[document_of_row] + number_in_document, document_of_row
 
 
 def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:

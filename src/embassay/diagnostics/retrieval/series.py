@@ -40,9 +40,12 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
     if drawable:
-        lines = [line for view in drawable for line in _densities(view)]
+        lines, card = list[dict[str, Any]](), list[list[Any]]()
+        for view in drawable:
+            lines += _densities(view)
+            card += _card(view)
         yield Series(NAME, corpus, "densities", "curve", {"x": "similarity", "y": "density", "at": (), "lines": lines})
-        yield table(NAME, corpus, "card", CARD, [line for view in drawable for line in _card(view)])
+        yield table(NAME, corpus, "card", CARD, card)
     value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
     for quantity, prefix, title in CURVES:
         lines = list[dict[str, Any]]()
@@ -61,13 +64,17 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, Any]]:
-    """Yield the density of each kind of similarity."""
+    """Yield the density of each kind of similarity, at 160 points of a common axis."""
     sets = _similarities(view)
     low, high = _plotted_range(view, sets)
     grid = np.linspace(low, high, POINTS)
-    support = (low, high) if view.compares_by_dot else (-1.0, 1.0)
+    # The density is reflected at the ends of what is possible. A dot product has no such ends.
+    if view.compares_by_dot:
+        smallest, largest = low, high
+    else:
+        smallest, largest = -1.0, 1.0
     for name, values in sets.items():
-        curve = density(values, grid, *support)
+        curve = density(values, grid, smallest, largest)
         yield {"encoder": view.encoder, "line": name, "at": grid.tolist(), "y": curve.tolist()}
 
 
@@ -98,10 +105,11 @@ def _card(view: RetrievalView) -> Iterator[list[Any]]:
 
 
 def _card_similarities(view: RetrievalView, sets: Sequence[Floats]) -> Floats:
-    """Return the similarities of the card's rows, from the smallest value to the largest."""
+    """Return the (rows,) similarities of the card's rows, from the smallest value to the largest."""
     values = np.concatenate(sets)
     low, high = values.min(), values.max()
     if view.compares_by_dot:
         return np.linspace(low, high, STEPS + 1)
-    first, last = np.floor(low / STEP), np.ceil(high / STEP)
-    return np.arange(first, last + 1) * STEP
+    # Cosines have a common scale, so the rows of all encoders are multiples of the step.
+    first_multiple, last_multiple = np.floor(low / STEP), np.ceil(high / STEP)
+    return np.arange(first_multiple, last_multiple + 1) * STEP

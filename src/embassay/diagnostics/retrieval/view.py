@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import View, unit_codes
-from embassay.diagnostics.retrieval.scores import quantities
+from embassay.diagnostics.retrieval.scores import RIGHT, quantities
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import GRID, Answers
 from embassay.stats.thresholds import Threshold, recommend
@@ -85,7 +85,7 @@ class RetrievalView(View):
     def answers(self) -> Answers:
         """The d questions that thresholds are tried on; a right document without a similarity is below all of them."""
         top = self.scores.values["top"][self.answered][self.has_full_top_k]
-        right = self.scores.values["own"][self.answered][self.has_full_top_k]
+        right = self.scores.values[RIGHT][self.answered][self.has_full_top_k]
         success = self.metric(self.headline)[self.has_full_top_k]
         return Answers(top, np.where(np.isnan(right), -np.inf, right), success)
 
@@ -115,8 +115,9 @@ class RetrievalView(View):
     def recommended(self) -> Threshold:
         """The highest threshold that loses no more than allowed, with its guarantee, or why there is none."""
         answers = self.answers
-        threshold = recommend(answers.own, answers.success, answers.top, self.unit[self.has_full_top_k], self.loss)
-        units = len(np.unique(self.unit[self.has_full_top_k]))
+        unit = self.unit[self.has_full_top_k]
+        threshold = recommend(answers.own, answers.success, answers.top, unit, self.loss)
+        units = len(np.unique(unit))
         if units < MIN_UNITS:
             reason = f"{units} units are too few to recommend a threshold; that takes {MIN_UNITS}"
             return Threshold(None, None, None, threshold.effective, reason)

@@ -39,6 +39,7 @@ def archive_arrays(path: Path) -> Mapping[str, Callable[[], np.ndarray]]:
 
 
 def _open(path: Path, name: str, member: zipfile.ZipInfo) -> np.ndarray:
+    """Return an array of an archive: mapped if it is not compressed, so that it takes no memory, else read."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as file:
             shape, column_major, kind = _header(file)
@@ -46,6 +47,7 @@ def _open(path: Path, name: str, member: zipfile.ZipInfo) -> np.ndarray:
             if kind.hasobject:
                 problem = "contains Python objects (a pickle), which are never loaded; save texts with dtype=str"
                 raise SourceError(problem, path, None, name)
+            # An empty array cannot be mapped.
             if member.compress_type != zipfile.ZIP_STORED or 0 in shape:
                 file.seek(0)
                 return np.asarray(np.lib.format.read_array(file, allow_pickle=False))

@@ -39,7 +39,7 @@ class ExportedEncoder:
         The parts of the spec: the runtime, and the folder.
     open
         Loads the graph.
-    given
+    options
         The options that were set, by name.
     """
 
@@ -48,7 +48,7 @@ class ExportedEncoder:
     folder: ExportedFolder
     runtime: Runtime = field(repr=False)
     open: Callable[[], Session] = field(repr=False)
-    given: ModelOptions = field(default_factory=ModelOptions)
+    options: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def card(self) -> Card:
@@ -59,10 +59,10 @@ class ExportedEncoder:
             warnings.append(
                 "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"
             )
-        if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
+        if model_similarity not in ("cosine", "dot") and "similarity" not in self.options:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
-        for name, value in sorted(self.given.items()):
+        for name, value in sorted(self.options.items()):
             text = "true" if value is True else value
             spec.append(f"{name}={text}")
         return Card(
@@ -71,14 +71,14 @@ class ExportedEncoder:
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
+            similarity=self.options.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
         files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
-        settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
+        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
         return content_hash([self.scheme, files, self._prompts, settings])
 
     def fit(self, texts: Sequence[str]) -> ExportedEncoder:
@@ -119,8 +119,10 @@ class ExportedEncoder:
     @cached_property
     def full(self) -> ExportedEncoder | None:
         """The same model without the options that are applied to finished vectors; None where there are none."""
-        others = cast("ModelOptions", {name: value for name, value in self.given.items() if name not in DERIVED})
-        return None if len(others) == len(self.given) else replace(self, given=others)
+        remaining = {name: value for name, value in self.options.items() if name not in DERIVED}
+        if len(remaining) == len(self.options):
+            return None
+        return replace(self, options=cast("ModelOptions", remaining))
 
     def derive(self, rows: Rows) -> Rows:
         """Return this encoder's vectors from those of :attr:`full`: cut, then scaled to unit length.
@@ -130,11 +132,11 @@ class ExportedEncoder:
         EncoderError
             If the model has fewer dimensions than ``dim``.
         """
-        dim = self.given.get("dim")
+        dim = self.options.get("dim")
         if dim is not None and len(rows) and rows.shape[1] < dim:
             raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
         rows = rows[:, :dim]
-        return unit(rows) if self.given.get("normalize") else rows
+        return unit(rows) if self.options.get("normalize") else rows
 
     @property
     def route(self) -> Mapping[str, object]:
@@ -154,12 +156,12 @@ class ExportedEncoder:
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         configured = {role: self.folder.prompts.get(role, "") for role in ROLES}
-        return {**configured, **prompt_options(self.given)}
+        return {**configured, **prompt_options(self.options)}
 
     @property
     def _max_tokens(self) -> int | None:
         """The number of tokens after which texts are truncated; None for no limit."""
-        limits = (self.given.get("max_length"), self.folder.max_length)
+        limits = (self.options.get("max_length"), self.folder.max_length)
         return min((limit for limit in limits if limit), default=None)
 
     @cached_property
@@ -187,7 +189,7 @@ class ExportedEncoder:
                 f"{self.folder.graph}: the vectors have {whole} dimensions, but the folder's configuration says "
                 f"{self.folder.dim}; export the model again"
             )
-        dim: int = self.given.get("dim", whole)
+        dim: int = self.options.get("dim", whole)
         if dim > whole:
             raise EncoderError(f"the model has {whole} dimensions, so dim={dim} is too large")
         return dim

@@ -11,7 +11,7 @@ from typing import Literal
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Session
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.shared import given_options
+from embassay.encoders.neural.shared import explicit_options
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
 
@@ -97,9 +97,9 @@ def load_folder(
         "normalize": normalize,
         "similarity": similarity,
     }
-    given = given_options(f"encoder '{graphs.scheme}:{target}'", options)
+    model_options = explicit_options(f"encoder '{graphs.scheme}:{target}'", options)
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
     open_graph = partial(graphs.open, folder.graph, device)
-    return ExportedEncoder(graphs.scheme, target, folder, runtime, open_graph, given)
+    return ExportedEncoder(graphs.scheme, target, folder, runtime, open_graph, model_options)

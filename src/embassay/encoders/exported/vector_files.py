@@ -122,6 +122,7 @@ def recognise(path: Path) -> VectorFile:
 
 
 def _kind_and_columns(path: Path, head: bytes) -> tuple[Kind, list[str]]:
+    """Return the format of a file, by its first bytes, and the names of its columns."""
     if head.startswith(b"PK"):
         return "npz", list(archive_arrays(path))
     if head.startswith(b"PAR1"):
@@ -177,6 +178,7 @@ def as_float32(numbers: ArrayLike) -> NDArray[np.float32]:
 
 
 def _read_lines(file: VectorFile, key: str) -> VectorTable:
+    """Read JSON lines; each line is checked as it is read, so that the error names it."""
     key_name, vector_name, role_name = file.names[key], file.names["vector"], file.names["role"]
     numbers: list[int] = []
     keys: list[str] = []
@@ -185,7 +187,9 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
     for number, row in json_lines(file.path):
         require(row, (key_name, vector_name), file.path, number)
         vector = row[vector_name]
-        if not isinstance(vector, list) or not vector or not set(map(type, vector)) <= {int, float}:
+        # By type, because a truth value is an int too.
+        are_numbers = isinstance(vector, list) and set(map(type, vector)) <= {int, float}
+        if not are_numbers or not vector:
             raise file.error(number, "must be a list of numbers")
         if vectors and len(vector) != len(vectors[0]):
             raise file.error(number, f"has {len(vector)} numbers, the first row has {len(vectors[0])}")
@@ -206,6 +210,7 @@ def _key(value: str, key: str) -> str:
 
 
 def _read_archive(file: VectorFile, key: str) -> VectorTable:
+    """Read an ``.npz`` file; its rows are numbered from 1."""
     arrays = archive_arrays(file.path)
     vectors = arrays[file.names["vector"]]()
     count = len(vectors) if vectors.ndim else 0
@@ -215,6 +220,7 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
         )
 
     def texts(what: str) -> list[str]:
+        """Return an array of texts, or of ids, after checking its shape and type."""
         array = arrays[file.names[what]]()
         # Whole numbers may be ids.
         kinds = "Uiu" if what == "id" else "U"
@@ -228,6 +234,7 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
 
 
 def _parquet_columns(path: Path) -> list[str]:
+    """Return the names of the columns without reading them."""
     import polars as pl
 
     try:
@@ -237,6 +244,7 @@ def _parquet_columns(path: Path) -> list[str]:
 
 
 def _read_parquet(file: VectorFile, key: str) -> VectorTable:
+    """Read a Parquet file; its rows are numbered from 1."""
     import polars as pl
 
     names = file.names

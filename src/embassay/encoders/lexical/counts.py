@@ -131,6 +131,7 @@ class LexicalEncoder:
         return vectorizer
 
     def _vectorizer(self, **options: object) -> CountVectorizer:
+        """Return scikit-learn's vectorizer with this encoder's tokens."""
         from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
         kind = {"bow": CountVectorizer, "tfidf": TfidfVectorizer}[self.name]

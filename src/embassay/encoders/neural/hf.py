@@ -36,7 +36,7 @@ from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, explicit_options, prompt_options
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, JsonObject, Runtime, content_hash
@@ -125,7 +125,7 @@ def create(
         "normalize": normalize,
         "similarity": similarity,
     }
-    given = given_options(f"encoder {target!r}", options)
+    model_options = explicit_options(f"encoder {target!r}", options)
     place = device or runtime.device
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, (*hf_runner.ROUTES, "sentence-transformers"))
     if place == AUTO_MAP and find_spec("accelerate") is None:
@@ -134,8 +134,8 @@ def create(
     folder = modules(found.folder)[0][1]
     tokens = find_tokenizer(tokenizer, runtime.sha256).folder if tokenizer else folder
     check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, dtype, given, folder, tokens)
-    check_pooling(target, given, encoder.pooling, encoder.config, tokens)
+    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder, tokens)
+    check_pooling(target, model_options, encoder.pooling, encoder.config, tokens)
     return encoder
 
 
@@ -155,15 +155,15 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
-        options = [f"{name}={value}" for name, value in sorted(self.given.items())]
+        written_options = [f"{name}={value}" for name, value in sorted(self.options.items())]
         return Card(
-            ",".join([f"hf:{self.target}", *options]),
+            ",".join([f"hf:{self.target}", *written_options]),
             revision=self.found.revision,
             parameters=parameters(self.folder, self._left_out),
-            max_tokens=limit_of(self.config, self.tokens, self.given.get("max_length")),
+            max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
-            similarity=self.given.get("similarity", "cosine"),
+            similarity=self.options.get("similarity", "cosine"),
         )
 
     @cached_property
@@ -177,7 +177,7 @@ class TransformersEncoder(NeuralEncoder):
         if self.tokens != self.folder:
             for name in filter(of_tokenizer, folder_files(self.tokens)):
                 tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
-        settings = {name: self.given.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
+        settings = {name: self.options.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
         return content_hash(
             [
@@ -211,20 +211,20 @@ class TransformersEncoder(NeuralEncoder):
     def pooling(self) -> Pooling:
         """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
         pooling: Pooling = "last" if self.kind == "decoder" else "mean"
-        if "pooling" in self.given:
-            pooling = cast("Pooling", self.given["pooling"])
+        if "pooling" in self.options:
+            pooling = cast("Pooling", self.options["pooling"])
         return pooling
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
         # Counting tokens needs no weights.
-        counter = PooledModel(None, self._tokenizer, self.pooling, template=self.given.get("template", ""))
+        counter = PooledModel(None, self._tokenizer, self.pooling, template=self.options.get("template", ""))
         return np.array(counter.count(texts, self._prompts[role]), dtype=np.int64)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         roles: tuple[Role, ...] = ("text", "query", "document")
-        return {**dict.fromkeys(roles, ""), **prompt_options(self.given)}
+        return {**dict.fromkeys(roles, ""), **prompt_options(self.options)}
 
     @property
     def _routes(self) -> Sequence[str]:
@@ -250,8 +250,8 @@ class TransformersEncoder(NeuralEncoder):
             model,
             self._tokenizer,
             self.pooling,
-            layer=self.given.get("layer", -1),
-            template=self.given.get("template", ""),
+            layer=self.options.get("layer", -1),
+            template=self.options.get("template", ""),
             limit=limit,
         )
 
@@ -269,7 +269,7 @@ class TransformersEncoder(NeuralEncoder):
     def _assumed(self) -> list[str]:
         """Return warnings about assumptions and about parts of the model that are not used."""
         warnings = []
-        if "pooling" not in self.given:
+        if "pooling" not in self.options:
             warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
             warnings.append(
@@ -289,7 +289,7 @@ class TransformersEncoder(NeuralEncoder):
         if self._own_code and not trusted:
             warnings.append("the model brings its own code, which is not run without --trust-remote-code")
         if trusted and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.given['tokenizer']}")
+            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options['tokenizer']}")
         if any("--" in name for name in self._own_code):
             warnings.append("the model's code is in another repository and is not part of the fingerprint")
         if self.device == AUTO_MAP:

@@ -31,15 +31,15 @@ def check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> No
         )
 
 
-def check_pooling(target: str, given: ModelOptions, pooling: Pooling, config: JsonObject, tokens: Path) -> None:
+def check_pooling(target: str, options: ModelOptions, pooling: Pooling, config: JsonObject, tokens: Path) -> None:
     """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
-    layer, layers = given.get("layer", -1), layers_of(config)
+    layer, layers = options.get("layer", -1), layers_of(config)
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
             f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
             "0 is the embeddings, -1 the last layer"
         )
-    template = given.get("template", "")
+    template = options.get("template", "")
     if template and template.count("{text}") != 1:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if pooling != "mask":

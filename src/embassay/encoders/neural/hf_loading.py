@@ -108,8 +108,8 @@ def check_whole(info: Mapping[str, Iterable[str]]) -> None:
     """
     missing = sorted(filter(_is_used, info.get("missing_keys", ())))
     if missing:
-        shown = ", ".join(missing[:SHOWN])
-        raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {shown})")
+        first = ", ".join(missing[:SHOWN])
+        raise EncoderError(f"{len(missing)} of the model's weights are missing from its files (first: {first})")
 
 
 def check_stored(model: PreTrainedModel, folder: Path) -> None:
@@ -125,11 +125,12 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     """
     stored = tensor_names(folder)
     prefix = f"{model.base_model_prefix}."
-    missing = [
-        name
-        for name in filter(_is_used, model.state_dict())
-        if not stored & {name, prefix + name, name.removeprefix(prefix)}
-    ]
+    missing = list[str]()
+    for name in filter(_is_used, model.state_dict()):
+        # The files of a model with a head have the name of the base model before each name.
+        is_stored = stored & {name, prefix + name, name.removeprefix(prefix)}
+        if not is_stored:
+            missing.append(name)
     if not missing:
         return
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -147,10 +147,13 @@ class PooledModel:
             raise EncoderError(f"layer={self.layer} does not exist: the model has {len(states) - 1} layers")
         return states[self.layer]
 
-    def _chunks(self, texts: Sequence[str], prompt: str) -> list[list[str]]:
-        return [[prompt + text for text in texts[start : start + CHUNK]] for start in range(0, len(texts), CHUNK)]
+    def _chunks(self, texts: Sequence[str], prompt: str) -> Iterator[list[str]]:
+        """Yield the texts with their prompt, in chunks that the tokenizer is called with."""
+        for start in range(0, len(texts), CHUNK):
+            yield [prompt + text for text in texts[start : start + CHUNK]]
 
     def _ids(self, texts: Sequence[str], limit: int | None = None) -> list[list[int]]:
+        """Return the token ids of texts within the template, truncated to ``limit`` tokens if it is set."""
         before, after = self.ends
         encoded = self.tokenizer(
             [f"{before}{text}{after}" for text in texts],
@@ -188,6 +191,7 @@ class PooledModel:
         try:
             return int(self.model.get_input_embeddings().weight.shape[0])
         except (AttributeError, NotImplementedError):
+            # A model with code of its own may lack the method. Its token ids are then not checked.
             return None
 
     @cached_property

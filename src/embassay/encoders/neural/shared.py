@@ -55,8 +55,8 @@ class ModelOptions(TypedDict, total=False):
     vectors: str
 
 
-def given_options(place: str, options: ModelOptions | Mapping[str, object]) -> ModelOptions:
-    """Return the options that were given: not None, not False and, but for prompts, not empty.
+def explicit_options(place: str, options: ModelOptions | Mapping[str, object]) -> ModelOptions:
+    """Return the options that are set: not None, not False and, except for prompts, not empty.
 
     Parameters
     ----------
@@ -68,13 +68,14 @@ def given_options(place: str, options: ModelOptions | Mapping[str, object]) -> M
     SpecError
         For a length or a dimension under 1.
     """
-    given: dict[str, object] = {}
+    options_set: dict[str, object] = {}
     for name, value in options.items():
-        # An empty prompt is given: it says that there is none, whatever the model's configuration says.
-        if value is None or value is False or (value == "" and not name.endswith("_prompt")):
+        # An empty prompt counts as set: it says that there is none, whatever the model's configuration says.
+        is_empty = value == "" and not name.endswith("_prompt")
+        if value is None or value is False or is_empty:
             continue
-        given[name] = value
-    model_options = cast("ModelOptions", given)
+        options_set[name] = value
+    model_options = cast("ModelOptions", options_set)
     check_whole(place, max_length=model_options.get("max_length"), dim=model_options.get("dim"))
     return model_options
 
@@ -108,7 +109,7 @@ class NeuralEncoder(ABC):
         The model's name or folder.
     found
         The folder with its files, and their revision.
-    given
+    options
         The options that were set, by name; the device is not among them.
     """
 
@@ -117,7 +118,7 @@ class NeuralEncoder(ABC):
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dtype: str = "float32"
-    given: ModelOptions = field(default_factory=ModelOptions)
+    options: ModelOptions = field(default_factory=ModelOptions)
 
     @property
     def name(self) -> str:
@@ -131,7 +132,7 @@ class NeuralEncoder(ABC):
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
         if not texts:
-            return np.zeros((0, self.given.get("dim") or 1), dtype=np.float32)
+            return np.zeros((0, self.options.get("dim") or 1), dtype=np.float32)
         return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
@@ -142,12 +143,14 @@ class NeuralEncoder(ABC):
     @cached_property
     def full(self) -> Self | None:
         """The same model without the options that are applied to finished vectors; None where there are none."""
-        options = DERIVED
-        if self.dtype != "float32" and "normalize" in self.given:
+        applied_later = DERIVED
+        if self.dtype != "float32" and "normalize" in self.options:
             # The model scales its vectors in half precision; scaled later they would differ in the last bits.
-            options = ("vectors",)
-        given = cast("ModelOptions", {name: value for name, value in self.given.items() if name not in options})
-        return None if len(given) == len(self.given) else replace(self, given=given)
+            applied_later = ("vectors",)
+        remaining = {name: value for name, value in self.options.items() if name not in applied_later}
+        if len(remaining) == len(self.options):
+            return None
+        return replace(self, options=cast("ModelOptions", remaining))
 
     def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return this encoder's vectors from those of :attr:`full`: cut, scaled to unit length, then quantised.
@@ -157,19 +160,19 @@ class NeuralEncoder(ABC):
         EncoderError
             If the model has fewer dimensions than ``dim``.
         """
-        dim = self.given.get("dim")
+        dim = self.options.get("dim")
         if dim is not None and len(rows) and rows.shape[1] < dim:
             raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
         if self.full is None:
             return rows
-        applied = self.given.keys() - self.full.given.keys()
+        applied = self.options.keys() - self.full.options.keys()
         if "dim" in applied:
             rows = rows[:, :dim]
         if "normalize" in applied:
             import torch
 
             rows = torch.nn.functional.normalize(torch.from_numpy(rows), p=2, dim=1).numpy()
-        return quantized(rows, self.given.get("vectors", "float32"))
+        return quantized(rows, self.options.get("vectors", "float32"))
 
     def reworded(self, role: Role) -> Iterator[Self]:
         """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
@@ -177,8 +180,8 @@ class NeuralEncoder(ABC):
         if not prompt:
             return
         for wording in _wordings(prompt):
-            reworded = cast("ModelOptions", {**self.given, f"{role}_prompt": wording})
-            other = replace(self, given=reworded)
+            reworded = cast("ModelOptions", {**self.options, f"{role}_prompt": wording})
+            other = replace(self, options=reworded)
             vars(other)["_runners"] = self._runners
             yield other
 
@@ -254,8 +257,8 @@ class NeuralEncoder(ABC):
     def _ready(self, model: Any, backend: str) -> Runner:
         """Return a runner for a loaded model with its route chosen: the fastest one for ``auto``, or the forced one."""
         prompts = tuple(self._prompts.values())
-        normalize = bool(self.given.get("normalize"))
-        options = RunnerOptions(prompts, self.dtype, backend, normalize, self.given.get("dim"))
+        normalize = bool(self.options.get("normalize"))
+        options = RunnerOptions(prompts, self.dtype, backend, normalize, self.options.get("dim"))
         return self._runner(model, options).fastest()
 
     def _prompt_warnings(self) -> list[str]:
@@ -310,7 +313,9 @@ def quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
     ``int8`` rounds each vector to 255 steps of its largest coordinate; ``binary`` keeps only signs, −1 or 1.
     """
     if kind == "int8":
-        largest = np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        # A zero vector has no largest coordinate to divide by.
+        largest = np.maximum(largest, np.finfo(np.float32).tiny)
         steps = np.rint(rows / largest * 127)
         return np.asarray(steps * (largest / 127), dtype=np.float32)
     if kind == "binary":

@@ -32,7 +32,7 @@ from embassay.encoders.neural.memory import parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, given_options, prompt_options, quiet, reason
+from embassay.encoders.neural.shared import NeuralEncoder, check_place, explicit_options, prompt_options, quiet, reason
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
@@ -111,12 +111,12 @@ def create(
         "similarity": similarity,
         "vectors": None if vectors == "float32" else vectors,
     }
-    given = given_options(f"encoder {target!r}", options)
+    model_options = explicit_options(f"encoder {target!r}", options)
     check_place(device or runtime.device, runtime.backend, ROUTES)
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
-    return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, given)
+    return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, model_options)
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
@@ -131,7 +131,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
-        options = [f"{name}={value}" for name, value in sorted(self.given.items())]
+        written_options = [f"{name}={value}" for name, value in sorted(self.options.items())]
         warnings = []
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
@@ -141,22 +141,22 @@ class SentenceTransformersEncoder(NeuralEncoder):
             warnings.append("the model's code is in another repository and is not part of the fingerprint")
         warnings += self._prompt_warnings() + self._size_warnings()
         prompt_name = overlooked(self._config.get("prompts") or {})
-        if prompt_name and "document_prompt" not in self.given:
+        if prompt_name and "document_prompt" not in self.options:
             warnings.append(
                 f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
                 "encode_document of sentence-transformers"
             )
         model_similarity = self._model_similarity
-        if model_similarity not in ("cosine", "dot") and "similarity" not in self.given:
+        if model_similarity not in ("cosine", "dot") and "similarity" not in self.options:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         return Card(
-            ",".join([f"st:{self.target}", *options]),
+            ",".join([f"st:{self.target}", *written_options]),
             revision=self.found.revision,
             parameters=parameters(self.found.folder),
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
             warnings=tuple(warnings),
-            similarity=self.given.get("similarity", supported_similarity(model_similarity)),
+            similarity=self.options.get("similarity", supported_similarity(model_similarity)),
         )
 
     @cached_property
@@ -164,9 +164,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
         """A hash of all files of the model and of all options that change vectors."""
         folder = self.found.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
-        settings = {name: self.given.get(name) for name in ("dim", "normalize", "max_length")}
-        if "vectors" in self.given:
-            settings["kept as"] = self.given["vectors"]
+        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length")}
+        # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
+        if "vectors" in self.options:
+            settings["kept as"] = self.options["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
 
@@ -179,7 +180,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
         configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {**configured, **prompt_options(self.given)}
+        return {**configured, **prompt_options(self.options)}
 
     @property
     def _config(self) -> JsonObject:
@@ -202,7 +203,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         elif config.get("model_type") in LOOKED_UP:
             # A longer text would have positions without an embedding.
             limit = min(limit, positions_of(config) or limit)
-        return min([n for n in (self.given.get("max_length"), limit) if n], default=None)
+        return min([n for n in (self.options.get("max_length"), limit) if n], default=None)
 
     @property
     def _routes(self) -> Sequence[str]:
@@ -222,7 +223,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
                     str(self.found.folder),
                     device=device,
                     trust_remote_code=self.runtime.trust_remote_code,
-                    truncate_dim=self.given.get("dim"),
+                    truncate_dim=self.options.get("dim"),
                     model_kwargs={"dtype": self.dtype},
                     local_files_only=True,
                 )
@@ -238,6 +239,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
+        """The tokenizer by itself: tokens are counted before the model is loaded, and without its limit."""
         from tokenizers import Tokenizer
 
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
@@ -299,6 +301,7 @@ def _tokens_of(model: SentenceTransformer) -> Tokenizer:
 
 
 def _library(thing: object) -> str:
+    """Return the package that the class of an object is from."""
     return type(thing).__module__.partition(".")[0]
 
 
@@ -308,6 +311,7 @@ def _is_plain(tensor: Tensor) -> bool:
 
 
 def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
+    """Return a hash of the names, types, shapes and bytes of tensors, whatever their order and device."""
     import torch
 
     digest = hashlib.sha256()
@@ -340,17 +344,23 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
 
 def _check_pooling(target: str, folder: Path) -> None:
     """Refuse a ``modules.json`` that does not say how a transformer's tokens become one vector."""
-    listed = modules(folder) if (folder / "modules.json").is_file() else ()
+    if not (folder / "modules.json").is_file():
+        return
+    listed = modules(folder)
     if not listed or not listed[0][0].endswith(".Transformer"):
         return
     instead = f"hf:{target},pooling=mean uses the mean of its tokens"
     for kind, place in listed:
-        told = {"embedding_dimension", "word_embedding_dimension"} & set(read_json(place / "config.json"))
-        if kind.endswith(".Pooling") and not told:
+        settings = read_json(place / "config.json")
+        has_dimension = "embedding_dimension" in settings or "word_embedding_dimension" in settings
+        if kind.endswith(".Pooling") and not has_dimension:
             raise ModelNotFoundError(
                 f"encoder {target!r}: {place / 'config.json'} is missing or has no embedding_dimension; {instead}"
             )
-    pooled = any(kind.endswith("Pooling") and not kind.endswith("WeightedLayerPooling") for kind, _ in listed)
-    itself = read_json(listed[0][1] / "sentence_bert_config.json").get("module_output_name") == "sentence_embedding"
-    if not pooled and not itself and not own_modules(folder):
+    # WeightedLayerPooling combines layers, not tokens.
+    has_pooling = any(kind.endswith("Pooling") and not kind.endswith("WeightedLayerPooling") for kind, _ in listed)
+    # Some transformers pool by themselves; modules with code of their own may.
+    transformer_settings = read_json(listed[0][1] / "sentence_bert_config.json")
+    pools_itself = transformer_settings.get("module_output_name") == "sentence_embedding"
+    if not has_pooling and not pools_itself and not own_modules(folder):
         raise ModelNotFoundError(f"encoder {target!r}: its modules.json has no Pooling module; {instead}")

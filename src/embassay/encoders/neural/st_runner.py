@@ -103,6 +103,7 @@ class SentenceTransformersRunner(Runner):
         return tensors <= INPUTS
 
     def _padded(self, ids: Sequence[Ids]) -> Tensor:
+        """Return the (n, d) vectors of tokenised texts, encoded as one padded batch."""
         tokens = {"input_ids": [text.tolist() for text in ids]}
         batch = self.model.tokenizer.pad(tokens, padding_side=self.side, return_tensors="pt")
         features = {name: value.to(self.model.device) for name, value in batch.items() if name in INPUTS}

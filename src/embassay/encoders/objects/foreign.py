@@ -63,6 +63,7 @@ class Interface:
 
 
 def _encode_by_role(thing: Any, texts: list[str], role: Role) -> Any:
+    """Encode with the methods of a ``SentenceTransformer``, which apply the prompt of the role."""
     if role == "query":
         return thing.encode_query(texts)
     if role == "document":

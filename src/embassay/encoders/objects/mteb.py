@@ -191,6 +191,7 @@ def _check_dim(place: str, dim: int | None, offered: int | Sequence[int] | None)
 
 
 def _meta(target: str) -> ModelMeta:
+    """Return the entry of a model in mteb's registry."""
     import mteb
 
     try:

@@ -76,9 +76,12 @@ def _process_start() -> float:
         # Field 22 of proc(5): the start in clock ticks after the machine's. The name before it may hold blanks.
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
         boot = re.search(r"^btime (\d+)$", Path("/proc/stat").read_text(), re.MULTILINE)
-        return float(boot[1]) + ticks / os.sysconf("SC_CLK_TCK") if boot else _LOADED_AT
+        if boot:
+            return float(boot[1]) + ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
-        return _LOADED_AT
+        # Only Linux has these files.
+        pass
+    return _LOADED_AT
 
 
 def _failure(name: str, target: str, error: BaseException) -> SpecError:

@@ -72,6 +72,7 @@ class Service:
         except EndpointError as error:
             if len(inputs) == 1 or not is_too_large(error.status, error.said):
                 raise
+            # Services limit a request by tokens that they count differently, so only they know what is too large.
             with self._lock:
                 self.splits += 1
             half = len(inputs) // 2

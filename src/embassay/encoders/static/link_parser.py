@@ -180,13 +180,11 @@ def _starts(text: str, program_words: Sequence[str]) -> list[int] | None:
     for program_word in program_words:
         while place < len(lower) and lower[place].isspace():
             place += 1
-        for reading in _readings(program_word.lower()):
-            if lower.startswith(reading, place):
-                break
-        else:
+        matches = [reading for reading in _readings(program_word.lower()) if lower.startswith(reading, place)]
+        if not matches:
             return None
         starts.append(place)
-        place += len(reading)
+        place += len(matches[0])
     return starts
 
 

@@ -108,6 +108,7 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
 
 
 def _bracketed(text: str, place: int) -> Tree:
+    """Return the tree of a bracketed parse; the error for another text has the text's place as second argument."""
     try:
         return read(text)
     except ValueError as error:

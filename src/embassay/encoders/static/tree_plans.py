@@ -78,11 +78,13 @@ class Plan:
     @staticmethod
     def of(shapes: Sequence[Shape], unfold: bool = True) -> Plan:
         """Return the plan for the trees of n texts; without ``unfold`` it has no steps down."""
+        # A binary tree of n words has n − 1 inner nodes.
         words = np.array([shape.leaves for shape in shapes], dtype=np.int64)
         inner = np.maximum(words - 1, 0)
         total_words = int(words.sum())
         heights = _joined([shape.heights for shape in shapes])
         parent_heights = _joined([_parent_heights(shape) for shape in shapes])
+        # A level needs the words whose parents it computes, and computes the inner nodes of its height.
         word_order = np.argsort(parent_heights, kind="stable")
         inner_order = np.argsort(heights, kind="stable")
 
@@ -91,8 +93,10 @@ class Plan:
         first_inner = total_words + np.cumsum(inner) - inner
         parts = []
         for shape, word_offset, inner_offset in zip(shapes, first_word, first_inner, strict=True):
+            # Within a text, children are numbered 0 … n − 1 for words and from n on for inner nodes.
             is_word = shape.children < shape.leaves
-            parts.append(shape.children + np.where(is_word, word_offset, inner_offset - shape.leaves))
+            offset = np.where(is_word, word_offset, inner_offset - shape.leaves)
+            parts.append(shape.children + offset)
         children = _joined(parts).reshape(-1, 2)
         # The last node of a text is its root; a text of one word has no inner node.
         root = np.where(words > 1, first_inner + words - 2, first_word)
@@ -151,9 +155,9 @@ def _levels(children: Indices, words_by_height: Indices, inner_by_height: Indice
         # Each node is merged once; afterwards no level needs it.
         is_child[merged] = False
         candidates = np.concatenate([total_words + new_inner, pool])
-        kept = np.flatnonzero(is_child[candidates])
-        levels.append(Level(place_in_pool[merged], kept))
-        waiting = candidates[kept]
+        still_needed = np.flatnonzero(is_child[candidates])
+        levels.append(Level(place_in_pool[merged], still_needed))
+        waiting = candidates[still_needed]
     return levels
 
 

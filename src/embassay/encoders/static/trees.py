@@ -75,6 +75,7 @@ def balanced(leaves: int) -> Shape:
     merges: list[tuple[int, int]] = []
 
     def node(start: int, stop: int) -> int:
+        """Add the merges of the words from start to stop − 1; return the number of their root."""
         if stop - start == 1:
             return start
         middle = (start + stop + 1) // 2

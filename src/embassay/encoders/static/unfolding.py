@@ -53,13 +53,14 @@ def encode(plan: Plan, leaves: Tensor, matrices: Matrices) -> Tensor:
     waiting = leaves[:0]
     vectors = [leaves[:0]]
     # The first words have no parent, so they are in no level.
-    for level, words in zip(plan.levels, words_by_height[1:], strict=True):
+    for nodes, words in zip(plan.levels, words_by_height[1:], strict=True):
         pool = torch.cat([words, waiting])
-        pairs = _rows(pool, level.children).view(-1, 2 * leaves.shape[1])
+        # Left and right child of each node, side by side.
+        pairs = _rows(pool, nodes.children).view(-1, 2 * leaves.shape[1])
         merged = torch.tanh(torch.nn.functional.linear(pairs, matrices.fold, matrices.fold_bias))
         if matrices.normalize:
             merged = torch.nn.functional.normalize(merged)
-        waiting = _rows(torch.cat([merged, pool]), level.waiting)
+        waiting = _rows(torch.cat([merged, pool]), nodes.waiting)
         vectors.append(merged)
     return torch.cat(vectors)
 

@@ -81,6 +81,7 @@ def _default(trained: Source) -> Source:
     try:
         return check_source(trained, "")
     except SpecError:
+        # The parser of the training is not installed here. Trees that branch to the right need none.
         return "right"
 
 
@@ -226,6 +227,7 @@ class UraeEncoder(LoadedEncoder[Model]):
         return count_unknown(words, lambda word: word in row)
 
     def _parsed(self, texts: Sequence[str]) -> Sequence[Tree]:
+        """Return the trees of texts, and count those that the parser could not parse."""
         try:
             parsed = parse(texts, self.trees)
         except ValueError as error:

@@ -92,8 +92,8 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
         not_finite = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
         if len(not_finite):
             place = not_finite[0]
-            shown = words[place].decode(errors="replace")
-            raise SourceError(f"word {done + place + 1:,} ({shown!r}) has a number that is not finite", path)
+            word = words[place].decode(errors="replace")
+            raise SourceError(f"word {done + place + 1:,} ({word!r}) has a number that is not finite", path)
         done += len(words)
         trailing = 0
         if done == promised:
@@ -140,7 +140,8 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
                 f"has {content}, other lines have a word and {dim} numbers; correct or remove the line", path, number
             )
         # A word may contain spaces, so the last fields are the numbers. partition() is faster for all other words.
-        word = line.partition(b" ")[0] if blanks == dim else line.rsplit(b" ", dim)[0]
+        has_spaces = blanks != dim
+        word = line.rsplit(b" ", dim)[0] if has_spaces else line.partition(b" ")[0]
         words.append(word)
         numbers.append(line[len(word) + 1 :])
     return Block(words, _matrix(path, numbers, dim, first_line))
@@ -155,6 +156,7 @@ def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> ND
     try:
         frame = polars.read_csv(content, separator=" ", has_header=False, quote_char=None, schema=schema)
     except polars.exceptions.PolarsError:
+        # Its message does not name the line. Reading one by one does, or finds that all numbers are valid.
         return _one_by_one(path, lines, first_line)
     matrix = frame.to_numpy(order="c")
     if matrix.shape != (len(lines), dim) or not np.isfinite(matrix).all():
@@ -170,9 +172,9 @@ def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[
         for field, part in enumerate(text.split(b" "), start=1):
             number = _number(part)
             if number is None:
-                shown = part[:40].decode(errors="replace")
+                beginning = part[:40].decode(errors="replace")
                 raise SourceError(
-                    f"{shown!r} is not a finite number; correct or remove the line", path, line, f"{field}"
+                    f"{beginning!r} is not a finite number; correct or remove the line", path, line, f"{field}"
                 )
             row.append(number)
         rows.append(row)

@@ -145,6 +145,7 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = (), block_size: int
 
 
 def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat, size: int) -> Iterator[Block]:
+    """Yield blocks of words with their vectors, from the first word of an open file on."""
     if file_format.kind == "word2vec binary":
         return binary_blocks(path, file, file_format.dim, file_format.promised or 0, size)
     first_line = 1 if file_format.promised is None else 2
@@ -227,6 +228,7 @@ def _with_header(path: Path, promised: int, dim: int, rest: bytes, start: int) -
 
 
 def _is_utf8(content: bytes) -> bool:
+    """Return whether the beginning of a file is UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -241,9 +243,9 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
     counts = Counter(count_numbers(line) for line in lines)
     dim = max(counts, key=lambda number: (counts[number], -number))
     if dim < 2 or count_numbers(lines[0]) < dim:
-        shown = lines[0][:60].decode(errors="replace").strip()
+        beginning = lines[0][:60].decode(errors="replace").strip()
         raise SourceError(
-            f"unrecognised format: the line must be a word and its numbers, separated by spaces ({shown!r}); "
+            f"unrecognised format: the line must be a word and its numbers, separated by spaces ({beginning!r}); "
             "supported: GloVe text, word2vec text or "
             "binary, a folder written by 'embassay train words'",
             path,
@@ -253,6 +255,7 @@ def _dimensions(path: Path, lines: Sequence[bytes]) -> int:
 
 
 def _open(path: Path) -> BufferedIOBase:
+    """Open a file, gzipped or not, whatever its suffix."""
     check_readable(path)
     file = path.open("rb")
     zipped = file.read(2) == b"\x1f\x8b"

@@ -89,12 +89,14 @@ def is_after_subject(words: tuple[Word, ...], index: int) -> bool:
 
 def _has_plain_subject(words: tuple[Word, ...], index: int) -> bool:
     """Return whether a base form agrees with a subject before it: ``I love``, ``dogs bark``, not ``let you go``."""
-    subject = before_adverbs(words, index)
-    if word_at(words, subject).lowercase in PLAIN_SUBJECTS:
-        return word_at(words, subject - 1).lowercase not in PERCEIVING | AUXILIARIES
-    if word_at(words, subject).tag != "NNS":
+    place = before_adverbs(words, index)
+    subject = word_at(words, place)
+    if subject.lowercase in PLAIN_SUBJECTS:
+        return word_at(words, place - 1).lowercase not in PERCEIVING | AUXILIARIES
+    if subject.tag != "NNS":
         return False
-    return not any(word.lowercase in PERCEIVING | MODALS | DO for word in words[:subject])
+    # "I saw dogs bark", "do dogs bark": the verb depends on an earlier word.
+    return not any(word.lowercase in PERCEIVING | MODALS | DO for word in words[:place])
 
 
 def starts_clause(words: tuple[Word, ...], index: int) -> bool:

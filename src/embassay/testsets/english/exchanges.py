@@ -97,12 +97,15 @@ class Names:
         placeholder
             The name that stands for ``[NAME]``.
         """
-        self._lexicon, self._placeholder = lexicon, placeholder
-        names_of_kind: dict[str, set[str]] = defaultdict(set)
+        self._lexicon = lexicon
+        self._placeholder = placeholder
+        distinct_names: dict[str, set[str]] = defaultdict(set)
         for sentence in sentences:
             for name in self._names(sentence):
-                names_of_kind[name.kind].add(_phrase(sentence, name.start, name.end))
-        self._names_of_kind = {kind: sorted(names) for kind, names in names_of_kind.items()}
+                written = _phrase(sentence, name.start, name.end)
+                distinct_names[name.kind].add(written)
+        # Sorted, so that a draw from them does not depend on the order of the sentences.
+        self._names_of_kind = {kind: sorted(names) for kind, names in distinct_names.items()}
 
     def entity(self, tagged: Tagged, chance: np.random.Generator) -> str | None:
         """Return the sentence with one name replaced by another name of the same kind from the corpus; else None."""
@@ -147,7 +150,8 @@ class Names:
         if any(word.text.isupper() or word.lowercase in _WITH_ARTICLE for word in words):
             return None
         kind = self._lexicon.kind("_".join(word.lowercase for word in words))
-        return kind if kind and kind.endswith(PLACES) else None
+        is_place = kind is not None and kind.endswith(PLACES)
+        return kind if is_place else None
 
 
 def role_swap(tagged: Tagged) -> str | None:

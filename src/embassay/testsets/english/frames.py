@@ -31,6 +31,8 @@ from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import Tagged, Word, word_at
 
+OBJECT, OBJECT_AT_END, OBJECT_AND_INFINITIVE = "np", "npe", "npto"
+"""Frames of verbs with an object, under the names that the list of replacements uses."""
 COPULAS = wordset("be seem look feel sound become stay remain")
 DEGREES = wordset("very so too as how more most less least that this")
 COMPARING = wordset("as more most less least")
@@ -176,17 +178,26 @@ def _may_not_be_verb(words: Sequence[Word], place: int, start: int) -> bool:
     start
         The index of the first word of the verb group.
     """
-    tag, before, auxiliaries = words[place].tag, word_at(words, start - 1), words[start:place]
+    tag = words[place].tag
+    auxiliaries = words[start:place]
     lemmas = {word.lemma for word in auxiliaries}
-    if (tag == "VBN" and "have" not in lemmas) or (tag == "VBG" and "be" not in lemmas):
+    lacks_have = tag == "VBN" and "have" not in lemmas
+    lacks_be = tag == "VBG" and "be" not in lemmas
+    if lacks_have or lacks_be:
         return True
-    if before.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
-        return True  # "makes you that worried"
-    if any(word.tag != "RB" for word in auxiliaries):
+
+    before_group = word_at(words, start - 1)
+    # "Makes you that worried".
+    if before_group.lowercase == "that" and word_at(words, start - 2).tag == "PRP":
+        return True
+    has_auxiliary = any(word.tag != "RB" for word in auxiliaries)
+    if has_auxiliary:
         return False
     if tag in {"VBD", "VBP", "VBZ"}:
-        return not _may_be_subject(before)
-    return tag == "VB" and word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}
+        return not _may_be_subject(before_group)
+    # After these a base form is a noun: "a walk", "my love".
+    is_after_determiner = word_at(words, place - 1).tag in {"CD", "DT", "JJ", "PRP$", "IN", "POS"}
+    return tag == "VB" and is_after_determiner
 
 
 def _around_passive(words: Sequence[Word], place: int, start: int) -> Around | None:
@@ -263,13 +274,16 @@ def _after_adjective(words: Sequence[Word], place: int) -> frozenset[str]:
     if ends_clause(words, place) or (word.lowercase in _LATER and ends_clause(words, place + 1)):
         return frozenset({"end"})
     if word.lowercase == "to":
-        is_infinitive = word_at(words, place + 1).tag == "VB"
-        return frozenset({"inf"}) if is_infinitive else frozenset({"to"})
+        if word_at(words, place + 1).tag == "VB":
+            return frozenset({"inf"})
+        return frozenset({"to"})
     if word.tag in {"WRB", "WP"}:
         return frozenset({word.lowercase, "wh"})
     if word.tag == "IN":
         return frozenset({_preposition_frame(word)})
-    return frozenset({"cl"}) if _is_clause(words, place) else frozenset()
+    if _is_clause(words, place):
+        return frozenset({"cl"})
+    return frozenset()
 
 
 def _after_verb(words: Sequence[Word], place: int) -> _Complement:
@@ -289,10 +303,13 @@ def _after_verb(words: Sequence[Word], place: int) -> _Complement:
 def _frame_without_object(words: Sequence[Word], place: int) -> str:
     """Return the frame of a verb whose complement is not an object or a preposition; else empty."""
     word = word_at(words, place)
-    if ends_clause(words, place) or (word.tag == "RB" and ends_clause(words, place + 1)):
+    # "They left quickly": an adverb at the end belongs to no frame.
+    has_last_adverb = word.tag == "RB" and ends_clause(words, place + 1)
+    if ends_clause(words, place) or has_last_adverb:
         return "end"
     if word.lowercase == "to":
-        return "inf" if word_at(words, place + 1).tag == "VB" else ""
+        is_infinitive = word_at(words, place + 1).tag == "VB"
+        return "inf" if is_infinitive else ""
     if word.lowercase == "that" and _is_clause(words, place + 1):
         return "that"
     if _is_clause(words, place):
@@ -308,17 +325,23 @@ def _preposition_frame(word: Word) -> str:
 
 def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:
     """Return the frames of a verb with an object, according to the words that follow the object."""
-    after = word_at(words, phrase.end)
-    if words[phrase.head].lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN:
-        return frozenset()  # "slept last night": no object
+    head = words[phrase.head]
+    # "Slept last night" has a time, not an object.
+    is_time = head.lowercase in _TIMES and word_at(words, phrase.head - 1).lowercase in _WHEN
+    if is_time:
+        return frozenset()
     if ends_clause(words, phrase.end):
-        return frozenset({"np", "npe"})
-    if after.tag == "TO" and word_at(words, phrase.end + 1).tag == "VB":
-        return frozenset({"npto"})
+        return frozenset({OBJECT, OBJECT_AT_END})
+
+    after, second_after = word_at(words, phrase.end), word_at(words, phrase.end + 1)
+    if after.tag == "TO" and second_after.tag == "VB":
+        return frozenset({OBJECT_AND_INFINITIVE})
+    # Before other words the object may go on or be another part of the sentence, so there is no certain frame.
+    goes_on_safely = after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"}
     # "The book I read" has a relative clause without "that".
-    is_relative = after.tag == "PRP" and words[phrase.head].tag in NOUNS and _is_clause(words, phrase.end)
-    if after.tag in {"IN", "WDT", "WP", "WRB", "RB", "RBR"} or is_relative:
-        return frozenset({"np"})
+    has_bare_relative = after.tag == "PRP" and head.tag in NOUNS and _is_clause(words, phrase.end)
+    if goes_on_safely or has_bare_relative:
+        return frozenset({OBJECT})
     return frozenset()
 
 

@@ -112,15 +112,17 @@ def _is_two(tagged: Tagged) -> bool:
 
 def _conjoined(a: Tagged, b: Tagged, seed: int) -> Fusion:
     """Join two sentences with a conjunction, or with a semicolon if a conjunction would change the meaning."""
-    if _extends_to_second(a, b) or _APART.match(b.text) or _is_aside(b):
-        joint, second, way = "; ", b.text, "semicolon"
+    needs_semicolon = _extends_to_second(a, b) or _APART.match(b.text) or _is_aside(b)
+    if needs_semicolon:
+        rule, joint, second = "semicolon", "; ", b.text
     else:
+        rule = "conjunction"
         joint, second = _conjunction(a, b, seed)
-        way = "conjunction"
-    rest = lowered(second, a.text)
-    if rest is None:
+    # The second sentence loses the capital of its first word, which must not be a name.
+    second_in_lower_case = lowered(second, a.text)
+    if second_in_lower_case is None:
         return Fusion(problem="a first word that may be a name")
-    return Fusion(f"{_without_stop(a.text)}{joint}{rest}", way)
+    return Fusion(_without_stop(a.text) + joint + second_in_lower_case, rule)
 
 
 def _conjunction(a: Tagged, b: Tagged, seed: int) -> tuple[str, str]:
@@ -130,7 +132,9 @@ def _conjunction(a: Tagged, b: Tagged, seed: int) -> tuple[str, str]:
         if match:
             rest = b.text[match.end() :]
             return conjunction, rest[0].upper() + rest[1:]
-    conjunctions = (", and ", ", while ") if _are_side_by_side(a, b) else (", and ",)
+    conjunctions = [", and "]
+    if _are_side_by_side(a, b):
+        conjunctions.append(", while ")
     stream = generator(seed, "builders", "fuser", a.text, b.text)
     return conjunctions[int(stream.integers(len(conjunctions)))], b.text
 

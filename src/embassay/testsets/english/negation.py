@@ -149,6 +149,7 @@ def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splic
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
     negated_auxiliary = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
+    # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
     first = verb
     while word_at(words, first - 1).lowercase in AFTER_NOT:
         first -= 1
@@ -271,8 +272,11 @@ def _not_before(tagged: Tagged, index: int) -> str | None:
     while word_at(words, first - 1).tag == "RB":
         first -= 1
     before = word_at(words, first - 1)
-    if before.tag in {"", "CC", ",", ":", "."} or before.lemma in {"have", "do"} or before.text == "be":
+    starts_clause = before.tag in {"", "CC", ",", ":", "."}
+    is_after_auxiliary = before.lemma in {"have", "do"} or before.text == "be"
+    if starts_clause or is_after_auxiliary:
         return None
-    if any(word.lowercase in _BARS_NOT for word in words[max(0, first - 2) : index]):
+    nearby = words[max(0, first - 2) : index]
+    if any(word.lowercase in _BARS_NOT for word in nearby):
         return None
     return substituted(tagged, {first: f"not {words[first].text}"})

@@ -254,9 +254,14 @@ def unfit_after_verb(rest: tuple[Word, ...], verb: str) -> str:
     """Return why the opposite of a verb does not fit before the words that follow; empty if it fits."""
     rest = _without_end(rest)
     lows = [word.lowercase for word in rest]
-    first, first_tag = (lows[0], rest[0].tag) if rest else ("", "")
-    barred = BARRED - {"that"} if verb in ("agree", "disagree") else BARRED
-    if len(rest) > LONGEST or barred & set(lows) or any(word.tag in (",", ":", "CC") for word in rest):
+    first, first_tag = "", ""
+    if rest:
+        first, first_tag = lows[0], rest[0].tag
+    barred = BARRED
+    if verb in ("agree", "disagree"):
+        barred = BARRED - {"that"}
+    has_clause = any(word.tag in (",", ":", "CC") for word in rest)
+    if len(rest) > LONGEST or barred & set(lows) or has_clause:
         return "another clause, a comparison or a quantifier after it"
     if verb in ("agree", "disagree"):
         fits = first in ("", "with", "on", "that")

@@ -368,8 +368,12 @@ def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]
     for place in range(max(0, group.first - 1), group.last):
         if words[place].lowercase == "often" and often is not None:
             return Candidate(place, "r", group.last, often)
-    next_groups = [other.first for other in all_groups if other.first > group.last]
-    for place in range(group.last + 1, min([group.last + 6, len(words), *next_groups])):
+    # The search ends after five words, at the end of the text, or at the next verb.
+    end = min(group.last + 6, len(words))
+    for other in all_groups:
+        if other.first > group.last:
+            end = min(end, other.first)
+    for place in range(group.last + 1, end):
         word, before = words[place], words[place - 1]
         if _ends_search(word, before):
             return NOTHING
@@ -383,8 +387,13 @@ def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]
 
 def _ends_search(word: Word, before: Word) -> bool:
     """Return whether no adverb of the verb is expected at or after a word: another phrase or clause starts there."""
-    if word.lowercase == "badly" or (word.lowercase == "well" and before.lowercase in ("as", "very", "too")):
+    # "Badly" may be an adverb of degree, and "as well", "very well" are phrases of their own.
+    is_phrase_with_well = word.lowercase == "well" and before.lowercase in ("as", "very", "too")
+    if word.lowercase == "badly" or is_phrase_with_well:
         return True
-    if word.tag in ("IN", "CC", "WRB", "TO", ",") or word.tag.startswith(("VB", "MD")):
-        return True
-    return word.lowercase in QUANTIFIERS | QUANTIFIED | SUBJECTS - {"it", "you"}
+    starts_phrase = word.tag in ("IN", "CC", "WRB", "TO", ",")
+    is_verb = word.tag.startswith(("VB", "MD"))
+    # "It" and "you" may be objects; the other pronouns are the subject of another clause.
+    is_subject = word.lowercase in SUBJECTS - {"it", "you"}
+    is_quantifier = word.lowercase in QUANTIFIERS | QUANTIFIED
+    return starts_phrase or is_verb or is_subject or is_quantifier

@@ -51,7 +51,9 @@ class Tag:
         if self.pronoun == "i" and self.auxiliary == "aren't":
             return Tag("am", "i", self.marks)
         opposite = NEGATIVE.get(self.auxiliary) or POSITIVE.get(self.auxiliary)
-        return None if opposite is None else Tag(opposite, self.pronoun, self.marks)
+        if opposite is None:
+            return None
+        return Tag(opposite, self.pronoun, self.marks)
 
 
 def split_tag(text: str) -> tuple[str, Tag | None]:
@@ -72,4 +74,6 @@ def split_tag(text: str) -> tuple[str, Tag | None]:
 
 def with_tag(clause: str, tag: Tag | None) -> str:
     """Append a question tag to a clause that ends in a full stop; None leaves the clause as it is."""
-    return clause if tag is None else clause.rstrip(" .!") + str(tag)
+    if tag is None:
+        return clause
+    return clause.rstrip(" .!") + str(tag)

@@ -105,6 +105,7 @@ class Vocabulary:
     def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
         """Count the words of the sentences."""
         self._wordnet = wordnet
+        # By (tag, frame) the counts of words; and by (word, tag) its count over all frames, and its lemma.
         self._in_frame: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._in_any_frame = Counter[tuple[str, str]]()
         self._lemmas: dict[tuple[str, str], str] = {}
@@ -126,9 +127,15 @@ class Vocabulary:
         for frame in frames_of(tagged, index):
             counts = self._in_frame[word.tag, frame]
             frequency = max(FEWEST, counts[word.lowercase])
-            usable = [name for name in sorted(counts) if self._is_usable(name, word.tag, frame)]
-            similar = [name for name in usable if frequency / 4 <= counts[name] <= frequency * 4]
-            others = [name for name in usable if name not in similar]
+            similar, others = list[str](), list[str]()
+            # Sorted, so that the draw does not depend on the order of the sentences.
+            for name in sorted(counts):
+                if not self._is_usable(name, word.tag, frame):
+                    continue
+                if frequency / 4 <= counts[name] <= frequency * 4:
+                    similar.append(name)
+                else:
+                    others.append(name)
             for names in (similar, others, _words_of_frame(word.tag, frame)):
                 for place in chance.permutation(len(names)).tolist():
                     yield names[place]
@@ -244,6 +251,7 @@ def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
     """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
     names = set(wordnet.related(lemma))
     for part in ("a", "v"):
+        # Rarer senses would exclude many words that have nothing to do with the usual ones.
         for sense in wordnet.senses(lemma, part)[:3]:
             for near in (*sense.synset.words, *wordnet.similar(sense)):
                 names.update(wordnet.synonyms(near, part))

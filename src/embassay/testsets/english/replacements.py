@@ -130,9 +130,10 @@ def _is_in_empty_clause(words: Sequence[Word], index: int) -> bool:
     if clause_start < index - 1 and word_at(words, clause_start).lowercase in _EMPTIED:
         return True
     # "What I thought it was", "the cook I think he is".
-    before = word_at(words, index - 2)
-    is_relative = before.tag.startswith("NN") or before.lowercase in {"what", "who", "which"}
-    return words[index].lemma in {"think", "believe"} and word_at(words, index - 1).tag == "PRP" and is_relative
+    subject, before_subject = word_at(words, index - 1), word_at(words, index - 2)
+    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
+    is_opinion = words[index].lemma in {"think", "believe"} and subject.tag == "PRP"
+    return is_opinion and is_relative
 
 
 def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement | None:
@@ -215,9 +216,11 @@ def _starts_at(phrase: Phrase, words: Sequence[Word], start: int) -> bool:
 @cache
 def _phrases() -> dict[str, list[tuple[Phrase, int]]]:
     """Return (phrase, position of the word in it) of all phrases that a word occurs in, by the word."""
+    content = files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8")
     phrases: dict[str, list[tuple[Phrase, int]]] = defaultdict(list)
-    for line in files("embassay.data").joinpath("phrases.txt").read_text(encoding="utf-8").splitlines():
-        phrase = tuple(frozenset(alternatives.split("/")) for alternatives in line.split())
+    for line in content.splitlines():
+        # A phrase has words or alternatives at each position: "bad luck/guy".
+        phrase = tuple(frozenset(part.split("/")) for part in line.split())
         for position, alternatives in enumerate(phrase):
             for word in alternatives:
                 phrases[word].append((phrase, position))

@@ -107,10 +107,34 @@ def _alone(word: str, is_first: bool) -> str:
         Whether it is the first word of a sentence, so that its capital does not show a name.
     """
     low = word.lower()
+    # These two are looked up first: in lower case they are pronouns, which _FIXED has.
     if word in {"US", "IT"}:
         return "NNP"
     if low in _FIXED:
         return _FIXED[low]
+    tag = _of_form(word)
+    if tag:
+        return tag
+
+    has_capital = word[0].isupper()
+    # Inside a sentence, a capital shows a name, unless the lexicon has the word and does not call it one.
+    if has_capital and not is_first:
+        is_name = low not in lexicon() or lexicon().get(word, "").startswith("NNP")
+        if is_name:
+            return "NNP"
+    tag_in_lexicon = lexicon().get(low) or lexicon().get(word)
+    if tag_in_lexicon:
+        # The lexicon may have only the name, as for "spam". In lower case it is a common word that the lexicon lacks.
+        is_lower_case_name = tag_in_lexicon.startswith("NNP") and word.islower()
+        if not is_lower_case_name:
+            return tag_in_lexicon
+    if has_capital and not possible(low):
+        return "NNP"
+    return _of_unknown(low)
+
+
+def _of_form(word: str) -> str:
+    """Return the tag of a punctuation mark, of a number, and of a word in brackets; empty for other words."""
     if not any(character.isalnum() for character in word):
         if word == ",":
             return ","
@@ -119,17 +143,7 @@ def _alone(word: str, is_first: bool) -> str:
         return "CD"
     if word[0] == "[":
         return "NNP"
-    has_capital = word[0].isupper()
-    if has_capital and not is_first:
-        is_name = low not in lexicon() or lexicon().get(word, "").startswith("NNP")
-        if is_name:
-            return "NNP"
-    tag = lexicon().get(low) or lexicon().get(word)
-    # A name in lower case is a common word that the lexicon does not have.
-    is_lower_case_name = tag is not None and tag.startswith("NNP") and word.islower()
-    if tag is not None and not is_lower_case_name:
-        return tag
-    return "NNP" if has_capital and not possible(low) else _of_unknown(low)
+    return ""
 
 
 def _of_unknown(word: str) -> str:
@@ -190,28 +204,38 @@ def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> s
     if before in {"let", "lets"}:
         return "PRP"
     after = tags[place + 1] if place + 1 < len(tags) else ""
-    is_verb = before in _BEFORE_IS or after in {"DT", "RB", "PRP$", "VBG", "IN", "TO", "PRP", "MD"}
-    return "VBZ" if is_verb else "POS"
+    # No noun phrase starts with these, so a possessive cannot stand before them.
+    precedes_no_noun = after in {"DT", "RB", "PRP$", "VBG", "IN", "TO", "PRP", "MD"}
+    if before in _BEFORE_IS or precedes_no_noun:
+        return "VBZ"
+    return "POS"
 
 
 def _of_that(tags: Sequence[str], place: int) -> str:
     """Return the tag of "that": a relative pronoun or a determiner in certain contexts, else the tag that it has."""
     after = tags[place + 1] if place + 1 < len(tags) else ""
-    if after in {"VBZ", "MD"} and place and tags[place - 1] in _NOUNS:
+    # "The dog that barks".
+    follows_noun = place > 0 and tags[place - 1] in _NOUNS
+    if follows_noun and after in {"VBZ", "MD"}:
         return "WDT"
-    is_determiner = after in {"NN", "VBZ", "MD", ".", ","}
-    return "DT" if is_determiner else tags[place]
+    # "That dog", "that is", "I like that."
+    if after in {"NN", "VBZ", "MD", ".", ","}:
+        return "DT"
+    return tags[place]
 
 
 def _of_first(words: Sequence[str], tags: Sequence[str]) -> str:
     """Return the tag of the first word: a base form if it can be one and the next word seldom follows a noun."""
     tag, word = tags[0], words[0]
-    is_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
-    if word in _FIXED or not is_base_form:
+    may_be_base_form = tag in {"VBP", "VB"} or (tag in {"NN", "JJ"} and "VB" in possible(word))
+    if word in _FIXED or not may_be_base_form:
         return tag
-    if len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}:
+    # "Watch the dog": a determiner or pronoun is the beginning of an object.
+    has_object = len(tags) > 1 and tags[1] in {"DT", "PRP", "PRP$", "RP"}
+    is_mostly_verb = lexicon().get(word) in {"VB", "VBP"}
+    if has_object or is_mostly_verb:
         return "VB"
-    return "VB" if lexicon().get(word) in {"VB", "VBP"} else tag
+    return tag
 
 
 def _after_auxiliary(
@@ -251,7 +275,9 @@ def _after_subject(
     The parameters are those of :func:`_after_auxiliary`.
     """
     tag, subject = tags[place], words[before]
-    earlier, earlier_tag = (words[before - 1], tags[before - 1]) if before else ("", "")
+    earlier, earlier_tag = "", ""
+    if before > 0:
+        earlier, earlier_tag = words[before - 1], tags[before - 1]
     if subject in _OBJECTS and earlier in CAUSATIVES and "VB" in can and tag in _VERBS | {"NN"}:
         return "VB"
     if subject not in SUBJECTS:

@@ -181,7 +181,10 @@ class Lexicon:
     def _targets(self, pointer: Pointer) -> tuple[str, ...]:
         """Return the word that a pointer leads to; all words of the synset if it leads to the whole synset."""
         words = self._synset(pointer.part, pointer.offset).words
-        return (words[pointer.target - 1],) if pointer.target else words
+        # Targets count from 1; 0 is the whole synset.
+        if pointer.target == 0:
+            return words
+        return (words[pointer.target - 1],)
 
     def _senses(self, lemma: str, part: str) -> tuple[Sense, ...]:
         """Return the senses of a word, the most frequent first; empty for a word that is not in WordNet."""

@@ -141,11 +141,12 @@ def tag(text: str) -> Tagged:
         If textblob or lemminflect is not installed.
     """
     positions = spans(text)
-    plain = straight(text)
-    texts = [plain[start:end] for start, end in positions]
+    # The rules know straight apostrophes only; positions are the same in both texts.
+    straight_text = straight(text)
+    texts = [straight_text[start:end] for start, end in positions]
     words = list[Word]()
-    for written, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
-        words.append(Word(written, start, end, penn_tag, lemma(written, penn_tag)))
+    for word, (start, end), penn_tag in zip(texts, positions, tags(texts), strict=True):
+        words.append(Word(word, start, end, penn_tag, lemma(word, penn_tag)))
     return Tagged(text, tuple(words))
 
 

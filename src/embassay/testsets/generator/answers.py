@@ -104,16 +104,22 @@ def _refuses(text: str, subject: str) -> bool:
 
 
 def _echoes(text: str, prompt: str, instructions: Instructions) -> bool:
+    """Return whether an answer repeats its prompt, or a run of ``RUN`` words of the instructions."""
     words, prompt_words = _words(text), _words(prompt)
-    said = spaced(words)
+    answer = spaced(words)
     # A short prompt may occur in a longer answer by chance.
-    if words == prompt_words or (len(prompt_words) >= RUN and spaced(prompt_words) in said):
+    contains_prompt = len(prompt_words) >= RUN and spaced(prompt_words) in answer
+    if words == prompt_words or contains_prompt:
         return True
-    starts = range(len(instructions.words) - RUN + 1)
-    return any(spaced(instructions.words[start : start + RUN]) in said for start in starts)
+    for start in range(len(instructions.words) - RUN + 1):
+        run = instructions.words[start : start + RUN]
+        if spaced(run) in answer:
+            return True
+    return False
 
 
 def _is_foreign(text: str, subject: str) -> bool:
+    """Return whether an answer is in another language than what it is about; False in doubt."""
     language = language_of(text)
     if not language or (language == "another" and text.isascii()):
         # Without function words, a language in Latin script cannot be identified.

@@ -144,12 +144,16 @@ class ChatGenerator:
 
     def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, Answer]:
         """Return the answer to each prompt: from the journal, else from the service."""
-        kept = self.journal.answers
-        answers = {prompt: kept[h] for prompt, h in hashes.items() if h in kept}
-        taken = {hashes[prompt] for prompt in answers} - self._sent - self._taken
-        self._taken |= taken
+        journal = self.journal.answers
+        answers = dict[str, Answer]()
+        for prompt, prompt_hash in hashes.items():
+            if prompt_hash in journal:
+                answers[prompt] = journal[prompt_hash]
+        from_earlier_build = {hashes[prompt] for prompt in answers} - self._sent - self._taken
+        self._taken |= from_earlier_build
         # The cost of these requests in an earlier build counts towards the budget.
-        self.chat.endpoint.spending.begin_with(sum(kept[h].tokens for h in taken))
+        tokens = sum(journal[prompt_hash].tokens for prompt_hash in from_earlier_build)
+        self.chat.endpoint.spending.begin_with(tokens)
         done, total = sum(repeats[prompt] for prompt in answers), repeats.total()
         advance(done, total)
         missing = [prompt for prompt in hashes if prompt not in answers]
@@ -185,11 +189,14 @@ class ChatGenerator:
         if isinstance(error, LostError) and len(self._failures) > 1:
             message += f"{len(self._failures)} requests in a row have no answer; the last: "
         message += str(error)
-        kept = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
-        if kept and self.journal.path is not None:
-            message += f"; {kept:,} of {len(hashes):,} answers are kept in {self.journal.path}"
+        answers = sum(prompt_hash in self.journal.answers for prompt_hash in hashes.values())
+        if answers and self.journal.path is not None:
+            message += f"; {answers:,} of {len(hashes):,} answers are kept in {self.journal.path}"
             message += "; repeat the command to continue"
-        return SpecError(message) if error.status in WRONG_SPEC else EncoderError(message)
+        # The exit code of the command differs: the user can mend a spec, not a service.
+        if error.status in WRONG_SPEC:
+            return SpecError(message)
+        return EncoderError(message)
 
     def _hash(self, prompt: str) -> str:
         """Return the hash of everything that an answer depends on."""
@@ -279,8 +286,9 @@ def create(
         raise SpecError(f"{place}, option 'temperature': must be from 0 to 2, is {temperature}")
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': also set price=, the price of a million tokens")
-    kept = f"answers are kept in {journal}" if journal else ""
-    spending = Spending(price, budget, kept)
+    # Part of the message when the budget is spent.
+    where_answers_are = f"answers are kept in {journal}" if journal else ""
+    spending = Spending(price, budget, where_answers_are)
     endpoint = open_endpoint(
         place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=retries, spending=spending
     )

@@ -23,7 +23,7 @@ _MARKS = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"), ("«", "»"), 
 _NUMBER = re.compile(r"(?<![\w.,])\.\d+|\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"\A[1-9]\d{0,2}(?:,\d{3})+(?![,\d])")
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_COUNTED = dict(
+_NUMBER_WORDS = dict(
     zip(
         "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
         "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety".split(),
@@ -39,20 +39,23 @@ STEM = 4
 
 def bared(text: str) -> str:
     """Return the sentence of an answer, without "Fused sentence:", quotation marks and line ends."""
-    bare, before = collapsed(text), ""
-    while bare != before:
-        before = bare
-        prefix = _PREFIX.match(bare)
-        bare = _without_marks(bare[prefix.end() :] if prefix else bare)
-    return bare
+    sentence = collapsed(text)
+    # A prefix may stand inside quotation marks, and these inside others: remove both until nothing changes.
+    while True:
+        prefix = _PREFIX.match(sentence)
+        without_prefix = sentence[prefix.end() :] if prefix else sentence
+        shorter = _without_marks(without_prefix)
+        if shorter == sentence:
+            return sentence
+        sentence = shorter
 
 
 def problem_of(fusion: str, first: str, second: str) -> str:
     """Return why a text is not a fusion of two sentences; empty if it may be one."""
-    parts = len(sentences(fusion))
-    if parts > 1:
+    number_of_sentences = len(sentences(fusion))
+    if number_of_sentences > 1:
         return "a fusion of several sentences"
-    if parts < 1 or fusion[-1] not in ".!?":
+    if number_of_sentences < 1 or fusion[-1] not in ".!?":
         return "a fusion that is not a whole sentence"
     if _is_english(first, second) and not _is_english(fusion):
         return "a fusion in another language"
@@ -60,12 +63,13 @@ def problem_of(fusion: str, first: str, second: str) -> str:
         return "a fusion that repeats one of its sentences"
     if _letters(fusion) in {_letters(first + second), _letters(second + first)}:
         return "a fusion that only puts both sentences side by side"
-    length, lengths = len(fusion.split()), (len(first.split()), len(second.split()))
-    if length < max(lengths):
+    words, words_of_first, words_of_second = len(fusion.split()), len(first.split()), len(second.split())
+    if words < max(words_of_first, words_of_second):
         return "a fusion that is shorter than the longer sentence"
-    if length > LONGER * sum(lengths):
+    if words > LONGER * (words_of_first + words_of_second):
         return f"a fusion of more than {LONGER:g} times the words of both sentences"
-    if not numbers(fusion) <= numbers(first) | numbers(second) | OFTEN_NO_NUMBERS:
+    allowed_numbers = numbers(first) | numbers(second) | OFTEN_NO_NUMBERS
+    if not numbers(fusion) <= allowed_numbers:
         return "a fusion with a number that neither sentence has"
     if new_names(fusion, (first, second)):
         return "a fusion with a name that neither sentence has"
@@ -74,9 +78,13 @@ def problem_of(fusion: str, first: str, second: str) -> str:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text: "1,200" and "1200", "three" and "3" are the same, "3.5" and "35" are not."""
-    digits = {_plain_number(number) for number in _NUMBER.findall(text)}
-    words = (word.strip(",.;:()") for word in re.split(r"[\s-]+", text.lower()))
-    return digits | {_COUNTED[word] for word in words if word in _COUNTED}
+    numbers_in_text = {_plain_number(number) for number in _NUMBER.findall(text)}
+    # "Twenty-five" gives 20 and 5 in each text, so that texts can be compared.
+    for part in re.split(r"[\s-]+", text.lower()):
+        word = part.strip(",.;:()")
+        if word in _NUMBER_WORDS:
+            numbers_in_text.add(_NUMBER_WORDS[word])
+    return numbers_in_text
 
 
 def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
@@ -90,13 +98,15 @@ def new_names(fusion: str, sources: Sequence[str]) -> tuple[str, ...]:
     MissingExtraError
         If textblob or lemminflect, which the first word is checked with, is not installed.
     """
-    source_words = {word.lower() for text in sources for word in _parts(text)}
+    source_words = set[str]()
+    for text in sources:
+        source_words.update(word.lower() for word in _parts(text))
     stems = {word[:STEM] for word in source_words if len(word) >= STEM}
     new = list[str]()
     for place, word in enumerate(_parts(fusion)):
-        if not word[0].isupper() or word == "I":
-            continue
-        if word.lower() in source_words or word.lower()[:STEM] in stems:
+        has_capital = word[0].isupper() and word != "I"
+        is_in_sources = word.lower() in source_words or word.lower()[:STEM] in stems
+        if not has_capital or is_in_sources:
             continue
         if place > 0 or _begins_as_name(fusion, word, sources):
             new.append(word)
@@ -107,10 +117,16 @@ def _begins_as_name(fusion: str, word: str, sources: Sequence[str]) -> bool:
     """Return whether the first word of a fusion is a name, or may be one."""
     start = fusion.index(word)
     has_second_capital = any(map(str.isupper, word[1:]))
+    # Digits are not part of a word, so "3M" begins with its second character.
     follows_other_characters = any(map(str.isalnum, fusion[:start]))
     if has_second_capital or follows_other_characters:
         return True
-    return _is_english(fusion, *sources) and lowered(fusion[start:]) in (None, fusion[start:])
+    if not _is_english(fusion, *sources):
+        return False
+    from_word = fusion[start:]
+    in_lower_case = lowered(from_word)
+    # lowered() gives None in doubt, and the same text for a name.
+    return in_lower_case is None or in_lower_case == from_word
 
 
 def _is_english(*texts: str) -> bool:
@@ -120,17 +136,27 @@ def _is_english(*texts: str) -> bool:
 
 def _plain_number(number: str) -> str:
     """Return digits without the commas between thousands, and with a point as decimal mark."""
-    plain = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), number).replace(",", ".")
-    return f"0{plain}" if plain.startswith(".") else plain
+    thousands = _THOUSANDS.match(number)
+    if thousands:
+        without_commas = thousands.group().replace(",", "")
+        number = without_commas + number[thousands.end() :]
+    number = number.replace(",", ".")
+    if number.startswith("."):
+        return f"0{number}"
+    return number
 
 
 def _parts(text: str) -> list[str]:
     """Return the words of a text, without the 's of a possessive; the parts of a word with hyphens are words."""
-    words = [re.sub(r"['’]\w*$", "", word) for word in _WORD.findall(text)]
-    return [part for word in words for part in word.split("-") if part]
+    parts = list[str]()
+    for word in _WORD.findall(text):
+        without_possessive = re.sub(r"['’]\w*$", "", word)
+        parts += [part for part in without_possessive.split("-") if part]
+    return parts
 
 
 def _letters(text: str) -> str:
+    """Return the letters and digits of a text in lower case, so that texts can be compared without their spaces."""
     return re.sub(r"\W|_", "", text).lower()
 
 

@@ -107,13 +107,20 @@ def _pairs_in(text: str) -> list[dict[str, str]]:
 def _pairs(value: Any) -> list[dict[str, str]]:
     """Return the pairs in a JSON value: a pair, a list of pairs, or an object with a list of them."""
     if isinstance(value, list):
-        return [pair for item in value if isinstance(item, dict) for pair in _pairs(item)]
+        pairs = list[dict[str, str]]()
+        for item in value:
+            # Lists within lists are not followed, so that a deep answer ends.
+            if isinstance(item, dict):
+                pairs += _pairs(item)
+        return pairs
     if not isinstance(value, dict):
         return []
     if _is_text(value.get("question")) and _is_text(value.get("answer")):
         return [value]
     questions = value.get("questions")
-    return _pairs(questions) if isinstance(questions, list) else []
+    if isinstance(questions, list):
+        return _pairs(questions)
+    return []
 
 
 def _is_text(value: Any) -> bool:

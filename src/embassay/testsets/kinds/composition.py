@@ -107,15 +107,15 @@ def build(
             rejected["triple of sentences without both fusions"] += 1
         else:
             documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
-    kept = filtered(documents, chosen, advance)
-    samples, repeats = without_repeats(kept.samples)
-    rejected += kept.rejected
+    selection = filtered(documents, chosen, advance)
+    samples, repeats = without_repeats(selection.samples)
+    rejected += selection.rejected
     if repeats:
         rejected["repeated sample"] += repeats
     return Built(
         samples,
         rejected,
-        notes=(*_notes(generator, samples, len(documents)), *kept.notes),
+        notes=(*_notes(generator, samples, len(documents)), *selection.notes),
         seconds=time.perf_counter() - begun,
         materials=_materials(generator),
         ways={(sample.id, sample.operator): way for sample in samples},
@@ -244,4 +244,6 @@ def _notes(generator: Generator | None, samples: Sequence[Composition], document
         plural = "" if numbers[operator] == 1 else "s"
         counts.append(f"{numbers[operator]:,} {operator}{plural}")
     summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
-    return (summary, RULES_NOTE) if generator is None else (summary, *generator.notes())
+    if generator is None:
+        return (summary, RULES_NOTE)
+    return (summary, *generator.notes())

@@ -95,6 +95,7 @@ def build(
     pairs = [source for source in sources if isinstance(source, SourcePair)]
     candidates = [source for source in sources if isinstance(source, Candidate)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
+    # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
     large = [group for group, size in sizes.items() if size >= SMALLEST]
     drawn = set(evenly([(group, group) for group in large], count, seed, "groups"))
@@ -132,14 +133,17 @@ def propose(
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
     texts = [source.text for source in sources]
-    cluster = complete_linkage(_encoded(encoder.fit(texts), texts, advance), threshold)
+    vectors = _encoded(encoder.fit(texts), texts, advance)
+    cluster_of_source = complete_linkage(vectors, threshold)
     members = dict[int, list[Source]]()
-    for source, number in zip(sources, cluster.tolist(), strict=True):
-        members.setdefault(number, []).append(source)
-    candidates = list[Candidate]()
+    for source, cluster in zip(sources, cluster_of_source.tolist(), strict=True):
+        members.setdefault(cluster, []).append(source)
+    # The proposed groups are numbered from 1 without gaps, because a person reads the numbers.
     large = [group for group in members.values() if len(group) >= SMALLEST]
+    candidates = list[Candidate]()
     for number, group in enumerate(large, 1):
-        candidates += [Candidate(str(number), source) for source in group]
+        for source in group:
+            candidates.append(Candidate(str(number), source))
     return tuple(candidates)
 
 
@@ -158,7 +162,9 @@ def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
     for start in range(0, len(texts), BLOCK):
         blocks.append(encoder.encode(texts[start : start + BLOCK]))
         advance(min(start + BLOCK, len(texts)), len(texts))
-    return sparse.vstack(blocks, format="csr") if sparse.issparse(blocks[0]) else np.concatenate(blocks)
+    if sparse.issparse(blocks[0]):
+        return sparse.vstack(blocks, format="csr")
+    return np.concatenate(blocks)
 
 
 def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:
@@ -200,5 +206,8 @@ def _candidate(row: Mapping[str, object], path: Path, line: int) -> Candidate:
     answer = cells["confirm"].lower()
     if answer and answer not in YES | NO:
         raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
-    confirmed = answer in YES if answer else None
+    # An empty cell is no answer; it must not count as no.
+    confirmed = None
+    if answer:
+        confirmed = answer in YES
     return Candidate(cells["group"], Source(meant(cells["sentence"]), line), confirmed)

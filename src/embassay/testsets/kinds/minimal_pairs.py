@@ -104,13 +104,17 @@ def build(
         except Left as reason:
             rejected[str(reason)] += 1
     items = _items(originals, tools, count, rejected, advance)
+    ways = dict[tuple[str, str], str]()
+    for sample, ways_of_edits in items:
+        for edit, way in ways_of_edits.items():
+            ways[sample.id, edit] = way
     return Built(
-        samples=tuple(each for each, _ in items),
+        samples=tuple(sample for sample, _ in items),
         rejected=rejected,
         notes=_notes(mlm, count, len(items)),
         seconds=time.perf_counter() - begun,
         materials=_materials(misspellings, mlm),
-        ways={(each.id, edit): way for each, ways in items for edit, way in ways.items()},
+        ways=ways,
     )
 
 

@@ -131,13 +131,14 @@ def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ..
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
     rejected, sentences = Counter[str](), list[Source]()
     for source in sources:
+        # Of a pair of paraphrases only the negated side is used.
         side = _negated_side(source) if isinstance(source, SourcePair) else source
         if isinstance(side, str):
             rejected[side] += 1
         else:
             sentences += _split(side)
-    kept, unusable = usable(sentences)
-    return kept, rejected + unusable
+    usable_sentences, unusable = usable(sentences)
+    return usable_sentences, rejected + unusable
 
 
 def _split(source: Source) -> list[Source]:

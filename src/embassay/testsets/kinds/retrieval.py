@@ -32,7 +32,7 @@ from embassay.testsets.splits import built_of, check_share
 LANGUAGES = "any"
 MARGIN = 1.5
 """The number of questions to request from the generator for each one needed, because some are left out."""
-BARE = "a document with headings only"
+HEADINGS_ONLY = "a document with headings only"
 read, given = sources_module.read, sources_module.given
 
 
@@ -96,16 +96,18 @@ def build(
             "the documents with method='headings' or method='cloze'"
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
-    if without := len({source.id for source in sources} - {passage.document for passage in grounds.passages}):
-        rejected[BARE] += without
+    without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
+    if without_passages:
+        rejected[HEADINGS_ONLY] += len(without_passages)
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
-    asked = _requests(wanted, prompt, per_passage)
-    pairs = _pairs(wanted, asked, generator, per_passage, leak, rejected, advance)
-    found = answered(pairs, grounds, rejected)
-    kept = evenly([(one.right[0].unit, one) for one in found], count, seed, "questions")
-    if drawn := len(found) - len(kept):
-        rejected["a question that was not drawn (--count)"] += drawn
-    built = built_of(kept, grounds, seed=seed, unanswerable=unanswerable, test=test)
+    generator_requests = _requests(wanted, prompt, per_passage)
+    pairs = _pairs(wanted, generator_requests, generator, per_passage, leak, rejected, advance)
+    candidates = answered(pairs, grounds, rejected)
+    questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
+    not_drawn = len(candidates) - len(questions)
+    if not_drawn:
+        rejected["a question that was not drawn (--count)"] += not_drawn
+    built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
         rejected=rejected,
@@ -142,6 +144,7 @@ def requests(
 
 
 def _check(per_passage: int, leak: float, **shares: float) -> None:
+    """Raise SpecError for an option that is out of range."""
     for name, share in shares.items():
         check_share(name, share)
     if per_passage < 1:
@@ -162,7 +165,10 @@ def _check_without_generator(method: str, *, generator: Generator | None, prompt
 
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
-    near = {other.id: other for passage in query.right for other in (passage, *made.groups.near(passage))}
+    near = dict[str, Passage]()
+    for passage in query.right:
+        for other in (passage, *made.groups.near(passage)):
+            near[other.id] = other
     return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
 
 
@@ -182,11 +188,15 @@ def _wanted(
     fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
 ) -> list[Passage]:
     """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
-    most = None if count is None else math.ceil(MARGIN * count / per_passage)
-    found = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
-    if left := len(fit) - len(found):
-        rejected["a passage that was not drawn (--count)"] += left
-    return found
+    most = None
+    if count is not None:
+        # Some questions will be rejected, so a few more passages are asked about.
+        most = math.ceil(MARGIN * count / per_passage)
+    drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
+    not_drawn = len(fit) - len(drawn)
+    if not_drawn:
+        rejected["a passage that was not drawn (--count)"] += not_drawn
+    return drawn
 
 
 def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple[Request, ...]:
@@ -208,6 +218,6 @@ def _pairs(
         if reply.problem:
             rejected[reply.problem] += 1
             continue
-        found = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
-        pairs += [(passage, question) for question in found]
+        questions = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
+        pairs += [(passage, question) for question in questions]
     return pairs
