@@ -242,7 +242,7 @@ def _labels(labels: Mapping[str, str], name: str) -> list[str]:
     """Return the labels of a name, which may be numbered: ``right`` or ``right1``, ``right2`` …"""
     if name in labels:
         return [labels[name]]
-    found = []
+    found: list[str] = []
     while f"{name}{len(found) + 1}" in labels:
         found.append(labels[f"{name}{len(found) + 1}"])
     return found
