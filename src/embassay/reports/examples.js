@@ -58,7 +58,11 @@
   const margin = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][1] : null);
 
   const option = (value, label) => make("option", { value }, label);
-  const labelled = (label, control) => make("label", { class: "control" }, make("span", {}, label), control);
+  let controlsMade = 0;
+  const labelled = (label, control) => {
+    control.id = `example-control-${(controlsMade += 1)}`;
+    return make("div", { class: "control" }, make("label", { for: control.id }, label), control);
+  };
 
   const browse = (root) => {
     const data = JSON.parse(root.querySelector("script").textContent);
@@ -136,7 +140,7 @@
       const [right, distance, cells] = item.outcomes[index] || [null, null, columns.map(() => [])];
       const letter = [Number(first.value) === index && "A", Number(second.value) === index && encoders.length > 1 && "B"].filter(Boolean).join(", ");
       const head = make("th", { scope: "row", role: "rowheader" }, text(name));
-      if (letter && encoders.length > 2) head.append(make("span", { class: "letter" }, letter));
+      if (letter && encoders.length > 2) head.append(" ", make("span", { class: "letter" }, letter));
       if (threshold !== null) head.append(make("span", { class: "remark" }, `τ ${written(threshold)}`));
       const row = make("tr", { role: "row" }, head);
       if (decided) {
