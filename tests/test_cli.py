@@ -165,10 +165,35 @@ def test_no_texts_keeps_no_sentence(embassay, tmp_path):
     embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITHOUT", "--no-texts")
     examples = json.loads((tmp_path / "WITH" / "result.json").read_text())["examples"]
     sentences = {text for example in examples for text in example["texts"].values()}
-    assert len(sentences) == 48
+    assert len(sentences) == 280
     for name in ("result.json", "report.html"):
         content = (tmp_path / "WITHOUT" / name).read_text()
         assert not any(sentence in content for sentence in sentences)
+
+
+@pytest.mark.parametrize(("asked", "items"), [([], 100), (["--examples", "7"], 7), (["--examples", "all"], 280)])
+def test_so_many_examples_as_are_asked_for(embassay, tmp_path, asked, items):
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines", *asked)
+    assert code == 0, err
+    examples = json.loads((tmp_path / "RUN" / "result.json").read_text())["examples"]
+    assert len({example["item"] for example in examples}) == items
+    page = (tmp_path / "RUN" / "report.html").read_text()
+    assert (f"{items} of 280 items, drawn with seed 0" if items < 280 else "All 280 items.") in page
+
+
+def test_the_number_of_examples_may_be_in_the_config_file_and_belongs_to_the_settings(embassay, tmp_path):
+    (tmp_path / "c.toml").write_text('encoders = ["bow"]\ncorpora = ["opposites"]\nexamples = 3\nout = "RUN"\n')
+    embassay("run", "c.toml")
+    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["settings"]["examples"] == 3
+    code, _, err = embassay("run", "c.toml", "--examples", "4")
+    assert (code, "different settings (examples)" in err) == (2, True), err
+
+
+@pytest.mark.parametrize("wrong", ["-1", "some"])
+def test_another_number_of_examples_is_refused(embassay, wrong):
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", f"--examples={wrong}")
+    assert code == 2
+    assert "examples" in err and "Traceback" not in err
 
 
 def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, tmp_path):
