@@ -568,16 +568,16 @@ def test_sentences_are_shown_with_the_group_that_each_encoder_places_them_in():
     assert item.texts == {
         "sentence": "text 3.1",
         "group": "g3",
-        "others": "text 3.0 / text 3.2",
+        "right": "text 3.0 / text 3.2",
         "7.0#0": "text 7.0",
     }
     assert item.labels == {"right": "g3"}
     assert (of_wrong.encoder, of_wrong.correct) == ("wrong", False)
-    assert of_wrong.labels == {"right": "g3", "placed": "g7", "first": "7.0#0"}
+    assert of_wrong.labels == {"placed": "g7", "first": "7.0#0"}
     assert of_wrong.values == pytest.approx({"right": 0.0, "placed": 1.0})
     assert of_wrong.margin == pytest.approx(-1.0)
     assert (of_right.encoder, of_right.correct, of_right.margin) == ("right", True, pytest.approx(1.0))
-    assert of_right.labels == {"right": "g3", "placed": "g3"}
+    assert of_right.labels == {"placed": "g3"}
 
 
 def test_baselines_are_shown_and_do_not_decide_what_all_misplace():
