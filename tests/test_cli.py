@@ -38,10 +38,10 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
     # Four encoders with the baselines.
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
-    assert re.search(r"^hashing +0\.0% −$", out, re.M)
-    assert "+ better than chance, − worse than chance, ? not shown to differ from chance (95%)" in out
+    assert re.search(r"^hashing +0\.0% ▼$", out, re.M)
+    assert "▲ better than chance, ▼ worse, ? not shown to differ (95%)" in out
     assert out.index("accuracy") < out.index("Findings") < out.index("Next")
-    assert "best encoder is named" in out
+    assert "To see which encoder may be the best" in out
     assert "negated_antonyms@1|" not in out
     assert err.splitlines()[-3:-1] == ["report: RUN/report.html", "result: RUN/result.json"]
     assert re.fullmatch(
@@ -85,7 +85,7 @@ def test_no_line_of_the_first_screen_is_wider_than_the_terminal(embassay, monkey
     monkeypatch.setenv("COLUMNS", "60")
     encoders = [argument for n in range(12) for argument in ("-e", f"a_long_label_of_encoder_{n}=hashing,dim={8 + n}")]
     _, out, _ = embassay("run", *encoders, "-c", "opposites", "-c", "handbook", "--resamples", "50")
-    assert "and 2 more candidates: embassay show" in out
+    assert "and 4 more candidates: embassay show" in out
     assert all(len(line) <= 110 for line in out.splitlines())
     assert len(out.splitlines()) <= 40
 
@@ -165,10 +165,35 @@ def test_no_texts_keeps_no_sentence(embassay, tmp_path):
     embassay("run", "-e", "bow", "-c", "opposites", "-o", "WITHOUT", "--no-texts")
     examples = json.loads((tmp_path / "WITH" / "result.json").read_text())["examples"]
     sentences = {text for example in examples for text in example["texts"].values()}
-    assert len(sentences) == 48
+    assert len(sentences) == 280
     for name in ("result.json", "report.html"):
         content = (tmp_path / "WITHOUT" / name).read_text()
         assert not any(sentence in content for sentence in sentences)
+
+
+@pytest.mark.parametrize(("asked", "items"), [([], 100), (["--examples", "7"], 7), (["--examples", "all"], 280)])
+def test_so_many_examples_as_are_asked_for(embassay, tmp_path, asked, items):
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines", *asked)
+    assert code == 0, err
+    examples = json.loads((tmp_path / "RUN" / "result.json").read_text())["examples"]
+    assert len({example["item"] for example in examples}) == items
+    page = (tmp_path / "RUN" / "report.html").read_text()
+    assert (f"{items} of 280 items, drawn with seed 0" if items < 280 else "All 280 items.") in page
+
+
+def test_the_number_of_examples_may_be_in_the_config_file_and_belongs_to_the_settings(embassay, tmp_path):
+    (tmp_path / "c.toml").write_text('encoders = ["bow"]\ncorpora = ["opposites"]\nexamples = 3\nout = "RUN"\n')
+    embassay("run", "c.toml")
+    assert json.loads((tmp_path / "RUN" / "run.json").read_text())["settings"]["examples"] == 3
+    code, _, err = embassay("run", "c.toml", "--examples", "4")
+    assert (code, "different settings (examples)" in err) == (2, True), err
+
+
+@pytest.mark.parametrize("wrong", ["-1", "some"])
+def test_another_number_of_examples_is_refused(embassay, wrong):
+    code, _, err = embassay("run", "-e", "bow", "-c", "opposites", f"--examples={wrong}")
+    assert code == 2
+    assert "examples" in err and "Traceback" not in err
 
 
 def test_no_texts_keeps_no_word_of_what_an_encoder_says_when_it_fails(embassay, tmp_path):

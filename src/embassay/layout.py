@@ -253,6 +253,8 @@ class Examples:
     ----------
     heading
         The name of the text that heads an item.
+    prefix
+        What that text is called; empty where it needs no name.
     texts
         (name, what it is called) of the other texts of an item, from top to bottom.
     columns
@@ -267,6 +269,7 @@ class Examples:
     heading: str
     texts: tuple[tuple[str, str], ...]
     columns: tuple[ExampleColumn, ...]
+    prefix: str = ""
     margin: str = ""
     threshold: Column | None = None
     note: str = ""

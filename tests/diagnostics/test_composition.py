@@ -1130,15 +1130,25 @@ def test_splits_read_backwards_are_unions(tmp_path):
 # --- figures and examples ------------------------------------------------------------------------------------
 
 
-def test_overlaps_that_fail_for_all_encoders_are_shown_once_a_unit():
-    # 0-4 fail for one, 3-9 for the other: 3 and 4 for both; 4 is of 3's unit.
-    samples = [one(n, "overlap", group="g" if n in (3, 4) else "") for n in range(10)]
-    corpus = corpus_of(samples)
-    scores = [score(corpus, holding(corpus, holds), name) for name, holds in (("x", range(5, 10)), ("y", range(3)))]
-    baseline = score(corpus, holding(corpus, range(10)), "z", baseline=True)
-    shown = summarise([*scores, baseline]).examples
-    assert [(e.encoder, e.item, e.kind) for e in shown] == [(name, "3.overlap", "c1 fails") for name in "xy"]
-    assert shown[0].values == pytest.approx({"a": 0, "b": 0, "overlap": 0.5}, abs=1e-6)
+def test_samples_are_shown_with_their_criterion(mixed):
+    corpus, scores, _ = mixed
+    shown = list(create().examples(corpus, scores, np.arange(len(corpus.samples))))
+    subset = {e.item: e.subset for e in shown if e.kind == "item"}
+    assert set(subset.values()) >= {"overlap", "difference", "union"}
+    place = {str(item): index for index, item in enumerate(scores[0].item)}
+    for example in shown:
+        if example.encoder != scores[1].origin.encoder or example.subset not in ("overlap", "difference"):
+            continue
+        index = place[example.item]
+        at, bt, ab = (float(x) for x in scores[1].values["cosine"][index][:3])
+        assert example.values == pytest.approx({"a": at, "b": bt, "ab": ab})
+        margins = (at - ab, bt - ab) if example.subset == "overlap" else (at - bt, ab - bt)
+        assert example.margin == pytest.approx(min(margins))
+        assert example.correct == (min(margins) >= -1e-12)
+    unions = [e for e in shown if e.kind == "outcome" and e.subset == "union"]
+    assert len(unions) == len(scores) * sum(s.operator == "union" for s in corpus.samples)
+    assert all(e.margin is None for e in unions)
+    assert {e.correct for e in unions} <= {True, False, None}
 
 
 def test_figures_of_every_operator(mixed):

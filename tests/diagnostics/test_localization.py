@@ -106,7 +106,7 @@ def scores_of(group, named_, fold=None, encoder="a", right=None):
         {
             "accuracy": np.array(right, dtype=np.float64),
             "fold": np.array(fold or [0] * n, dtype=np.float64),
-            **dict.fromkeys(("centroid_accuracy", "map_at_r", "to_own", "to_named"), plain),
+            **dict.fromkeys(("centroid_accuracy", "margin", "map_at_r", "to_own", "to_named"), plain),
         },
         {"zeros": 0.0, "unconverged": 0.0},
     )
@@ -154,7 +154,7 @@ def test_the_other_folds_are_those_of_scikit_learn_and_stand_in_the_signature():
     assert create().options == create(fold=2, compare="all").options == ""
     corpus = corpus_of(4, 5, 7, 3)
     signature = rows(run([perfect(corpus)], corpus, "localization,folds=sklearn"), "perfect")["all"].signature
-    assert signature.startswith("localization@1(folds=sklearn)|")
+    assert signature.startswith("localization@2(folds=sklearn)|")
 
 
 def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
@@ -386,8 +386,10 @@ SMALL = st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=6
 @given(SMALL, st.booleans())
 def test_the_nearest_centroid_equals_a_loop(rows_, sparse):
     labels, matrix = np.array([0, 1, 0, 1, 0, 1]), np.array(rows_, dtype=np.float64)
-    found = nearest_centroid(csr_matrix(matrix) if sparse else matrix, labels)
-    assert found == pytest.approx(loop_centroid(matrix, labels), nan_ok=True)
+    share, margin = nearest_centroid(csr_matrix(matrix) if sparse else matrix, labels)
+    assert share == pytest.approx(loop_centroid(matrix, labels), nan_ok=True)
+    # With two groups the other one is nearer where the margin is negative.
+    assert not (margin[share == 1] <= 0).any() and not (margin[share == 0] >= 0).any()
 
 
 @settings(max_examples=12)
@@ -405,7 +407,7 @@ def test_blocks_move_no_figure():
     matrix[4] = 0
     whole, small = (
         [
-            nearest_centroid(matrix, labels, **options),
+            *nearest_centroid(matrix, labels, **options),
             precision_at_r(matrix, labels, exact, **options),
             cosine_with(matrix, labels, labels[::-1], **options),
         ]
@@ -413,7 +415,7 @@ def test_blocks_move_no_figure():
     )
     for one, other in zip(whole, small, strict=True):
         assert np.array_equal(one, other, equal_nan=True)
-    assert np.isnan(whole[0][4]) and np.isnan(whole[1][4])
+    assert all(np.isnan(values[4]) for values in whole[:3])
 
 
 def test_zero_vectors_are_undefined_for_cosines_and_placed_by_the_classifier():
@@ -556,36 +558,34 @@ def test_the_fold_that_is_asked_for_is_shown_and_all_folds_together():
 # --- examples, published figures, the page ---------------------------------------------------------------
 
 
-def test_sentences_that_all_misplace_are_shown_with_the_group_that_each_named():
+def test_sentences_are_shown_with_the_group_that_each_encoder_places_them_in():
     corpus = corpus_of(*[3] * 12)
     wrong = perfect(corpus, "wrong")
-    # One sentence of g3 lies with g7, one of g4 is there for one encoder only.
+    # One sentence of g3 lies with g7.
     wrong.vectors["text 3.1"] = np.eye(12)[7]
-    half = perfect(corpus, "half")
-    half.vectors["text 3.1"], half.vectors["text 4.0"] = np.eye(12)[8], np.eye(12)[1]
-    result = run([wrong, half], corpus)
-    assert [(e.encoder, e.item, e.kind) for e in result.examples] == [
-        ("wrong", "3.1", "misplaced by all"),
-        ("half", "3.1", "misplaced by all"),
-    ]
-    first, second = result.examples
-    assert first.texts == {
+    result = run([wrong, perfect(corpus, "right")], corpus)
+    item, of_wrong, of_right = [e for e in result.examples if e.item == "3.1"]
+    assert item.texts == {
         "sentence": "text 3.1",
         "group": "g3",
-        "others": "text 3.0 / text 3.2",
-        "named": "text 7.0",
+        "right": "text 3.0 / text 3.2",
+        "7.0#0": "text 7.0",
     }
-    assert second.texts["named"] == "text 8.0"
-    assert first.values == pytest.approx({"others": 0.0, "named": 1.0})
+    assert item.labels == {"right": "g3"}
+    assert (of_wrong.encoder, of_wrong.correct) == ("wrong", False)
+    assert of_wrong.labels == {"placed": "g7", "first": "7.0#0"}
+    assert of_wrong.values == pytest.approx({"right": 0.0, "placed": 1.0})
+    assert of_wrong.margin == pytest.approx(-1.0)
+    assert (of_right.encoder, of_right.correct, of_right.margin) == ("right", True, pytest.approx(1.0))
+    assert of_right.labels == {"placed": "g3"}
 
 
-def test_baselines_have_no_part_in_what_all_misplace():
+def test_baselines_are_shown_and_do_not_decide_what_all_misplace():
     corpus = corpus_of(*[3] * 12)
     wrong = perfect(corpus, "wrong")
     wrong.vectors["text 3.1"] = np.eye(12)[7]
     result = assay([wrong], [corpus], ["localization"], cache=None)
-    assert {e.item for e in result.examples} == {"3.1"}
-    assert {e.encoder for e in result.examples} == {"wrong"}
+    assert {e.encoder for e in result.examples} == {"", "wrong", "tfidf", "random"}
     assert set(series(result, "agreement")["names"]) == {"wrong", "tfidf", "random"}
 
 

@@ -518,7 +518,7 @@ def test_without_the_headline_edits_nobody_is_ranked():
     (verdict,) = result.verdicts
     assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
     assert result.comparisons == ()
-    assert result.examples == ()
+    assert {e.correct for e in result.examples} == {e.margin for e in result.examples} == {None}
     more = run([Table("t", random_vectors(corpus))], corpus, "minimal_pairs,compare=all")
     assert set(values(more, "t", "contrast")) == {"synonym-typo"}
 
@@ -656,24 +656,24 @@ def test_the_density_is_of_the_raw_cosine():
     assert np.trapezoid(y * at, at) == pytest.approx(np.mean(cosine), abs=0.03)
 
 
-def test_examples_are_negations_that_all_put_nearer_the_largest_gap_first():
-    # Gaps of a: −0.3, −0.2, +0.1, −0.1; of b: −0.1, −0.4, −0.5, −0.1: in common 1 (−0.3), 0 (−0.2), 3 (−0.1).
+def test_every_original_is_shown_with_its_cosines_and_its_contrast():
     corpus = many(4, TWO)
-    a = at_cosines(corpus, DIRECTIONS, [(0.6, 0.9), (0.7, 0.9), (0.9, 0.8), (0.8, 0.9)])
-    b = at_cosines(corpus, DIRECTIONS, [(0.8, 0.9), (0.4, 0.8), (0.4, 0.9), (0.8, 0.9)])
-    result = run([Table("a", a), Table("b", b)], corpus)
-    assert [(e.item, e.encoder) for e in result.examples] == [(n, name) for n in "103" for name in "ab"]
-    first = result.examples[0]
-    assert first.texts == {"original": "o1", "synonym": "synonym1", "negation_main": "negation_main1"}
-    assert first.values == pytest.approx({"synonym": 0.7, "negation_main": 0.9}, abs=1e-6)
+    a = at_cosines(corpus, DIRECTIONS, [(0.6, 0.9), (0.7, 0.9), (0.9, 0.8), (0.8, 0.8)])
+    result = run([Table("a", a)], corpus)
+    item = result.examples[2]
+    assert (item.kind, item.encoder, item.item) == ("item", "", "1")
+    assert item.texts == {"original": "o1", "synonym": "synonym1", "negation_main": "negation_main1"}
+    outcomes = [e for e in result.examples if e.encoder == "a"]
+    assert [e.correct for e in outcomes[:3]] == [False, False, True]
+    assert outcomes[1].values == pytest.approx({"synonym": 0.7, "negation_main": 0.9}, abs=1e-6)
+    average = rows(result, "a", "baseline")["all"].value
+    assert outcomes[1].margin == pytest.approx(-0.2 / (1 - average), abs=1e-6)
 
 
-def test_baselines_take_no_part_in_examples_unless_they_are_alone():
+def test_baselines_are_shown_and_do_not_decide_who_misses_an_original():
     corpus = load_corpus("edits")
-    assert {e.encoder for e in run(["hashing"], corpus, baselines=True).examples} == {"hashing"}
-    assert {e.encoder for e in assay(["tfidf"], [corpus], ["minimal_pairs"], cache=None, resamples=20).examples} == {
-        "tfidf"
-    }
+    result = run(["hashing"], corpus, baselines=True)
+    assert {e.encoder for e in result.examples} == {"", "hashing", "tfidf", "random"}
 
 
 # --- what is kept ----------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def test_planted_encoders_have_their_known_outcome_on_the_release(semantoneg_fil
         assert {k: r.value for k, r in chosen.items() if r.value} == {kind: 1.0}
 
 
-def test_wrong_by_all_counts_entries_by_pair_and_shows_them():
+def test_wrong_by_all_counts_entries_by_pair():
     samples = [choice(n) for n in range(6)] + [choice(n, "dead–alive") for n in range(6, 10)]
     corpus = corpus_of(samples)
     right, wrong = (0.1, 0.2, 0.9), (0.1, 0.9, 0.2)
@@ -189,11 +189,21 @@ def test_wrong_by_all_counts_entries_by_pair_and_shows_them():
     data = next(s.data for s in result.series if s.name == "wrong_by_all")
     assert data["rows"] == [["bad–good", "adjective", 3, 6], ["dead–alive", "adjective", 1, 4]]
     assert (data["wrong"], data["entries"]) == (4, 10)
-    shown = [e for e in result.examples if e.encoder == "a"]
-    # One of each pair first, the harder pair before the other.
-    assert [e.item for e in shown] == ["1", "6", "2", "3"]
-    assert shown[0].texts == {"input": "i1", "antonym": "a1", "polarity": "p1", "paraphrase": "q1"}
-    assert shown[0].values["polarity"] == pytest.approx(0.9, abs=1e-6)
+
+
+def test_every_entry_is_shown_with_its_choice():
+    corpus = corpus_of([choice(n, "bad–good") for n in range(3)])
+    cosines = [(0.1, 0.2, 0.9), (0.1, 0.9, 0.2), (0.1, 0.9, 0.9)]
+    result = run([Table("a", angles(corpus, cosines))], corpus)
+    items = [e for e in result.examples if e.kind == "item"]
+    assert [(e.item, e.encoder, e.subset) for e in items] == [(n, "", "adjective:bad–good") for n in "012"]
+    assert items[1].texts == {"input": "i1", "antonym": "a1", "polarity": "p1", "paraphrase": "q1"}
+    right, wrong, tied = [e for e in result.examples if e.kind == "outcome"]
+    assert (right.correct, wrong.correct, tied.correct) == (True, False, None)
+    assert [e.labels["chosen"] for e in (right, wrong, tied)] == ["paraphrase", "polarity", "polarity or paraphrase"]
+    assert (right.margin, wrong.margin, tied.margin) == pytest.approx((0.7, -0.7, 0.0), abs=1e-6)
+    assert wrong.values == pytest.approx({"antonym": 0.1, "polarity": 0.9, "paraphrase": 0.2}, abs=1e-6)
+    assert wrong.texts == {}
 
 
 def test_a_tied_entry_is_not_wrong():

@@ -146,7 +146,8 @@ def test_the_right_document_at_rank_three():
     assert found.values["top"][0] == pytest.approx([cos(radians(a)) for a in (10, 20, 50)], abs=1e-12)
     assert found.values["own"] == pytest.approx([cos(radians(50))], abs=1e-12)
     assert found.values["answered"].tolist() == [1]
-    assert found.labels["nearest"].tolist() == ["d0#0"]
+    assert found.values["found"].tolist() == [[0, 1, 2]]
+    assert [found.values[name].tolist() for name in ("rank", "tied", "right_passage")] == [[3], [1], [2]]
     assert fan(asked(0, "d2"), k=2).values["Success@2"].tolist() == [0]
 
 
@@ -172,7 +173,8 @@ def test_a_document_is_as_near_as_its_nearest_passage():
     assert found.values["top"][0] == pytest.approx([cos(radians(a)) for a in (5, 20)], abs=1e-12)
     assert figures(found, "Success@1", "RR") == [[1], [1]]
     assert found.values["own"] == pytest.approx([cos(radians(5))], abs=1e-12)
-    assert found.labels["nearest"].tolist() == ["d1#1"]
+    assert found.values["found"].tolist() == [[2, 0]]
+    assert [found.values[name].tolist() for name in ("rank", "right_passage")] == [[1], [2]]
     assert (found.scalars["documents"], found.scalars["passages"]) == (3, 4)
 
 
@@ -214,7 +216,9 @@ def test_documents_of_the_same_vector_share_their_ranks():
     more = {"passage 1.0": at(0)}
     found = fan(asked(0, "d1"), asked(1, "d0"), asked(2, "d0", "d1"), more=more)
     assert figures(found, "Success@1", "RR", "Success@3") == [[0.5, 0.5, 1], [0.75, 0.75, 1], [1, 1, 1]]
-    assert found.labels["nearest"].tolist() == ["d0#0"] * 3, "what is shown goes by index"
+    assert found.values["found"][:, 0].tolist() == [0] * 3, "what is shown goes by index"
+    assert found.values["rank"].tolist() == [1] * 3
+    assert found.values["tied"].tolist() == [2] * 3
 
 
 def test_three_documents_with_one_text_are_tied_exactly():
@@ -236,7 +240,9 @@ def test_a_question_with_a_zero_vector_is_undefined():
         assert np.isnan(found.values[name][0])
     assert np.isnan(found.values["top"][0]).all()
     assert np.isnan(found.values["random"][0]).all()
-    assert found.labels["nearest"].tolist() == ["", "d0#0"]
+    assert np.isnan(found.values["found"][0]).all()
+    assert found.values["found"][1, 0] == 0
+    assert np.isnan(found.values["rank"][0])
     assert np.isnan(found.values["Success@3/standardize"][0])
     assert found.values["Success@3/standardize"][1] in (0, 1)
 
@@ -1110,7 +1116,7 @@ def test_the_same_run_gives_the_same_bytes_and_signatures():
     one, two = (run([Table("t", noisy(corpus))], corpus) for _ in range(2))
     assert to_bytes(one) == to_bytes(two)
     assert [r.signature for r in one.rows] == [r.signature for r in two.rows]
-    assert all(r.signature.startswith("retrieval@3(transforms=all)|corpus:mine@") for r in one.rows)
+    assert all(r.signature.startswith("retrieval@4(transforms=all)|corpus:mine@") for r in one.rows)
 
 
 def test_other_scores_have_another_signature():
@@ -1122,7 +1128,7 @@ def test_other_scores_have_another_signature():
         for v, o in ((vectors, ""), (moved, ""), (vectors, ",k=3"))
     )
     assert len({one, two, three}) == 3
-    assert "retrieval@3(k=3,transforms=all)|" in three
+    assert "retrieval@4(k=3,transforms=all)|" in three
 
 
 def test_what_the_loss_moves_is_signed_with_it():
@@ -1153,34 +1159,66 @@ def noisy_run():
     return corpus, run(encoders, corpus, ",k=2", baselines=True)
 
 
-def test_examples_show_what_all_encoders_miss(noisy_run):
+def test_examples_have_ranks_ids_and_passages_as_a_naive_computation(noisy_run):
     corpus, result = noisy_run
-    assert result.examples
-    own = {n: scored(corpus, noisy(corpus, 4.0, seed=s, width=30), k=2) for s, n in enumerate("ab")}
-    place = {s.id: n for n, s in enumerate(corpus.samples)}
-    for example in result.examples:
-        index = place[example.item]
-        assert (example.kind, example.diagnostic, example.encoder in "ab") == ("missed by all", "retrieval", True)
-        assert all(found.values["Success@2"][index] == 0 for found in own.values())
-        found = own[example.encoder].values
-        assert example.values["right"] == pytest.approx(found["own"][index])
-        assert example.values["found"] == pytest.approx(found["top"][index, 0])
-    items = [e.item for e in result.examples]
-    assert all(items.count(item) == 2 for item in items), "each by every encoder asked for, and by no baseline"
-    units = [corpus.units[place[item]] for item in dict.fromkeys(items)]
-    assert len(units) == len(set(units)) <= 12
+    outcomes = {(e.item, e.encoder): e for e in result.examples if e.kind == "outcome"}
+    assert {encoder for _, encoder in outcomes} >= {"a", "b", "tfidf"}
+    for seed, name in enumerate("ab"):
+        vectors = noisy(corpus, 4.0, seed=seed, width=30)
+        for sample in corpus.samples:
+            example = outcomes[sample.id, name]
+            by_document = {}
+            for document in corpus.documents:
+                question, *passages = (vectors[text] for text in (sample.question, *document.passages))
+                cosines = [question @ p / np.linalg.norm(question) / np.linalg.norm(p) for p in passages]
+                by_document[document.id] = max(cosines), f"{document.id}#{int(np.argmax(cosines))}"
+            order = sorted(by_document, key=lambda d: -by_document[d][0])
+            for place, document in enumerate(order[:2], start=1):
+                similarity, reference = by_document[document]
+                assert example.labels[f"found{place}"] == reference
+                assert example.values[f"found{place}"] == pytest.approx(similarity)
+            if not sample.right:
+                assert (example.correct, example.margin, example.subset) == (None, None, "without an answer")
+                assert not {"right", "rank"} & (set(example.values) | set(example.labels))
+                continue
+            right = min(sample.right, key=order.index)
+            assert example.values["rank"] == order.index(right) + 1
+            assert example.labels["right"] == by_document[right][1]
+            assert example.values["right"] == pytest.approx(by_document[right][0])
+            assert example.correct == (order.index(right) < 2)
+            wrong = [by_document[d][0] for d in order[:2] if d not in sample.right]
+            if wrong:
+                assert example.margin == pytest.approx(by_document[right][0] - wrong[0], abs=1e-6)
+            else:
+                assert example.margin is None
 
 
 def test_texts_of_examples_come_from_the_corpus(noisy_run):
     corpus, result = noisy_run
     documents = {d.id: d for d in corpus.documents}
     questions = {s.id: s for s in corpus.samples}
-    for example in result.examples:
-        asked_ = questions[example.item]
-        assert example.texts["question"] == asked_.question
-        assert example.texts["right"] == " / ".join(" ".join(documents[n].passages) for n in asked_.right)
-        assert example.texts["found"] in {p for d in corpus.documents for p in d.passages}
-        assert example.texts["found"] not in {p for n in asked_.right for p in documents[n].passages}
+    items = {e.item: e for e in result.examples if e.kind == "item"}
+    assert set(items) == set(questions)
+    for name, item in items.items():
+        sample = questions[name]
+        assert item.texts["question"] == sample.question
+        assert list(item.labels.values()) == list(sample.right)
+        if sample.right:
+            assert item.texts["right"] == " / ".join(" ".join(documents[n].passages) for n in sample.right)
+    for outcome in result.examples:
+        if outcome.kind == "outcome":
+            references = [label for name, label in outcome.labels.items() if name != "ties"]
+            for reference in references:
+                document, _, number = reference.rpartition("#")
+                assert items[outcome.item].texts[reference] == documents[document].passages[int(number)]
+
+
+def test_tied_documents_are_shown_with_their_last_rank():
+    corpus = corpus_of([asked(n, f"d{n}") for n in range(12)], 12)
+    vectors = dict.fromkeys((text for _, text in corpus.texts()), np.ones(3))
+    result = run([Table("t", vectors)], corpus)
+    example = next(e for e in result.examples if e.encoder == "t")
+    assert (example.values["rank"], example.labels["ties"], example.correct) == (1, "tied up to rank 12", None)
 
 
 def test_without_texts_no_sentence_is_left(noisy_run):
@@ -1194,9 +1232,10 @@ def test_a_right_document_without_a_similarity_is_shown_all_the_same():
     corpus = corpus_of([asked(n, f"d{n}") for n in range(12)], 12)
     vectors = noisy(corpus) | {f"passage {n}.0": np.zeros(8) for n in range(3)}
     result = run([Table("t", vectors)], corpus)
-    missed = [e for e in result.examples if e.item in ("q0", "q1", "q2")]
+    missed = [e for e in result.examples if e.encoder == "t" and e.item in ("q0", "q1", "q2")]
     assert len(missed) == 3
-    assert all(set(e.values) == {"found"} for e in missed)
+    assert all("right" not in e.values and "found1" in e.values for e in missed)
+    assert all(e.correct is False and e.margin is None for e in missed)
 
 
 def test_a_result_is_valid_by_the_schema_and_reads_back(noisy_run):

@@ -77,7 +77,7 @@ def result() -> dict:
     """Assay the built-in corpora and return the result as JSON."""
     from embassay.store.results import to_bytes
 
-    return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", cache=None)))
+    return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", examples=20, cache=None)))
 
 
 def released_figures(label: str) -> dict[str, list[float | None]]:

@@ -21,6 +21,7 @@ from embassay.layout import (
     CountBars,
     Curves,
     EncoderTable,
+    ExampleColumn,
     Examples,
     GroupedBars,
     Histograms,
@@ -42,14 +43,13 @@ from embassay.reports.tables import (
     comparison_table,
     corpus_table,
     encoder_table,
-    example_tables,
     matrix_table,
     series_table,
     size_table,
     subset_table,
 )
 from embassay.reports.words import verdict, whole_run
-from embassay.result import Comparison, CorpusRecord, EncoderRecord, Example, Finding, Result, Row, Series, Verdict
+from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 from embassay.run.findings import Decision, findings_of
 from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
@@ -100,7 +100,7 @@ def test_every_script_that_runs_is_named_by_its_hash(evil_page):
     import base64
     import hashlib
 
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     for script in scripts:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
@@ -549,13 +549,6 @@ def test_a_matrix_on_the_page_is_an_accessible_table_with_shaded_cells():
     assert "td.shaded { background: rgb(0 90 143 / calc(" in page
 
 
-def test_an_example_of_an_encoder_without_a_value_is_laid_out_all_the_same():
-    texts = {"a": "heading", "b": "text"}
-    shown = [Example("d", "c", e, "1", "k", texts, values) for e, values in (("a", {"b": 0.5}), ("b", {}))]
-    (table,) = example_tables(scope_of(small(HEADLINES, examples=tuple(shown))), Examples("E", "k", "a", (("b", "B"),)))
-    assert [(cell.text, cell.strong) for cell in table.rows[0][2:]] == [("0.500", True), ("–", False)]
-
-
 def test_more_lines_than_colours_are_drawn_all_the_same():
     lines = [{"encoder": "a", "line": f"line {n}", "y": [0.1, 0.2, 0.3]} for n in range(20)]
     many = replace(CURVE, data={**CURVE.data, "lines": lines})
@@ -583,7 +576,7 @@ PARTS = (
     SizeTable("Sizes", (Column("x", "nothing"),)),
     SizeChart("Sizes", (Column("x", "nothing"),)),
     PointsChart("Points", "nothing"),
-    Examples("Examples", "nothing", "a", (("a", "label"),)),
+    Examples("Examples", "a", (("a", "label"),), (ExampleColumn("values", ("v",)),)),
 )
 
 
@@ -784,32 +777,6 @@ def test_a_series_table_writes_each_column_in_its_format():
     assert table.note == "Said. Source: somewhere."
 
 
-def example(encoder, **values):
-    texts = {"original": "o", "synonym": "s", "antonym": "n"}
-    return Example("d", "c", encoder, "7", "k", {k: t for k, t in texts.items() if k in {"original", *values}}, values)
-
-
-SHOWN = Examples("Shown", "k", "original", (("synonym", "a synonym"), ("antonym", "an antonym")))
-
-
-def test_the_highest_value_of_an_example_stands_out():
-    result = small(
-        HEADLINES, examples=(example("a", synonym=0.5, antonym=0.75), example("b", synonym=1.0, antonym=0.0))
-    )
-    (table,) = example_tables(scope_of(result), SHOWN)
-    assert (table.title, table.head) == ("o", ("candidate", "sentence", "a", "b"))
-    assert [[(cell.text, cell.strong) for cell in row] for row in table.rows] == [
-        [("a synonym", False), ("s", False), ("0.500", False), ("1.000", True)],
-        [("an antonym", False), ("n", False), ("0.750", True), ("0.000", False)],
-    ]
-
-
-def test_an_example_may_lack_an_edit():
-    result = small(HEADLINES, examples=(example("a", synonym=0.5),))
-    (table,) = example_tables(scope_of(result), SHOWN)
-    assert table.rows[0][2].text == "0.500"
-
-
 def test_the_page_of_minimal_pairs_without_antonyms_is_whole(tmp_path):
     samples = tuple(
         MinimalPairs(f"{n}", f"It is {n}", (("synonym", f"They lay {n}"), ("negation_main", f"It is not {n}")))
@@ -818,7 +785,7 @@ def test_the_page_of_minimal_pairs_without_antonyms_is_whole(tmp_path):
     corpus = Corpus("mine", "minimal_pairs", samples)
     result = assay(["hashing"], [corpus], ["minimal_pairs"], cache=None, baselines=False, resamples=20)
     assert len(result.examples) > 0
-    assert "Negations that all encoders put nearer" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Original by original" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 # --- hostile text in every diagnostic --------------------------------------------------------------------
@@ -880,7 +847,7 @@ def test_hostile_text_opens_and_closes_nothing(evil_pages):
     assert page.open == []
     kinds = page.attributes("script", "type")
     assert set(kinds) == {"application/json", None}
-    assert kinds.count(None) == 2, "the library and the page's own script"
+    assert kinds.count(None) == 3, "the library and the page's own two scripts"
 
 
 def test_hostile_text_is_read_as_it_was_in_headings_and_captions(evil_pages):
@@ -901,7 +868,7 @@ def test_hostile_text_is_read_as_it_was_in_the_charts(evil_pages):
     specs = [
         json.loads("".join(text))
         for tag, attrs, text in page.found
-        if (tag, attrs.get("type")) == ("script", "application/json")
+        if (tag, attrs.get("type"), attrs.get("class")) == ("script", "application/json", None)
     ]
     assert len(specs) == len(page.texts("figure")) > 10
     for spec in specs:

@@ -327,6 +327,7 @@ LAYOUT = Layout(
         Examples(
             "Pair by pair",
             "first",
+            prefix="first sentence",
             texts=(("second", "second sentence"), ("score", "human score")),
             columns=(
                 ExampleColumn("cosine", ("cosine",)),

@@ -58,7 +58,11 @@
   const margin = (item, encoder) => (item.outcomes[encoder] ? item.outcomes[encoder][1] : null);
 
   const option = (value, label) => make("option", { value }, label);
-  const labelled = (label, control) => make("label", { class: "control" }, make("span", {}, label), control);
+  let controlsMade = 0;
+  const labelled = (label, control) => {
+    control.id = `example-control-${(controlsMade += 1)}`;
+    return make("div", { class: "control" }, make("label", { for: control.id }, label), control);
+  };
 
   const browse = (root) => {
     const data = JSON.parse(root.querySelector("script").textContent);
@@ -100,6 +104,8 @@
       show.value = chosen;
     };
     fillFilters();
+    // What fails comes first.
+    if (decided && items.some(filters.a.keep)) show.value = "a";
 
     const controls = make("div", { class: "controls", role: "group", "aria-label": `Filter: ${data.title}` });
     controls.append(labelled("Search", search));
@@ -119,7 +125,7 @@
       const parts = [];
       if (right && column.several) parts.push(make("span", { class: "good" }, "✓ right: "));
       // What stands above, with the item, is not said again.
-      if (label && (column.several || !item.texts.some((above) => above.right === label))) parts.push(text(label));
+      if (label && (column.several || !column.passages || !item.texts.some((above) => above.right === label))) parts.push(text(label));
       if (value !== null) parts.push(make("span", { class: "value" }, (parts.length ? " " : "") + written(value, column.format)));
       if (isPassage && threshold !== null && value !== null && value < threshold) parts.push(make("span", { class: "soft" }, " below τ"));
       if (passage && !item.texts.some((above) => above.content === passage)) parts.push(text(passage, "q"));
@@ -131,29 +137,36 @@
       if (shown.length === 1 || !column.passages) return shown;
       return [shown[0], make("details", {}, make("summary", {}, `${shown.length - 1} more`), ...shown.slice(1))];
     };
-    const rowOf = (item, index) => {
+    // A column without a number or a name for any encoder is left out of this item's tables.
+    const columnsOf = (item) => columns.flatMap((column, place) =>
+      item.outcomes.some((outcome) => outcome && (!Array.isArray(outcome[2][place]) || outcome[2][place].length)) ? [place] : []);
+    const rowOf = (item, index, places) => {
       const { name, threshold } = encoders[index];
       const [right, distance, cells] = item.outcomes[index] || [null, null, columns.map(() => [])];
       const letter = [Number(first.value) === index && "A", Number(second.value) === index && encoders.length > 1 && "B"].filter(Boolean).join(", ");
       const head = make("th", { scope: "row", role: "rowheader" }, text(name));
-      if (letter && encoders.length > 2) head.append(make("span", { class: "letter" }, letter));
+      if (letter && encoders.length > 2) head.append(" ", make("span", { class: "letter" }, letter));
       if (threshold !== null) head.append(make("span", { class: "remark" }, `τ ${written(threshold)}`));
       const row = make("tr", { role: "row" }, head);
       if (decided) {
         const mark = make("span", { class: right === 1 ? "good" : right === 0 ? "bad" : "soft" }, right === null ? "–" : `${MARKS[right]} ${WORDS[right]}`);
         row.append(make("td", { role: "cell", "data-heading": "outcome" }, mark));
       }
-      columns.forEach((column, place) => row.append(make("td", { role: "cell", "data-heading": column.heading }, ...cellOf(item, column, cells[place], threshold))));
+      for (const place of places) {
+        const column = columns[place];
+        row.append(make("td", { role: "cell", "data-heading": column.heading }, ...cellOf(item, column, cells[place], threshold)));
+      }
       if (measured) row.append(make("td", { role: "cell", class: "value", "data-heading": "margin" }, written(distance)));
       return row;
     };
     const wide = new Set(columns.filter(({ several, passages }) => several && passages).map(({ heading }) => heading));
     const tableOf = (item, indices, label) => {
-      const headings = ["encoder", ...(decided ? ["outcome"] : []), ...columns.map(({ heading }) => heading), ...(measured ? ["margin"] : [])];
+      const places = columnsOf(item);
+      const headings = ["encoder", ...(decided ? ["outcome"] : []), ...places.map((place) => columns[place].heading), ...(measured ? ["margin"] : [])];
       const head = make("tr", { role: "row" }, ...headings.map((heading) => make("th", { scope: "col", role: "columnheader", ...(wide.has(heading) && { class: "wide" }) }, heading)));
       return make("table", { role: "table", "aria-label": label },
         make("thead", { role: "rowgroup" }, head),
-        make("tbody", { role: "rowgroup" }, ...indices.map((index) => rowOf(item, index))));
+        make("tbody", { role: "rowgroup" }, ...indices.map((index) => rowOf(item, index, places))));
     };
     const chipsOf = (item) => {
       const groups = [[0, "bad", "Missed by"], [1, "good", "right"]];
@@ -169,7 +182,8 @@
     };
     const cardOf = (item) => {
       const card = make("li", { class: "item" });
-      card.append(make("h4", {}, text(item.heading || item.id)));
+      const prefix = item.heading && data.prefix ? [make("span", { class: "soft" }, `${data.prefix}: `)] : [];
+      card.append(make("h4", {}, ...prefix, text(item.heading || item.id)));
       const about = [`id ${item.id}`, item.subset && `subset ${item.subset}`].filter(Boolean);
       card.append(make("p", { class: "about" }, text(about.join(" · "))));
       if (item.texts.length) {

@@ -101,17 +101,19 @@ def _items(scope: Scope) -> list[Item]:
 
 def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
+    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
-        strata = "by who misses them"
+        strata = []
+        if decided:
+            strata.append("by who misses them")
         if any(item.record.subset for item in items):
-            strata += " and by subset"
-        sentences = [
-            f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}, stratified "
-            f"{strata}: shares among them are not those of the corpus. A run with --examples all shows every item."
-        ]
+            strata.append("by subset")
+        drawn = f"{len(items):,} of {counted(corpus.items, 'item')}, drawn with seed {scope.result.seed}"
+        if strata:
+            drawn += f", stratified {' and '.join(strata)}: shares among them are not those of the corpus"
+        sentences = [f"{drawn}. A run with --examples all shows every item."]
     baselines = [scope.is_baseline(name) for name in scope.encoders]
-    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
     if decided and any(baselines) and not all(baselines):
         sentences.append("“Missed by all” does not count baselines that joined by themselves.")
     if not any(item.record.texts for item in items):
@@ -171,6 +173,7 @@ class _Writer:
             )
         return {
             "title": self.part.title,
+            "prefix": self.part.prefix,
             "encoders": encoders,
             "columns": columns,
             "texts": [label for _, label in self.part.texts],
@@ -242,7 +245,7 @@ def _labels(labels: Mapping[str, str], name: str) -> list[str]:
     """Return the labels of a name, which may be numbered: ``right`` or ``right1``, ``right2`` …"""
     if name in labels:
         return [labels[name]]
-    found = []
+    found: list[str] = []
     while f"{name}{len(found) + 1}" in labels:
         found.append(labels[f"{name}{len(found) + 1}"])
     return found

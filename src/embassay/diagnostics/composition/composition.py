@@ -126,7 +126,7 @@ BLOCK_OF_CRITERION = {
     "c5": "difference",
     "c6": "union",
 }
-BLOCK_LABELS = {"right": "difference, B − A"}
+BLOCK_LABELS = {"right": "difference, mirrored"}
 """What a block of samples is called, where that is not its name."""
 NEEDS_NORMS = ("c6:longer_a", "c6:longer_b", "c6:near_a", "c6:near_b")
 """The subsets about samples in which one norm is longer."""

@@ -240,7 +240,9 @@ def satisfied(view: OperatorView) -> Floats:
     """
     if view.operator == "union":
         claims = np.stack(list(planar_claims(view).values()))
-        return np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
+        # Every sample is in one case only; NaN there is kept.
+        of_case: Floats = np.where(claims == ABSENT, -np.inf, claims).max(axis=0)
+        return of_case
     criterion = CRITERION[view.operator]
     return at_zero(criterion, view.margins(criterion, "cosine"))[f"{criterion}:TT"]
 

@@ -298,6 +298,7 @@ LAYOUT = Layout(
         Examples(
             "Sample by sample",
             "a",
+            prefix="A",
             texts=(("b", "B"), ("overlap", "overlap"), ("difference", "difference A − B"), ("union", "union")),
             columns=(
                 ExampleColumn("A with the result", ("a",)),
@@ -307,7 +308,7 @@ LAYOUT = Layout(
             margin="the smaller margin of C1 or C3; unions have none",
             note="Cosines. Right: the overlap is nearer to A and to B than they are to each other (C1); the difference "
             "A − B is nearer to A than to B, and B is nearer to A than to the difference (C3); the union lies between "
-            "A and B, or near the longer of them (C6).",
+            "A and B, or near the longer of them (C6). In mirrored differences A and B are exchanged.",
         ),
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",

@@ -241,10 +241,11 @@ class Localization:
         for index in items.tolist():
             sample = corpus.samples[index]
             texts = corpus.shown(sample.id)
+            texts["right"] = texts.pop("others", "")
             outcomes = list[Example]()
             for view in views:
                 placed = str(view.predicted[index])
-                labels = {"right": sample.group, "placed": placed}
+                labels = {"placed": placed}
                 if placed != sample.group:
                     reference = f"{first_sentence[placed]}#0"
                     labels["first"] = reference

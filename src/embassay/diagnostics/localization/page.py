@@ -57,15 +57,16 @@ LAYOUT = Layout(
         Examples(
             "Sentence by sentence",
             "sentence",
-            texts=(("others", "its own group"),),
+            texts=(("right", "its own group"),),
             columns=(
                 ExampleColumn("placed in", ("placed",)),
-                ExampleColumn("first sentence of that group", ("first",), passages=True),
+                ExampleColumn("first sentence there", ("first",), passages=True),
                 ExampleColumn("cosine with its own group", ("right",)),
             ),
             margin="the cosine with the mean of its own group less that with the nearest other group",
-            note="The cosine with the mean of each group's vectors, without the sentence itself. The classifier "
-            "weights directions differently, so the nearer group need not be the predicted one.",
+            note="Right: the classifier places the sentence in its own group. Beside a group stands the cosine with "
+            "the mean of its vectors, without the sentence itself. The classifier weights directions differently, so "
+            "the nearer group need not be the predicted one.",
         ),
         SeriesTable("Published accuracies and yours", "published_beside"),
         SeriesTable("Published figures measured again", "published_and_measured"),

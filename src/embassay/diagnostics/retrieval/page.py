@@ -81,7 +81,9 @@ def page(k: int, psi: int = 5) -> Layout:
                 columns=(
                     ExampleColumn("rank of right document", ("rank", "ties"), "count"),
                     ExampleColumn("its similarity", ("right",), passages=True),
-                    ExampleColumn("found", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True),
+                    ExampleColumn(
+                        "found first", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True
+                    ),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
                 threshold=Column("τ", "tau", "recommended", "number"),

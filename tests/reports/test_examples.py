@@ -1,0 +1,196 @@
+"""The data of the example browser: complete, interned, harmless; what is said about the sample and the licence."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from embassay.api import assay
+from embassay.layout import Column, EncoderTable, ExampleColumn, Examples, Layout
+from embassay.reports.examples import browser, shown_text
+from embassay.reports.page import render
+from embassay.reports.tables import Scope
+from embassay.result import CorpusRecord, EncoderRecord, Example, Result, Row, Verdict
+
+ACCURACY = Column("accuracy", "accuracy")
+PART = Examples(
+    "One by one",
+    "question",
+    texts=(("right", "right document"),),
+    columns=(
+        ExampleColumn("rank", ("rank",), "count"),
+        ExampleColumn("takes", ("chosen",)),
+        ExampleColumn("found", ("found1", "found2"), passages=True),
+    ),
+    margin="right less wrong",
+    threshold=Column("τ", "tau"),
+    note="A note.",
+)
+LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source")
+
+
+def row(encoder, quantity, value):
+    return Row("d", "c", encoder, "all", "m", "", quantity, value, None, None, 9, 9, 0, None, "s", "none")
+
+
+def item(name, **changes):
+    texts = {"question": f"Question {name}?", "right": "The right text.", "x#0": "A passage.", "y#1": "Another."}
+    return replace(Example("d", "c", "", name, "item", texts, {}, labels={"right1": "x", "right2": "z"}), **changes)
+
+
+def outcome(name, encoder, correct=False, margin=-0.12345, **changes):
+    values = {"rank": 3.0, "found1": 0.51234, "found2": 0.25}
+    labels = {"found1": "y#1", "found2": "x#0", "chosen": "a"}
+    return replace(
+        Example("d", "c", encoder, name, "outcome", {}, values, "", labels, correct, margin),
+        **changes,
+    )
+
+
+def result_of(examples, items=2, licence="CC0", passages=3, baselines=("tfidf",)):
+    encoders = ("a", "tfidf")
+    return Result(
+        7,
+        100,
+        encoders=tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in encoders),
+        corpora=(CorpusRecord("c", "retrieval", "f", items, 2, 2.0, 0, 9, licence, "", False, 2, passages),),
+        rows=tuple(row(n, q, v) for n in encoders for q, v in (("accuracy", 0.5), ("tau", 0.4))),
+        examples=tuple(examples),
+        verdicts=(Verdict("d", "c", "accuracy", items, 2),),
+    )
+
+
+def made(result, part=PART):
+    return browser(Scope(result, "d", "c", ACCURACY), part)
+
+
+TWO = [e for n in "12" for e in (item(n), outcome(n, "a"), outcome(n, "tfidf", correct=None, margin=None))]
+
+
+def test_every_text_stands_once_and_is_referred_to_by_number():
+    data = made(result_of(TWO)).data
+    assert len(set(data["strings"])) == len(data["strings"])
+    assert data["encoders"] == [
+        {"name": "a", "baseline": False, "threshold": 0.4},
+        {"name": "tfidf", "baseline": True, "threshold": 0.4},
+    ]
+    name, subset, heading, texts, outcomes = data["items"][0]
+    string = data["strings"]
+    assert [string[name], string[subset], string[heading]] == ["1", "", "Question 1?"]
+    assert [(place, string[text], string[right]) for place, text, right in texts] == [(0, "The right text.", "x, z")]
+    correct, margin, (rank, takes, found) = outcomes[0]
+    assert (correct, margin, rank) == (0, -0.123, 3.0)
+    assert [(value, string[label]) for value, label in takes] == [(None, "a")]
+    passages = [[value, *map(string.__getitem__, data["passages"][place]), *right] for value, place, *right in found]
+    assert passages == [[0.512, "y, passage 2", "Another."], [0.25, "x, passage 1", "A passage.", 1]]
+    assert outcomes[1][:2] == [None, None]
+
+
+def test_a_document_of_one_passage_is_named_alone():
+    data = made(result_of(TWO, passages=2)).data
+    assert {"x", "y"} <= set(data["strings"])
+    assert not [text for text in data["strings"] if "passage 1" in text]
+
+
+def test_what_is_missing_is_left_out():
+    bare = item("1", texts={}, labels={})
+    nothing = outcome("1", "a", values={}, labels={}, correct=None, margin=None)
+    data = made(result_of([bare, nothing], items=1)).data
+    ((_, _, heading, texts, (of_a, of_tfidf)),) = data["items"]
+    assert (data["strings"][heading], texts, of_a, of_tfidf) == ("", [], [None, None, [[], [], []]], None)
+    assert made(result_of([])) is None
+
+
+def test_the_statement_says_how_many_and_how_they_were_drawn():
+    assert made(result_of(TWO)).statement.startswith("All 2 items. ")
+    sample = made(result_of(TWO, items=3152)).statement
+    assert sample.startswith("2 of 3,152 items, drawn with seed 7, stratified by who misses them: ")
+    parts = [replace(e, subset="s") for e in TWO]
+    assert "by who misses them and by subset" in made(result_of(parts, items=3152)).statement
+    assert "does not count baselines" in sample
+    assert "does not count baselines" not in made(result_of(TWO, baselines=())).statement
+    without = made(result_of([replace(e, texts={}) for e in TWO]))
+    assert without.statement.endswith("The texts are left out.")
+
+
+def test_the_note_says_what_the_margin_is_where_there_is_one():
+    assert made(result_of(TWO)).note == "A note. Margin: right less wrong."
+    without = [replace(e, margin=None) for e in TWO]
+    assert made(result_of(without)).note == "A note."
+
+
+@pytest.mark.parametrize("licence", ["CC-BY-4.0", "CC BY 4.0", "CC0", "cc-by-sa-3.0", "MIT", "Apache-2.0"])
+def test_a_free_licence_needs_no_word(licence):
+    assert made(result_of(TWO, licence=licence)).licence == ""
+
+
+@pytest.mark.parametrize(
+    "licence", ["unknown", "", "MSR-SSLA (non-commercial)", "CC-BY-NC-SA-3.0", "CC BY-ND 4.0", "mine"]
+)
+def test_another_licence_is_named_where_the_texts_are_shown(licence):
+    note = made(result_of(TWO, licence=licence)).licence
+    assert "check it before you share this page. A run with --no-texts leaves them out." in note
+    assert ("is not known" in note) == (licence in ("", "unknown"))
+    assert made(result_of([replace(e, texts={}) for e in TWO], licence=licence)).licence == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("two\nlines\tand\u00a0spaces ", "two lines and spaces"),
+        ("a\u202eb\u2066c\u2069", "a\\u202eb\\u2066c\\u2069"),
+        ("null\x00 bell\x07 escape\x1b[31m", "null\\x00 bell\\x07 escape\\x1b[31m"),
+        ("\u200fmark \ufeff \u200b", "\\u200fmark \\ufeff \\u200b"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("half \ud800", "half \\ud800"),
+    ],
+)
+def test_control_characters_and_changes_of_direction_are_visible(text, shown):
+    assert shown_text(text) == shown
+
+
+def test_hostile_texts_close_no_element_and_start_none():
+    evil = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>&lt;"
+    examples = [
+        item(
+            "1",
+            item=evil,
+            subset=evil,
+            texts={"question": evil, "right": evil, f"{evil}#0": evil},
+            labels={"right1": evil},
+        ),
+        outcome("1", "a", item=evil, labels={"found1": f"{evil}#0", "chosen": evil}),
+    ]
+    page = render(result_of(examples, licence=evil), {"d": LAYOUT})
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    body = page.split('<script class="data" type="application/json">')[1].split("</script>")[0]
+    assert evil in json.loads(body)["strings"]
+    assert not set("<>&") & set(body)
+
+
+def test_a_page_without_scripts_has_the_first_items():
+    many = [e for n in range(9) for e in (item(str(n)), outcome(str(n), "a", correct=n % 2 == 0))]
+    page = render(result_of(many, items=9), {"d": LAYOUT})
+    table = page.split('<div class="static">')[1].split("</table>")[0]
+    assert [f"Question {n}?" in table for n in range(6)] == [True] * 5 + [False]
+    assert table.count(">right<") == 3 and table.count(">wrong<") == 2
+
+
+def test_the_page_stays_small_with_ten_encoders():
+    encoders = ["bow", "hashing", *(f"h{d}=hashing,dim={d}" for d in (16, 32, 48, 64, 96))]
+    result = assay(encoders, cache=None, resamples=20)
+    assert len(result.encoders) == 10
+    total = 0
+    for verdict in result.verdicts:
+        from embassay.run.pages import layouts
+
+        layout = layouts(result)[verdict.diagnostic]
+        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
+        for part in layout.parts:
+            if isinstance(part, Examples):
+                data = browser(scope, part).data
+                assert len(data["items"]) <= 100
+                total += len(json.dumps(data, separators=(",", ":")))
+    assert 100_000 < total < 600_000

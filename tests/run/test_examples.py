@@ -1,0 +1,150 @@
+"""The sample of items: stratified, drawn by the seed, the same for all encoders, bounded; no texts if asked."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from embassay.api import assay
+from embassay.diagnostics.base import Outcomes
+from embassay.errors import SpecError
+from embassay.run.examples import group_by_misses, in_turn, sample_items
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
+from embassay.run.session import carry_out
+
+NAN = float("nan")
+BUILT_IN = ["opposites", "edits", "vignettes", "paraphrases", "handbook"]
+
+
+def outcomes(*correct, subset=None):
+    correct = np.array(correct, dtype=np.float64)
+    return Outcomes(np.array(subset or [""] * correct.shape[1]), correct)
+
+
+def test_items_are_grouped_by_who_misses_them():
+    correct = np.array([[0, 0, 1, NAN, 0.5, 0], [0, 1, 1, NAN, 0.5, NAN]])
+    assert group_by_misses(correct) == ["all", "some", "none", "undecided", "undecided", "some"]
+
+
+def test_lists_take_turns():
+    assert in_turn([[1, 2, 3], [], [4], [5, 6]]) == [1, 4, 5, 2, 6, 3]
+    assert in_turn([]) == []
+
+
+def test_the_few_that_are_missed_are_all_in_the_sample():
+    correct = np.ones(1000)
+    correct[::100] = 0
+    chosen = sample_items(outcomes(correct), 40, 0, "c")
+    assert len(chosen) == 40
+    assert set(range(0, 1000, 100)) <= set(chosen.tolist())
+
+
+def test_every_subset_is_in_the_sample():
+    subset = ["common"] * 990 + ["rare"] * 10
+    chosen = sample_items(outcomes([0] * 1000, subset=subset), 30, 0, "c")
+    assert Counter(subset[item] for item in chosen) == {"common": 20, "rare": 10}
+
+
+def test_the_seed_decides_which_items():
+    of = outcomes(np.tile([0, 1], 500))
+    first = sample_items(of, 50, 0, "c")
+    assert first.tolist() == sample_items(of, 50, 0, "c").tolist()
+    assert first.tolist() != sample_items(of, 50, 1, "c").tolist()
+    assert first.tolist() != sample_items(of, 50, 0, "d").tolist()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from([0, 1, 0.5, NAN])), min_size=1, max_size=60),
+    st.none() | st.integers(0, 80),
+)
+def test_a_sample_is_bounded_ascending_and_balanced(items, most):
+    subset, correct = zip(*items, strict=True)
+    chosen = sample_items(outcomes(correct, subset=list(subset)), most, 3, "c")
+    assert len(chosen) == min(len(items), len(items) if most is None else most)
+    assert (np.diff(chosen) > 0).all()
+    # A group has fewer places than another one only if all of it is in the sample.
+    group = np.array(group_by_misses(np.array([correct])))
+    size, taken = Counter(group.tolist()), Counter(group[chosen].tolist())
+    for name in size:
+        assert taken[name] == size[name] or taken[name] >= max(taken.values()) - 1
+
+
+@pytest.fixture(scope="module")
+def result():
+    return assay(["bow", "hashing"], BUILT_IN, cache=None, resamples=20, examples=12)
+
+
+def test_all_encoders_show_the_same_bounded_sample(result):
+    of_task = {}
+    for example in result.examples:
+        of_task.setdefault((example.diagnostic, example.corpus), []).append(example)
+    assert {diagnostic for diagnostic, _ in of_task} == {
+        "negated_antonyms",
+        "minimal_pairs",
+        "composition",
+        "localization",
+        "retrieval",
+    }
+    for (diagnostic, _), examples in of_task.items():
+        encoders = {e.encoder for e in examples} - {""}
+        assert encoders == {"bow", "hashing", "tfidf", "random"} | ({"bm25"} if diagnostic == "retrieval" else set())
+        items = [e.item for e in examples if e.kind == "item"]
+        assert len(items) == len(set(items)) == 12
+        for encoder in encoders:
+            assert [e.item for e in examples if e.encoder == encoder] == items
+
+
+def test_the_texts_of_an_item_stand_once_in_the_result(result):
+    assert all(e.texts == {} for e in result.examples if e.kind == "outcome")
+    assert all(e.texts for e in result.examples if e.kind == "item")
+
+
+@pytest.mark.parametrize(("examples", "number"), [(0, 0), (5, 5), ("all", 280)])
+def test_how_many_is_asked_for(examples, number):
+    shown = assay(["bow"], ["opposites"], ["negated_antonyms"], cache=None, resamples=20, examples=examples)
+    assert len({e.item for e in shown.examples}) == number
+
+
+@pytest.mark.parametrize("examples", [-1, True, "none", 2.5])
+def test_other_numbers_are_refused(examples):
+    with pytest.raises(SpecError, match="examples must be 'all' or a whole number of 0 or more"):
+        RunRequest(examples=examples)
+
+
+def test_pairs_have_ranks_and_no_pair_is_right_or_wrong(tmp_path):
+    rows = [f"genre\tfile\tyear\t{n}\t{n % 6}\tThe lamp {n} is on.\tLamp {n * n} shines." for n in range(30)]
+    (tmp_path / "pairs.tsv").write_text("\n".join(rows), encoding="utf-8")
+    shown = assay(["bow"], [str(tmp_path / "pairs.tsv")], ["similarity"], cache=None, resamples=20).examples
+    of_bow = [e for e in shown if e.encoder == "bow"]
+    assert len(of_bow) == 30
+    human = np.array([e.values["human"] for e in of_bow])
+    rank = np.array([(np.sum(human < h) + np.sum(human <= h)) / 60 for h in human])
+    assert [e.values["human_rank"] for e in of_bow] == pytest.approx(rank.tolist())
+    assert {e.correct for e in of_bow} == {None}
+    for e in of_bow:
+        assert e.margin == pytest.approx(-abs(e.values["cosine_rank"] - e.values["human_rank"]))
+
+
+def test_without_texts_no_file_of_the_run_has_a_text(tmp_path):
+    request = RunRequest(["bow"], BUILT_IN, out=tmp_path / "RUN", resamples=20, texts=False, quiet=True)
+    carry_out(request)
+    sentences = {text for corpus in prepare(request).corpora for _, text in corpus.texts()}
+    assert len(sentences) > 1000
+    examples = json.loads((tmp_path / "RUN" / "result.json").read_text(encoding="utf-8"))["examples"]
+    assert len(examples) > 100
+    assert all(example["texts"] == {} for example in examples)
+    written = [file for file in (tmp_path / "RUN").rglob("*") if file.is_file()]
+    assert {"result.json", "report.html", "run.json"} < {file.name for file in written}
+    for file in written:
+        contents = [file.read_text(encoding="utf-8", errors="ignore")]
+        if file.suffix == ".npz":
+            with np.load(file, allow_pickle=False) as arrays:
+                contents = [
+                    "\n".join(map(str, arrays[name].ravel())) for name in arrays if arrays[name].dtype.kind == "U"
+                ]
+        for content in contents:
+            assert not [sentence for sentence in sentences if sentence in content or json.dumps(sentence) in content]
