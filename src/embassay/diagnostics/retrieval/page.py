@@ -36,6 +36,7 @@ def layout(result: Result) -> Layout:
 def page(k: int, psi: int = 5) -> Layout:
     """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``."""
     success = Column(f"Success@{k}", f"Success@{k}")
+    found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     metrics = [Column(n, n) for n in dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))]
     means = [Column(n, n, format="number") for n in ("RR", "AP", "nDCG@10")]
     return Layout(
@@ -73,7 +74,7 @@ def page(k: int, psi: int = 5) -> Layout:
                 columns=(
                     ExampleColumn("rank of right document", ("rank", "ties"), "count"),
                     ExampleColumn("its similarity", ("right",), passages=True),
-                    ExampleColumn("found", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True),
+                    ExampleColumn("found first", found, passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
                 threshold=Column("τ", "tau", "recommended", "number"),
