@@ -46,6 +46,7 @@ def page(k: int, psi: int = 5) -> Layout:
     names_of_shares = dict.fromkeys(("Success@1", f"Success@{k}", "Success@10", f"R@{k}"))
     shares = [Column(name, name) for name in names_of_shares]
     means = [Column(name, name, format="number") for name in ("RR", "AP", "nDCG@10")]
+    found = tuple(f"found{place}" for place in range(1, min(k, FOUND) + 1))
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
@@ -81,9 +82,7 @@ def page(k: int, psi: int = 5) -> Layout:
                 columns=(
                     ExampleColumn("rank of right document", ("rank", "ties"), "count"),
                     ExampleColumn("its similarity", ("right",), passages=True),
-                    ExampleColumn(
-                        "found first", tuple(f"found{n}" for n in range(1, min(k, FOUND) + 1)), passages=True
-                    ),
+                    ExampleColumn("found first", found, passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
                 threshold=Column("τ", "tau", "recommended", "number"),
