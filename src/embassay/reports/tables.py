@@ -66,7 +66,7 @@ class Table:
     signatures: tuple[str, ...] = ()
     folded: bool = False
 
-    @property
+    @cached_property
     def numeric(self) -> tuple[bool, ...]:
         """Whether each column holds numbers only and is aligned right; False for all columns if there are no rows."""
         if not self.rows:
@@ -365,6 +365,20 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         signatures=signatures,
         folded=part.folded,
     )
+
+
+def with_common_remarks(table: Table) -> Table:
+    """Return a table in which a remark on all numbers of a line stands once, beside the name of the line."""
+    rows = []
+    for row in table.rows:
+        numbers = [cell for cell in row[1:] if cell.remark or cell.interval]
+        remarks = {cell.remark for cell in numbers}
+        if len(numbers) > 1 and len(remarks) == 1 and not row[0].remark:
+            first = replace(row[0], remark=numbers[0].remark)
+            rows.append((first, *(replace(cell, remark="") for cell in row[1:])))
+        else:
+            rows.append(row)
+    return replace(table, rows=tuple(rows))
 
 
 def _joined(*sentences: str) -> str:

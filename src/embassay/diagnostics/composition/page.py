@@ -165,17 +165,6 @@ LAYOUT = Layout(
             )
             for criterion in ("c1", "c3")
         ),
-        *(
-            EncoderTable(
-                f"{criterion.upper()} averaged over the grid of tolerances",
-                (*_cells(criterion, "grid"), Column("TT, null", "share", f"{criterion}:TT", condition="null:grid")),
-                note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
-                " which encoders are compared; the signature names the ends of the grid.",
-                measures=MEASURES,
-                folded=True,
-            )
-            for criterion in ("c1", "c3")
-        ),
         EncoderTable(
             "C4: is e(A) − e(B) nearer to the difference?",
             (
@@ -208,12 +197,6 @@ LAYOUT = Layout(
             " to the "
             "plane.",
         ),
-        Histograms(
-            "Angles of the overlap's projection",
-            "angles_overlap",
-            note="The paper's figure 4: a projection between A and B has both angles below 1, and their sum is 1.",
-        ),
-        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figure 6."),
         Curves(
             "How near to A the difference falls",
             "within",
@@ -231,7 +214,6 @@ LAYOUT = Layout(
             ),
             note="Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
         ),
-        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
         Histograms("Position of the union's projection", "positions_union", folded=True),
         EncoderTable(
             "Mean margins",
@@ -265,15 +247,6 @@ LAYOUT = Layout(
             ),
             note="Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
         ),
-        CountBars(
-            "How often each rating was given",
-            "ratings",
-            "rating",
-            "share of ratings",
-            "operator",
-            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
-        ),
-        SeriesTable("Ratings given", "ratings", folded=True),
         Examples(
             "Overlaps that fail C1 for all encoders",
             "c1 fails",
@@ -283,4 +256,33 @@ LAYOUT = Layout(
         ),
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
+    paper=(
+        *(
+            EncoderTable(
+                f"{criterion.upper()} averaged over the grid of tolerances",
+                (*_cells(criterion, "grid"), Column("TT, null", "share", f"{criterion}:TT", condition="null:grid")),
+                note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
+                " which encoders are compared; the signature names the ends of the grid.",
+                measures=MEASURES,
+                folded=True,
+            )
+            for criterion in ("c1", "c3")
+        ),
+        Histograms(
+            "Angles of the overlap's projection",
+            "angles_overlap",
+            note="The paper's figure 4: a projection between A and B has both angles below 1, and their sum is 1.",
+        ),
+        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figure 6."),
+        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings", folded=True),
+    ),
 )

@@ -17,6 +17,7 @@ from embassay.layout import (
     Layout,
     SeriesTable,
     SubsetTable,
+    ThresholdCurves,
 )
 from embassay.result import Result
 
@@ -47,6 +48,8 @@ def page(k: int, psi: int = 5) -> Layout:
                 note="Paired on the same questions; p by flipping the signs of whole units, with Holm's correction "
                 "within each question.",
             ),
+            *_meaning(k),
+            *_thresholds(),
             EncoderTable(
                 "Ranking metrics",
                 (*metrics, *means),
@@ -59,8 +62,6 @@ def page(k: int, psi: int = 5) -> Layout:
                 note=f"{EXAM} The range is that of a single test of 100 questions, about √(questions/100) times as "
                 "wide as the interval of Success@k.",
             ),
-            *_meaning(k, psi),
-            *_thresholds(k),
             *_transforms(success),
             *_across(),
             Examples(
@@ -71,6 +72,12 @@ def page(k: int, psi: int = 5) -> Layout:
                 each=("found",),
                 note="The similarity of the right document, and of what was found first instead.",
             ),
+        ),
+        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
+        "Domain",
+        paper=(
+            *_overlap(psi),
+            *_paper_thresholds(k),
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4)",
                 "published",
@@ -101,8 +108,6 @@ def page(k: int, psi: int = 5) -> Layout:
                 folded=True,
             ),
         ),
-        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
-        "Domain",
     )
 
 
@@ -121,7 +126,7 @@ def _headline(k: int, success: Column) -> EncoderTable:
     )
 
 
-def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
+def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
@@ -137,6 +142,12 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
             "similarity of 0.6 means something different for each encoder.",
             folded=True,
         ),
+    )
+
+
+def _overlap(psi: int) -> tuple[EncoderTable | Curves, ...]:
+    """Return COE and ROE, which the paper reads off at the percentile ``psi``."""
+    return (
         EncoderTable(
             "Overlap of distributions",
             (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
@@ -164,18 +175,32 @@ def _tables(k: int) -> tuple[SubsetTable, ...]:
     )
 
 
-def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
-    chosen: tuple[tuple[str, str, Format], ...] = (
-        ("τ", "tau", "number"),
-        ("success at τ", "accuracy_at_tau", "percent"),
-        ("kept", "kept", "percent"),
-    )
+CHOSEN: tuple[tuple[str, str, Format], ...] = (
+    ("τ", "tau", "number"),
+    ("success at τ", "accuracy_at_tau", "percent"),
+    ("kept", "kept", "percent"),
+)
+"""What is shown of a threshold."""
+
+
+def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
     recommended: tuple[tuple[str, str, Format], ...] = (
-        *chosen,
+        *CHOSEN,
         ("limit of the loss", "loss_limit", "percent"),
         ("unanswerable questions that find nothing", "unanswerable_dropped", "percent"),
     )
     return (
+        ThresholdCurves(
+            "What a threshold on the similarity does",
+            "tau",
+            "pooled:",
+            (
+                ("accuracy_at_tau", "questions whose right document is found"),
+                ("kept", "retrieved documents that are kept"),
+                ("unanswerable_dropped", "unanswerable questions that find nothing"),
+            ),
+            note="Documents that are less similar than the threshold are dropped.",
+        ),
         EncoderTable(
             "A recommended threshold, and what it does",
             tuple(
@@ -188,12 +213,17 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
             " more, the loss averaged over many such samples of questions is no more than allowed; the limit is its "
             "upper bound.",
         ),
+    )
+
+
+def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
+    return (
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
             tuple(
                 Column(f"{heading}, {definition}", quantity, f"{definition}:paper", style)
                 for definition in ("minima", "pooled")
-                for heading, quantity, style in (("ψ", "psi", "count"), *chosen)
+                for heading, quantity, style in (("ψ", "psi", "count"), *CHOSEN)
             ),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
             "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ.",
