@@ -354,7 +354,12 @@ def cost_chart(title: str, cost: str, values: Sequence[dict[str, Any]], style: F
     axis_format, fine_format = _formats(style)
     colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
     base = alt.Chart(alt.Data(values=list(values))).encode(
-        x=alt.X("cost:Q", title=cost, scale=alt.Scale(type="log", padding=40), axis=alt.Axis(format="~s")),
+        x=alt.X(
+            "cost:Q",
+            title=cost,
+            scale=alt.Scale(type="log", nice=False, padding=40),
+            axis=alt.Axis(format=",.4~g", tickCount=5),
+        ),
         tooltip=[
             alt.Tooltip("encoder:N"),
             alt.Tooltip("cost:Q", title=cost, format=",.4~r"),

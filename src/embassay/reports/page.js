@@ -105,7 +105,7 @@
   const textOf = (cell) => {
     if (!cell) return "";
     const copy = cell.cloneNode(true);
-    for (const extra of all("i, small, .mark", copy)) extra.remove();
+    for (const extra of all("i, small, sup, .mark", copy)) extra.remove();
     return copy.textContent.trim();
   };
   const numberOf = (text) => {
@@ -138,8 +138,10 @@
     const rows = [...table.tBodies[0].rows].map((row) => [...row.cells]);
     const heads = [...table.tHead.rows[0].cells];
     const limits = heads.map((_, place) => rows.some((row) => row[place]?.querySelector("i")));
-    const remarks = rows.some((row) => row.some((cell) => cell.querySelector("small")));
-    const plain = (text) => { const ascii = text.replace(/−/g, "-"); return /^[+-]?[\d,]+(\.\d+)?%?$/.test(ascii) ? ascii.replace(/,/g, "") : text; };
+    const footnotes = all("li", table.closest(".scroll").parentElement.querySelector(".footnotes") ?? table).map((note) => note.textContent);
+    const remarksOf = (cell) => [...all("small", cell).map((small) => small.textContent), ...all("sup", cell).map((sup) => footnotes[sup.textContent - 1])];
+    const remarks = rows.some((row) => row.some((cell) => cell.querySelector("small, sup")));
+    const plain = (text) => { const ascii = text.replace(/−/g, "-").replace(/ points$/, ""); return /^[+-]?[\d,]+(\.\d+)?%?$/.test(ascii) ? ascii.replace(/,/g, "") : text; };
     const lines = [heads.flatMap((head, place) => limits[place] ? [textOf(head), `${textOf(head)}, low`, `${textOf(head)}, high`] : [textOf(head)])];
     if (remarks) lines[0].push("remarks");
     for (const row of rows) {
@@ -148,7 +150,7 @@
         const [low = "", high = ""] = (cell.querySelector("i")?.textContent ?? "").replace(/[[\]]/g, "").split(", ");
         return [textOf(cell), low, high].map(plain);
       });
-      if (remarks) line.push([...new Set(row.flatMap((cell) => all("small", cell).map((small) => small.textContent)))].join("; "));
+      if (remarks) line.push([...new Set(row.flatMap(remarksOf))].join("; "));
       lines.push(line);
     }
     return lines.map((line) => line.map(quoted).join(",")).join("\r\n");

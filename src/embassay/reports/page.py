@@ -351,7 +351,7 @@ def _block(scope: Scope, part: Part, name: str) -> Block | None:
         return Block(name, "examples", part.title, part.note, examples=examples) if examples else None
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
-        return Block(name, "table", part.title, table.note, tables.with_common_remarks(table)) if table else None
+        return Block(name, "table", part.title, table.note, tables.with_footnotes(table)) if table else None
     pictures = tuple((caption, _embedded(spec)) for caption, spec in _pictures(scope, part))
     return Block(name, "charts", part.title, getattr(part, "note", ""), charts=pictures) if pictures else None
 

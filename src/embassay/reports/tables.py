@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -46,6 +47,8 @@ class Cell:
         Whether the cell is printed in bold.
     shade
         The darkness of the background, from 0 to 1; None for no shade.
+    footnote
+        The number of a remark below the table; 0 for none.
     """
 
     text: str
@@ -53,6 +56,7 @@ class Cell:
     remark: str = ""
     strong: bool = False
     shade: float | None = None
+    footnote: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Table:
     note: str = ""
     signatures: tuple[str, ...] = ()
     folded: bool = False
+    footnotes: tuple[str, ...] = ()
 
     @cached_property
     def numeric(self) -> tuple[bool, ...]:
@@ -367,18 +372,20 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     )
 
 
-def with_common_remarks(table: Table) -> Table:
-    """Return a table in which a remark on all numbers of a line stands once, beside the name of the line."""
+def with_footnotes(table: Table) -> Table:
+    """Return a table whose repeated remarks stand below it, each once; a number refers to them."""
+    counts = Counter(cell.remark for row in table.rows for cell in row if cell.remark not in ("", BASELINE))
+    footnotes = tuple(remark for remark, count in counts.items() if count > 1)
+    numbers = {remark: place for place, remark in enumerate(footnotes, 1)}
     rows = []
     for row in table.rows:
-        numbers = [cell for cell in row[1:] if cell.remark or cell.interval]
-        remarks = {cell.remark for cell in numbers}
-        if len(numbers) > 1 and len(remarks) == 1 and not row[0].remark:
-            first = replace(row[0], remark=numbers[0].remark)
-            rows.append((first, *(replace(cell, remark="") for cell in row[1:])))
-        else:
-            rows.append(row)
-    return replace(table, rows=tuple(rows))
+        cells = []
+        for cell in row:
+            if cell.remark in numbers:
+                cell = replace(cell, remark="", footnote=numbers[cell.remark])
+            cells.append(cell)
+        rows.append(tuple(cells))
+    return replace(table, rows=tuple(rows), footnotes=footnotes)
 
 
 def _joined(*sentences: str) -> str:
@@ -520,9 +527,9 @@ def _formatted(value: Any, style: str) -> Cell:
         case "count":
             text = f"{value:,}"
         case "number":
-            text = f"{value:.2f}"
+            text = f"{value:.2f}".replace("-", "−")
         case "decimal":
-            text = f"{value:.1f}"
+            text = f"{value:.1f}".replace("-", "−")
         case _:
             text = str(value)
     return Cell(text)
