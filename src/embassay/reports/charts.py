@@ -280,7 +280,7 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
         # Each round of colours has a pattern of its own.
         rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(scope.encoders))]
         round_scale = alt.Scale(domain=list(scope.encoders), range=rounds)
-        dashes = alt.StrokeDash("encoder:N", sort=list(scope.encoders), scale=round_scale, legend=None)
+        dashes = alt.StrokeDash("encoder:N", sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend(alt))
     field = "encoder" if by_encoder else "line"
     # A click on the legend shows one of many lines alone.
     highlighted = alt.selection_point(fields=[field], bind="legend")
@@ -310,7 +310,9 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     import altair as alt
 
     labels = dict(part.parts)
-    colours = _colours(alt, "line:N", list(labels.values()), LINES, alt.Legend(orient="bottom", labelLimit=400))
+    legend = alt.Legend(orient="bottom", title=None, direction="vertical", labelLimit=400)
+    colours = _colours(alt, "line:N", list(labels.values()), LINES, legend)
+    dashes = alt.StrokeDash("line:N", sort=list(labels.values()), legend=legend)
     for encoder in _encoders_with_chart(scope):
         rows = [row for row in scope.rows if row.encoder == encoder and row.subset.startswith(part.prefix)]
         thresholds = {row.subset: row.value for row in rows if row.quantity == part.threshold}
@@ -328,7 +330,7 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
                 x=alt.X("x:Q", title="similarity", scale=alt.Scale(nice=False, zero=False)),
                 y=alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
                 color=colours,
-                strokeDash=alt.StrokeDash("line:N", sort=list(labels.values()), legend=None),
+                strokeDash=dashes,
                 tooltip=["line:N", alt.Tooltip("x:Q", format=".3f"), alt.Tooltip("y:Q", format=".1%")],
             )
         )
@@ -476,8 +478,11 @@ def _shaded(colour: str, shade: float) -> str:
 
 
 def _by_encoder(alt: Any, scope: Scope) -> Any:
-    legend = alt.Legend(orient="bottom", columns=4, labelLimit=250)
-    return _colours(alt, "encoder:N", list(scope.encoders), LINES, legend)
+    return _colours(alt, "encoder:N", list(scope.encoders), LINES, _encoder_legend(alt))
+
+
+def _encoder_legend(alt: Any) -> Any:
+    return alt.Legend(orient="bottom", title=None, columns=4, labelLimit=250, symbolLimit=0)
 
 
 def _colours(alt: Any, field: str, names: list[str], colours: Sequence[str], legend: Any) -> Any:

@@ -54,7 +54,7 @@
     if (narrow) {
       for (const part of [spec, ...(spec.layer ?? [])]) {
         if (part.encoding?.y?.axis?.labelLimit) part.encoding.y.axis.labelLimit = 90;
-        if (part.encoding?.color?.legend?.columns) part.encoding.color.legend.columns = 2;
+        for (const channel of ["color", "strokeDash"]) if (part.encoding?.[channel]?.legend?.columns) part.encoding[channel].legend.columns = 2;
       }
     }
     return unpack(spec);
