@@ -113,6 +113,15 @@ def test_cells_of_the_scorecard_link_to_their_evidence():
     assert 'id="model-c"' in page
 
 
+def test_a_reader_s_questions_lead_to_their_answers():
+    finding = Finding("high", "c errs.", "Errors", "d", "mine", "c", link="#d-mine")
+    page = render(result_of(findings=(finding,)), LAYOUTS)
+    answers = page.split('<dl class="answers">')[1].split("</dl>")[0]
+    assert '<dt>Which encoder?</dt><dd><a href="#decision">The decision</a></dd>' in answers
+    assert '<dt>What does it get wrong?</dt><dd><a href="#d-mine">Errors</a>, <a href="#findings">' in answers
+    assert "Is the difference real?" not in answers, "nothing was compared"
+
+
 def test_findings_of_several_encoders_are_one_entry():
     findings = [Finding("high", f"{e} errs.", "Errs", "d", "mine", e, "So.", "Do.", link="#d-mine") for e in "abc"]
     (entry,) = entries(findings, LAYOUTS)
@@ -173,7 +182,7 @@ def test_a_term_is_explained_once_where_it_is_used_first():
         "RR",
     ]
     assert [term.name for term in glossary.first_uses(["RR, IsoScore"])] == ["IsoScore"]
-    assert glossary.first_uses(["STARRED, upper"]) == ()
+    assert glossary.first_uses(["STARRED, upper", "pears and plums, by perchance"]) == ()
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)

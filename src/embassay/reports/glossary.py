@@ -17,7 +17,7 @@ class Term:
 
 
 def _term(name: str, pattern: str, explanation: str) -> Term:
-    return Term(name, re.compile(rf"(?<!\w){pattern}(?!\w)"), explanation)
+    return Term(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), explanation)
 
 
 TERMS = (

@@ -194,7 +194,7 @@ def render(
         findings=findings,
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
-        answers=list(_answers(result, sections, decision, scores)),
+        answers=list(_answers(findings, sections, decision, scores)),
         cost_charts=over_cost,
         sections=sections,
         profiles=profiles(result, layouts, costs),
@@ -281,15 +281,16 @@ def _support(result: Result, verdict: Verdict) -> Iterator[str]:
 
 
 def _answers(
-    result: Result, sections: Sequence[Section], decision: Table | None, scores: ScoreTable | None
+    findings: Sequence[Entry], sections: Sequence[Section], decision: Table | None, scores: ScoreTable | None
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the questions that a reader has, each with links (text, target) to its answers on this page."""
     if decision:
         yield "Which encoder?", [("The decision", "#decision")]
     elif scores:
         yield "Which encoder?", [("The scorecard", "#scorecard")]
-    if result.findings:
-        yield "What does it get wrong?", [("Findings", "#findings")]
+    weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.title]
+    if findings:
+        yield "What does it get wrong?", [*weaknesses[:2], ("All findings", "#findings")]
     for question, prefix in (
         ("Is the difference real?", "Which differences are real"),
         ("What does a similarity of 0.6 mean?", "What a similarity means"),
