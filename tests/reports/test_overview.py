@@ -97,6 +97,17 @@ def test_a_cost_that_nobody_has_is_no_column_and_a_built_in_corpus_names_nobody(
     assert decision_table(result_of(builtin=True), LAYOUTS, costs_of(result)) is None
 
 
+def test_nobody_is_recommended_below_chance_and_the_highest_is_not_called_the_best():
+    result = result_of()
+    below = replace(result.verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
+    table = decision_table(replace(result, verdicts=(below,)), LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0}))
+    assert table.rows[0][1].text == "a 80.0% and b 75.0% – all below chance (95.0%)"
+    assert not {"fastest of them", "smallest vectors", "cheapest"} & set(table.head)
+    highest = replace(result.verdicts[0], leader="Highest")
+    table = decision_table(replace(result, verdicts=(highest,)), LAYOUTS, costs_of(result))
+    assert table.rows[0][1].text.endswith("– the highest; higher is not always better")
+
+
 def test_cells_of_the_scorecard_link_to_their_evidence():
     table = score_table(result_of(), LAYOUTS)
     assert table.questions == (("Negated antonyms", "mine", "accuracy", "#d-mine"),)

@@ -152,15 +152,23 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
             continue
         scope = scope_of(result, verdict, layouts)
         values = [f"{name} {_value(scope, name)[0]}" for name in verdict.best_set[:NAMED]]
+        candidates = _and_more(values, len(verdict.best_set))
+        below_chance = verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
+        if below_chance:
+            candidates += f" – all below chance ({number(verdict.chance, scope.headline.format)})"
+        elif verdict.leader != "Best":
+            candidates += " – the highest; higher is not always better"
+        # Nobody is recommended for its speed that is worse than a guess.
+        recommended = () if below_chance else verdict.best_set
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
         difference = number(verdict.smallest_difference, "points" if scope.headline.format == "percent" else "number")
         rows.append(
             (
                 Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
-                Cell(_and_more(values, len(verdict.best_set)), strong=True),
-                Cell(_first(verdict.best_set, costs.texts_per_second, "{:,.0f} texts/s", highest=True)),
-                Cell(_first(verdict.best_set, costs.vector_bytes, "{:,.0f} bytes")),
-                Cell(_first(verdict.best_set, costs.price, "{:g}")),
+                Cell(candidates, strong=True),
+                Cell(_first(recommended, costs.texts_per_second, "{:,.0f} texts/s", highest=True)),
+                Cell(_first(recommended, costs.vector_bytes, "{:,.0f} bytes")),
+                Cell(_first(recommended, costs.price, "{:g}")),
                 Cell(_and_more(lower[:NAMED], len(lower)) if lower else "nobody"),
                 Cell(difference),
             )

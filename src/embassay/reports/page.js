@@ -41,9 +41,15 @@
   };
   // Colours that are too dark on a dark page, and what stands for them there.
   const ON_DARK = { "#222": "#e4e8ee", "#0072B2": "#4aa8e0", "#0072b2": "#4aa8e0", "#a34400": "#ff9d70", "#007a5a": "#35b78e", "#8f4a7d": "#c77fb5", "#5b4b00": "#b59d3a" };
+  const onDark = (colour) => {
+    if (ON_DARK[colour]) return ON_DARK[colour];
+    const levels = [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
+    const isDim = colour.length === 7 && 0.3 * levels[0] + 0.6 * levels[1] + 0.1 * levels[2] < 85;
+    return isDim ? "#" + levels.map((level) => Math.round((level + 255) / 2).toString(16).padStart(2, "0")).join("") : colour;
+  };
   const specOf = (figure, dark) => {
     const text = figure.querySelector("script").textContent;
-    const spec = JSON.parse(dark ? text.replace(/"#[0-9a-fA-F]{3,6}"/g, (colour) => `"${ON_DARK[colour.slice(1, -1)] ?? colour.slice(1, -1)}"`) : text);
+    const spec = JSON.parse(dark ? text.replace(/#[0-9a-fA-F]{3,6}(?=")/g, onDark) : text);
     const [ink, soft, line] = dark ? ["#e4e8ee", "#a2adbb", "#343c48"] : ["#1d2430", "#556070", "#d9dee6"];
     const narrow = innerWidth < 640;
     spec.config = {
