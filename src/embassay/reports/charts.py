@@ -280,7 +280,9 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
         # Each round of colours has a pattern of its own.
         rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(scope.encoders))]
         round_scale = alt.Scale(domain=list(scope.encoders), range=rounds)
-        dashes = alt.StrokeDash("encoder:N", sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend(alt))
+        dashes = alt.StrokeDash(
+            "encoder:N", title=None, sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend(alt)
+        )
     field = "encoder" if by_encoder else "line"
     # A click on the legend shows one of many lines alone.
     highlighted = alt.selection_point(fields=[field], bind="legend")
@@ -310,9 +312,12 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     import altair as alt
 
     labels = dict(part.parts)
-    legend = alt.Legend(orient="bottom", title=None, direction="vertical", labelLimit=400)
-    colours = _colours(alt, "line:N", list(labels.values()), LINES, legend)
-    dashes = alt.StrokeDash("line:N", sort=list(labels.values()), legend=legend)
+    names = list(labels.values())
+    legend = alt.Legend(orient="bottom", title=None, columns=1, labelLimit=400)
+    colours = _colours(alt, "line:N", names, LINES, legend)
+    dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
+    # With equal titles and domains, colours and dashes share a legend.
+    dashes = alt.StrokeDash("line:N", title=None, sort=names, scale=dash_scale, legend=legend)
     for encoder in _encoders_with_chart(scope):
         rows = [row for row in scope.rows if row.encoder == encoder and row.subset.startswith(part.prefix)]
         thresholds = {row.subset: row.value for row in rows if row.quantity == part.threshold}
@@ -325,7 +330,7 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
             continue
         chart = (
             alt.Chart(alt.Data(values=values))
-            .mark_line(strokeWidth=2, point=True)
+            .mark_line(strokeWidth=2)
             .encode(
                 x=alt.X("x:Q", title="similarity", scale=alt.Scale(nice=False, zero=False)),
                 y=alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),

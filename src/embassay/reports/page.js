@@ -60,7 +60,7 @@
     if (narrow) {
       for (const part of [spec, ...(spec.layer ?? [])]) {
         if (part.encoding?.y?.axis?.labelLimit) part.encoding.y.axis.labelLimit = 90;
-        for (const channel of ["color", "strokeDash"]) if (part.encoding?.[channel]?.legend?.columns) part.encoding[channel].legend.columns = 2;
+        for (const channel of ["color", "strokeDash"]) if (part.encoding?.[channel]?.legend?.columns > 2) part.encoding[channel].legend.columns = 2;
       }
     }
     return unpack(spec);
