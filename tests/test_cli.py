@@ -329,7 +329,7 @@ def _failures(page):
     """Return what the top of the page says that failed."""
     return re.findall(
         r"<li>(.*?)</li>",
-        page.partition("<strong>Failed (all other results are below)</strong>")[2].partition("</div>")[0],
+        page.partition("<b>Failed (all other results are below)</b>")[2].partition("</div>")[0],
     )
 
 
@@ -784,7 +784,7 @@ def test_vectors_that_depend_on_their_company_are_a_note_of_the_run_and_of_its_r
     assert err.count("m: a text's vector depends on the other texts of its batch") == 1
     embassay("report", "RUN", "-o", "again.html")
     for page in ("RUN/report.html", "again.html"):
-        notes = (tmp_path / page).read_text(encoding="utf-8").partition("<h3>Notes</h3>")[2]
+        notes = (tmp_path / page).read_text(encoding="utf-8").partition("<summary>Notes</summary>")[2]
         assert "depends on the other texts of its batch" in notes
 
 

@@ -29,7 +29,11 @@ def pages():
 def test_every_line_names_a_part_of_the_report(line, pages):
     paper, diagnostic, title, name, kind = line
     layout = pages[diagnostic]
-    parts = [part for part in (layout.headline, *layout.parts) if part.title == title and isinstance(part, DRAWN[kind])]
+    parts = [
+        part
+        for part in (layout.headline, *layout.parts, *layout.paper)
+        if part.title == title and isinstance(part, DRAWN[kind])
+    ]
     assert [part_name(part) for part in parts] == [name]
     if kind == "figure":
         # The report itself says which figure of the paper a chart is the counterpart of.

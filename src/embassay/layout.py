@@ -180,6 +180,27 @@ class Curves:
 
 
 @dataclass(frozen=True)
+class ThresholdCurves:
+    """Quantities of an encoder over the threshold that they belong to: one picture for each encoder.
+
+    Attributes
+    ----------
+    threshold
+        The quantity on the x axis.
+    prefix
+        What the names of the subsets start with; each subset is one threshold.
+    parts
+        (quantity, what it is called), one line for each.
+    """
+
+    title: str
+    threshold: str
+    prefix: str
+    parts: tuple[tuple[str, str], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Histograms:
     """A series of kind ``histogram``: one picture for each encoder."""
 
@@ -288,6 +309,7 @@ Part = (
     | ShareBars
     | GroupedBars
     | Curves
+    | ThresholdCurves
     | Histograms
     | CountBars
     | Matrix
@@ -307,7 +329,9 @@ class Layout:
     headline
         The table that also goes to the terminal.
     parts
-        Everything else, from top to bottom.
+        Everything else, from top to bottom. The first picture is shown with the headline; the other parts are folded.
+    paper
+        Figures and tables as the paper has them, folded below the others.
     """
 
     title: str
@@ -315,6 +339,7 @@ class Layout:
     headline: EncoderTable
     parts: tuple[Part, ...]
     source: str
+    paper: tuple[Part, ...] = ()
 
 
 def check_layout(layout: Any) -> None:
@@ -323,7 +348,7 @@ def check_layout(layout: Any) -> None:
         raise TypeError(f"its layout is of type {type(layout).__name__}, not a Layout")
     if not isinstance(layout.headline, EncoderTable) or not layout.headline.columns:
         raise TypeError("the headline of its layout must be an EncoderTable with a column at least")
-    for part in layout.parts:
+    for part in (*layout.parts, *layout.paper):
         if not isinstance(part, Part):
             raise TypeError(f"a part of its layout is of type {type(part).__name__}, which is not known")
 

@@ -1301,7 +1301,7 @@ def test_correlations_stand_in_a_table_of_the_page():
 def test_the_page_shows_coe_and_roe_at_the_psi_asked_for():
     corpus = many()
     layout = layouts(run([Table("t", noisy(corpus))], corpus, ",psi=20"))["retrieval"]
-    part = next(p for p in layout.parts if getattr(p, "title", "") == "Overlap of distributions")
+    part = next(p for p in layout.paper if getattr(p, "title", "") == "Overlap of distributions")
     assert [c.subset for c in part.columns] == ["psi20", "psi20"]
 
 

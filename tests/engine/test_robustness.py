@@ -1,12 +1,13 @@
 """How robust vectors are: against the batch, half precision and the wording of prompts."""
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from embassay.engine.robustness import ALONE, SAMPLE, check_robustness, half_ties
+from embassay.engine.robustness import ALONE, SAMPLE, TIMED, check_robustness, encode_alone, half_ties
 from embassay.types import Card
 from embassay.vectors import Vectors
 
@@ -107,7 +108,24 @@ def test_at_most_a_third_as_many_tokens_as_the_run_encoded_are_encoded_again(enc
     assert (found.prompts is None) == (encoded < 400)
 
 
-def test_one_that_no_batch_changes_is_not_encoded_again():
+def test_of_one_that_no_batch_changes_a_few_texts_are_timed():
     fake = Fake(batch_invariant=True)
     assert check_robustness(fake, vectors(), TEXTS, seed=0).drift == 0
-    assert fake.again == 0
+    # Each text has four tokens.
+    assert fake.again == 4 * TIMED
+
+
+def test_the_time_of_a_query_is_the_median_of_queries_alone():
+    def encode(texts, role):
+        time.sleep(0.002 if role == "query" else 0.02)
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+    slow = Fake()
+    slow.encode = encode
+    documents = [("document", f"text {n}") for n in range(4)]
+    queries = [("query", f"text {n}") for n in range(3)]
+    rows, milliseconds = encode_alone(slow, [*documents, *queries])
+    assert len(rows) == 7
+    assert 2 <= milliseconds < 15
+    assert encode_alone(slow, documents)[1] >= 20, "without queries it is that of any text"
+    assert encode_alone(slow, documents[:2])[1] is None

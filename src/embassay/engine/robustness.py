@@ -6,8 +6,9 @@ written to ``run.json`` and shown in the report's list of encoders; they are not
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,8 @@ from embassay.vectors import VectorMatrix, Vectors
 SAMPLE = 256
 ALONE = 32
 """The most texts of the sample that are encoded one by one."""
+TIMED, FEWEST_TIMED = 9, 3
+"""The texts that are encoded one by one only to be timed, and the fewest times that a median is taken of."""
 NEAREST = 10
 SHARE = 1 / 3
 """The most tokens that may be encoded again, as a share of those that the run has encoded."""
@@ -53,6 +56,8 @@ class Robustness:
         Why there are no values, if a check failed.
     notes
         Warnings about the values.
+    query_milliseconds
+        The median time for one text encoded alone, a query where there are some.
     """
 
     sampled: int
@@ -61,6 +66,7 @@ class Robustness:
     prompts: dict[str, dict[str, float]] | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    query_milliseconds: float | None = field(default=None, compare=False)
 
 
 def check_robustness(
@@ -87,15 +93,18 @@ def check_robustness(
     budget = SHARE * tokens_encoded
     sample = _draw(texts, seed)
 
-    drift: float | None = 0.0
     is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant
+    # An encoder without drift is encoded alone for the time of one query only.
+    most = TIMED if is_batch_invariant else ALONE
+    step = max(1, len(sample) // most)
+    evenly_spaced = sample[::step][:most]
+    # This may take half of the budget, so that the other half is for the prompts.
+    alone = _within_budget(encoder, evenly_spaced, budget / 2)
+    budget -= count_tokens(encoder, alone).sum()
+    rows, milliseconds = encode_alone(encoder, alone)
+    drift: float | None = 0.0
     if not is_batch_invariant:
-        # Drift may take half of the budget, so that the other half is for the prompts.
-        step = max(1, len(sample) // ALONE)
-        evenly_spaced = sample[::step][:ALONE]
-        alone = _within_budget(encoder, evenly_spaced, budget / 2)
-        drift = batch_drift(encoder, alone, vectors)
-        budget -= count_tokens(encoder, alone).sum()
+        drift = batch_drift(rows, alone, vectors)
     notes = []
     if drift is not None and drift >= ALARMING:
         notes.append(
@@ -109,6 +118,7 @@ def check_robustness(
         half_ties=half_ties(_rows(vectors, sample)),
         prompts=prompt_sensitivity(encoder, sample, vectors, budget) or None,
         notes=tuple(notes),
+        query_milliseconds=milliseconds,
     )
 
 
@@ -171,12 +181,36 @@ def _cosines_to_others(units: Floats) -> Floats:
     return np.asarray(cosines)
 
 
-def batch_drift(encoder: Encoder, texts: Sequence[Text], vectors: Vectors) -> float | None:
-    """Return the largest 1 − cosine between a text's vector encoded alone and with others; None if undefined."""
+def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMatrix], float | None]:
+    """Return the (1, d) vector of each text encoded alone, and the median time of a query in milliseconds.
+
+    Without queries it is that of all texts; None for fewer than ``FEWEST_TIMED``.
+    """
+    rows = []
+    times: list[float] = []
+    times_of_queries: list[float] = []
+    for role, text in texts:
+        start = time.perf_counter()
+        rows.append(encoder.encode([text], role))
+        elapsed = 1000 * (time.perf_counter() - start)
+        times.append(elapsed)
+        if role == "query":
+            times_of_queries.append(elapsed)
+    timed = times_of_queries if len(times_of_queries) >= FEWEST_TIMED else times
+    return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
+
+
+def batch_drift(rows: Sequence[VectorMatrix], texts: Sequence[Text], vectors: Vectors) -> float | None:
+    """Return the largest 1 − cosine between a text's vector encoded alone and with others; None if undefined.
+
+    Parameters
+    ----------
+    rows
+        The (1, d) vector of each text, encoded alone.
+    """
     if not texts:
         return None
-    alone = np.concatenate([np.asarray(encoder.encode([text], role)) for role, text in texts])
-    cosine = paired_cosine(alone, _rows(vectors, texts))
+    cosine = paired_cosine(np.concatenate([np.asarray(row) for row in rows]), _rows(vectors, texts))
     if np.isnan(cosine).all():
         return None
     return float(max(0.0, np.nanmax(1 - cosine)))

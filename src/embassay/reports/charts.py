@@ -19,6 +19,7 @@ from embassay.layout import (
     PointsChart,
     ShareBars,
     SizeChart,
+    ThresholdCurves,
 )
 from embassay.reports.tables import Scope
 from embassay.result import Row
@@ -28,11 +29,15 @@ RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
-"""Colours of lines, in turn."""
+"""The first colours of lines; with more lines, lighter and darker ones follow: see ``distinct_colours``."""
+SHADES = (0.0, 0.45, -0.4, 0.7)
+"""How much lighter (or, below 0, darker) each round of colours is."""
 LINE = 34
 """Height of the line of one encoder, in pixels."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 """Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
+MOST_NAMES = 12
+"""With more dots than this, their names are shown only under the pointer."""
 Spec = dict[str, Any]
 """A Vega-Lite specification."""
 
@@ -310,6 +315,17 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
     dash_legend = None
     if len(names) > 1:
         dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222")
+    dashes = alt.StrokeDash("line:N", sort=names, scale=dash_scale, legend=dash_legend)
+    if by_encoder and len(names) == 1:
+        # Each round of colours has a pattern of its own.
+        rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(scope.encoders))]
+        round_scale = alt.Scale(domain=list(scope.encoders), range=rounds)
+        dashes = alt.StrokeDash(
+            "encoder:N", title=None, sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend(alt)
+        )
+    field = "encoder" if by_encoder else "line"
+    # A click on the legend shows one of many lines alone.
+    highlighted = alt.selection_point(fields=[field], bind="legend")
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2)
@@ -317,11 +333,96 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
             x=alt.X("x:Q", title=data["x"], scale=alt.Scale(nice=False, zero=False)),
             y=alt.Y("y:Q", title=data["y"]),
             color=colours,
-            strokeDash=alt.StrokeDash("line:N", sort=names, scale=dash_scale, legend=dash_legend),
+            strokeDash=dashes,
+            opacity=alt.condition(highlighted, alt.value(1), alt.value(0.12)),
             tooltip=["encoder:N", "line:N", alt.Tooltip("x:Q", format=".3~g"), alt.Tooltip("y:Q", format=".3~g")],
         )
+        .add_params(highlighted)
     )
     return _finished(chart, title, 220)
+
+
+def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str, Spec]]:
+    """Draw one chart for each candidate: its quantities over the threshold.
+
+    Yields
+    ------
+    The encoder of the chart, and the chart.
+    """
+    import altair as alt
+
+    labels = dict(part.parts)
+    names = list(labels.values())
+    legend = alt.Legend(orient="bottom", title=None, columns=1, labelLimit=400)
+    colours = _colours(alt, "line:N", names, LINES, legend)
+    dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
+    # With equal titles and domains, colours and dashes share a legend.
+    dashes = alt.StrokeDash("line:N", title=None, sort=names, scale=dash_scale, legend=legend)
+    for encoder in _encoders_with_chart(scope):
+        rows = [row for row in scope.rows if row.encoder == encoder and row.subset.startswith(part.prefix)]
+        thresholds = {row.subset: row.value for row in rows if row.quantity == part.threshold}
+        values = []
+        for row in rows:
+            threshold = thresholds.get(row.subset)
+            if row.quantity in labels and row.value is not None and threshold is not None:
+                values.append({"line": labels[row.quantity], "x": threshold, "y": row.value})
+        if not values:
+            continue
+        chart = (
+            alt.Chart(alt.Data(values=values))
+            .mark_line(strokeWidth=2)
+            .encode(
+                x=alt.X("x:Q", title="similarity", scale=alt.Scale(nice=False, zero=False)),
+                y=alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
+                color=colours,
+                strokeDash=dashes,
+                tooltip=["line:N", alt.Tooltip("x:Q", format=".3f"), alt.Tooltip("y:Q", format=".1%")],
+            )
+        )
+        yield encoder, _finished(chart, f"{part.title}, {encoder}", 200)
+
+
+def cost_chart(title: str, cost: str, values: Sequence[dict[str, Any]], style: Format) -> Spec:
+    """Draw what each encoder reaches over what it costs.
+
+    Parameters
+    ----------
+    title
+        The quality on the y axis.
+    cost
+        The cost on the x axis, which is logarithmic.
+    values
+        Of each encoder ``encoder``, ``cost`` (above 0), ``value``, ``low``, ``high`` and ``baseline``.
+    style
+        The format of the quality.
+    """
+    import altair as alt
+
+    axis_format, fine_format = _formats(style)
+    colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
+    base = alt.Chart(alt.Data(values=list(values))).encode(
+        x=alt.X(
+            "cost:Q",
+            title=cost,
+            scale=alt.Scale(type="log", nice=False, padding=40),
+            axis=alt.Axis(format=",.4~g", tickCount=5),
+        ),
+        tooltip=[
+            alt.Tooltip("encoder:N"),
+            alt.Tooltip("cost:Q", title=cost, format=",.4~r"),
+            *_range_tooltips(alt, fine_format),
+        ],
+    )
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
+    layers = []
+    if _have_intervals(values):
+        rules = base.mark_rule(strokeWidth=1.5, opacity=0.5)
+        layers.append(rules.encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=colour))
+    layers.append(base.mark_circle(size=90, opacity=1).encode(y=y, color=colour))
+    if len(values) <= MOST_NAMES:
+        names = base.mark_text(align="left", dx=7, dy=-7, fontSize=12, color="#222", limit=150)
+        layers.append(names.encode(y=y, text="encoder:N"))
+    return _finished(alt.layer(*layers), f"{title} over {cost}", 260)
 
 
 def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
@@ -397,18 +498,41 @@ def _distinct(values: Sequence[dict[str, Any]], field: str) -> list[Any]:
 
 
 def _repeated(styles: Sequence[Any], count: int) -> list[Any]:
-    """Return ``count`` colours or patterns; the list starts again if it is too short."""
+    """Return ``count`` patterns; the list starts again if it is too short."""
     return list(islice(cycle(styles), count))
 
 
+def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
+    """Return ``count`` colours, no two alike: the given ones, then lighter and darker ones of them."""
+    shades = list(SHADES)
+    while len(shades) * len(colours) < count:
+        # Halfway between two shades there is always another one.
+        shades += [(a + b) / 2 for a, b in pairwise(sorted(shades))]
+    chosen = [_shaded(colour, shade) for shade in shades for colour in colours]
+    return list(dict.fromkeys(chosen))[:count]
+
+
+def _shaded(colour: str, shade: float) -> str:
+    """Return a colour ``#rrggbb`` mixed with white, or with black for a negative shade."""
+    mixed = "#"
+    for start in (1, 3, 5):
+        level = int(colour[start : start + 2], 16)
+        towards = 255 if shade > 0 else 0
+        mixed += f"{round(level + (towards - level) * abs(shade)):02x}"
+    return mixed
+
+
 def _by_encoder(alt: Any, scope: Scope) -> Any:
-    legend = alt.Legend(orient="bottom", columns=4, labelLimit=250)
-    return _colours(alt, "encoder:N", list(scope.encoders), LINES, legend)
+    return _colours(alt, "encoder:N", list(scope.encoders), LINES, _encoder_legend(alt))
+
+
+def _encoder_legend(alt: Any) -> Any:
+    return alt.Legend(orient="bottom", title=None, columns=4, labelLimit=250, symbolLimit=0)
 
 
 def _colours(alt: Any, field: str, names: list[str], colours: Sequence[str], legend: Any) -> Any:
     """Return the encoding that gives each name in a field its own colour."""
-    scale = alt.Scale(domain=names, range=_repeated(colours, len(names)))
+    scale = alt.Scale(domain=names, range=distinct_colours(colours, len(names)))
     return alt.Color(field, title=None, sort=names, scale=scale, legend=legend)
 
 
@@ -423,6 +547,6 @@ def _finished(chart: Any, title: str, height: int) -> Spec:
         chart.configure_view(stroke=None)
         .configure_axis(labelFontSize=12, titleFontSize=12)
         .configure_legend(labelFontSize=12, titleFontSize=12)
-        .to_dict()
+        .to_dict(validate=False)
     )
     return spec

@@ -103,7 +103,7 @@ def printed_tables(
     """
     names = FileNames()
     for scope, layout in _scopes(result, layouts):
-        for part in (layout.headline, *layout.parts):
+        for part in (layout.headline, *layout.parts, *layout.paper):
             if type(part) not in TABLES:
                 continue
             table = TABLES[type(part)](scope, part)
@@ -121,7 +121,7 @@ def printed_figures(
     """
     names = FileNames()
     for scope, layout in _scopes(result, layouts):
-        for part in layout.parts:
+        for part in (*layout.parts, *layout.paper):
             for encoder, spec in _charts(scope, part):
                 parts = [scope.diagnostic, scope.corpus, part_name(part)]
                 title = part.title

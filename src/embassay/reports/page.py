@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
@@ -31,11 +34,25 @@ from embassay.layout import (
     SizeChart,
     SizeTable,
     SubsetTable,
+    ThresholdCurves,
 )
 from embassay.reports import charts, examples, tables
+from embassay.reports.glossary import TERMS, Glossary, Term
+from embassay.reports.overview import (
+    FIRST_FINDINGS,
+    Costs,
+    Entry,
+    ScoreTable,
+    cost_charts,
+    decision_table,
+    entries,
+    profiles,
+    score_table,
+)
+from embassay.reports.packing import packed
 from embassay.reports.tables import Scope, Table
-from embassay.reports.words import verdict, whole_run
-from embassay.result import Result, anchor
+from embassay.reports.words import Support, builtin, readable
+from embassay.result import Result, Verdict, anchor
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -57,6 +74,7 @@ CHARTS: dict[type, Callable[..., charts.Spec | None]] = {
 }
 SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Curves: charts.curves,
+    ThresholdCurves: charts.threshold_curves,
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
@@ -64,27 +82,68 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
 
 @dataclass(frozen=True)
 class Block:
-    """One thing on the page: a table, a chart, or examples."""
+    """One thing in a section: a table, pictures, or examples.
 
+    Attributes
+    ----------
+    anchor
+        The id of the block, the same in every report.
+    """
+
+    anchor: str
     kind: str
     title: str
     note: str = ""
     table: Table | None = None
     browser: examples.Browser | None = None
     charts: tuple[tuple[str, str], ...] = ()
-    folded: bool = False
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts in which terms may occur."""
+        yield self.title
+        yield self.note
+        if self.table:
+            yield from self.table.head
+
+
+@dataclass(frozen=True)
+class Group:
+    """Folded blocks under one heading, and the terms that they are the first to use."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True)
 class Section:
-    """One diagnostic on one corpus."""
+    """One diagnostic on one corpus.
+
+    Attributes
+    ----------
+    support
+        What the figures rest on.
+    shown
+        The picture and the table that are not folded.
+    terms
+        The terms that the open part is the first to use.
+    signatures
+        What the figures depend on, each signature once.
+    """
 
     anchor: str
     title: str
+    short: str
+    corpus: str
     question: str
     source: str
-    verdict: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    support: str
+    findings: tuple[Entry, ...]
+    shown: tuple[Block, ...]
+    groups: tuple[Group, ...]
+    terms: tuple[Term, ...]
+    signatures: tuple[str, ...]
 
 
 def render(
@@ -93,6 +152,7 @@ def render(
     speed: Mapping[str, float] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
+    latency: Mapping[str, float] | None = None,
 ) -> str:
     """Return the HTML page of a result.
 
@@ -106,43 +166,152 @@ def render(
         By encoder, the results of the robustness checks, if they were made.
     notes
         Assumptions, and what was left out.
+    latency
+        Milliseconds for one query by encoder, where they were measured.
     """
     from jinja2 import Environment, StrictUndefined
 
-    library = _resource("vendor/vega.js")
-    script = _resource("page.js")
-    browser = _resource("examples.js")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    library, script, browser = (_resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
+    style = _resource("page.css") + _resource("examples.css")
+    costs = Costs.of(result, speed or {}, latency or {})
+    glossary = Glossary()
+    findings = entries(result.findings, layouts)
+    decision = decision_table(result, layouts, costs)
+    scores = score_table(result, layouts)
+    first_texts = [text for entry in findings[:FIRST_FINDINGS] for text in (entry.sentence, entry.consequence)]
+    if decision:
+        first_texts += decision.head
+    first_terms = glossary.first_uses(first_texts)
+    with _without_validation():
+        sections = list(_sections(result, layouts, glossary))
+        over_cost = [(caption, _embedded(spec)) for caption, spec in cost_charts(result, layouts, costs)]
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
+    )
     page: str = environment.from_string(_resource("page.html")).render(
         result=result,
-        findings=list(whole_run(result)),
-        sections=list(_sections(result, layouts, speed or {})),
+        decision=decision,
+        scores=scores,
+        findings=findings,
+        first_findings=FIRST_FINDINGS,
+        first_terms=first_terms,
+        answers=list(_answers(findings, sections, decision, scores)),
+        cost_charts=over_cost,
+        sections=sections,
+        profiles=profiles(result, layouts, costs),
         version=__version__,
-        style=_resource("page.css") + _resource("examples.css"),
+        style=style,
         library=library,
         script=script,
         browser=browser,
-        embedded=_embedded,
-        hashes=[_csp_hash(library), _csp_hash(script), _csp_hash(browser)],
-        speed=speed or {},
+        embedded=_compact,
+        hashes={"script": [_csp_hash(text) for text in (library, script, browser)], "style": [_csp_hash(style)]},
+        terms=TERMS,
         trust=[_trust(e.name, badges[e.name]) for e in result.encoders if badges and e.name in badges],
         notes=[*notes, *(f"{name}: {n}" for name, found in (badges or {}).items() for n in found.get("notes", ()))],
     )
     return page
 
 
-def _sections(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Section]:
-    for found in result.verdicts:
-        layout = layouts[found.diagnostic]
-        scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
+@contextmanager
+def _without_validation() -> Iterator[None]:
+    """Let altair draw without checking each chart against its schema, which takes most of the time.
+
+    The tests check the charts of each kind.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        yield
+
+
+def _finalized(value: Any) -> Any:
+    """Make control characters and those that change the direction of writing visible in texts from data."""
+    if isinstance(value, str) and not hasattr(value, "__html__"):
+        return readable(value)
+    return value
+
+
+def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[Section]:
+    for verdict in result.verdicts:
+        layout = layouts[verdict.diagnostic]
+        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
+        name = anchor(verdict.diagnostic, verdict.corpus)
+        of_section = [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
+        findings = entries(of_section, layouts)
+        support = " ".join(_support(result, verdict))
+
+        ids = Counter[str]()
+        headline = list(_blocks(scope, (layout.headline,), name, ids))
+        parts = list(_blocks(scope, layout.parts, name, ids))
+        picture = [block for block in parts if block.kind == "charts"][:1]
+        shown = (*picture, *headline)
+        texts = [support, layout.question, *(finding.sentence for finding in findings)]
+        texts += [text for block in shown for text in block.texts]
+        terms = glossary.first_uses(texts)
+
+        groups = []
+        items = [block for block in parts if block.kind == "examples"]
+        more = [block for block in parts if block not in picture and block not in items]
+        paper = list(_blocks(scope, layout.paper, name, ids))
+        for title, blocks in (("Single items", items), ("More", more), ("The paper's figures", paper)):
+            if blocks:
+                group_terms = glossary.first_uses(text for block in blocks for text in block.texts)
+                groups.append(Group(title, tuple(blocks), group_terms))
+        all_blocks = [*shown, *(block for group in groups for block in group.blocks)]
+        signatures = dict.fromkeys(line for block in all_blocks if block.table for line in block.table.signatures)
         yield Section(
-            anchor(found.diagnostic, found.corpus),
-            f"{layout.title} on {found.corpus}",
-            layout.question,
-            layout.source,
-            tuple(verdict(result, found, speed)),
-            tuple(_blocks(scope, layout)),
+            anchor=name,
+            title=f"{layout.title} on {verdict.corpus}",
+            short=layout.title,
+            corpus=verdict.corpus,
+            question=layout.question,
+            source=layout.source,
+            support=support,
+            findings=findings,
+            shown=shown,
+            groups=tuple(groups),
+            terms=terms,
+            signatures=tuple(signatures),
         )
+
+
+def _support(result: Result, verdict: Verdict) -> Iterator[str]:
+    """Yield what the figures of a section rest on, and why no encoder is named where none is."""
+    yield Support(result, verdict).sentence()
+    if not verdict.quantity:
+        yield "This diagnostic does not rank encoders."
+    elif builtin(result, verdict.corpus):
+        yield "Built-in corpora are for trying things out: no best model is named."
+
+
+def _answers(
+    findings: Sequence[Entry], sections: Sequence[Section], decision: Table | None, scores: ScoreTable | None
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the questions that a reader has, each with links (text, target) to its answers on this page."""
+    if decision:
+        yield "Which encoder?", [("The decision", "#decision")]
+    elif scores:
+        yield "Which encoder?", [("The scorecard", "#scorecard")]
+    weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.title]
+    if findings:
+        yield "What does it get wrong?", [*weaknesses[:2], ("All findings", "#findings")]
+    for question, prefix in (
+        ("Is the difference real?", "Which differences are real"),
+        ("What does a similarity of 0.6 mean?", "What a similarity means"),
+    ):
+        links = [(s.title, block.anchor) for s in sections for block in _all_blocks(s) if block.title == prefix]
+        if links:
+            yield question, [(title, f"#{target}") for title, target in links]
+    items = [(s.title, f"#{block.anchor}") for s in sections for block in _all_blocks(s) if block.kind == "examples"]
+    if items:
+        yield "Which items fail?", items
+
+
+def _all_blocks(section: Section) -> Iterator[Block]:
+    yield from section.shown
+    for group in section.groups:
+        yield from group.blocks
 
 
 def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
@@ -161,25 +330,44 @@ def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _blocks(scope: Scope, layout: Layout) -> Iterator[Block]:
-    """Yield what there is to show of each part of a layout."""
-    for part in (layout.headline, *layout.parts):
-        if isinstance(part, Examples):
-            browser = examples.browser(scope, part)
-            if browser:
-                yield Block("examples", part.title, browser.note, browser=browser)
-        elif type(part) in TABLES:
-            table = TABLES[type(part)](scope, part)
-            if table:
-                yield Block("table", part.title, table.note, table=table)
-        else:
-            pictures = tuple((caption, _embedded(spec)) for caption, spec in pictures_of(scope, part))
-            if pictures:
-                note, folded = getattr(part, "note", ""), getattr(part, "folded", False)
-                yield Block("charts", part.title, note, charts=pictures, folded=folded)
+def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:
+    """Yield what there is to show of each part of a layout.
+
+    Parameters
+    ----------
+    section
+        The id of the section.
+    ids
+        How often each id was used: no two blocks have the same.
+    """
+    for part in parts:
+        block = _block(scope, part, f"{section}--{_slug(part.title)}")
+        if block is None:
+            continue
+        ids[block.anchor] += 1
+        if ids[block.anchor] > 1:
+            block = replace(block, anchor=f"{block.anchor}-{ids[block.anchor]}")
+        yield block
 
 
-def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
+def _block(scope: Scope, part: Part, name: str) -> Block | None:
+    """Return what there is to show of a part; None if there is nothing."""
+    if isinstance(part, Examples):
+        browser = examples.browser(scope, part)
+        return Block(name, "examples", part.title, browser.note, browser=browser) if browser else None
+    if type(part) in TABLES:
+        table = TABLES[type(part)](scope, part)
+        return Block(name, "table", part.title, table.note, tables.with_footnotes(table)) if table else None
+    pictures = tuple((caption, _embedded(spec)) for caption, spec in pictures_of(scope, part))
+    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=pictures) if pictures else None
+
+
+def _slug(title: str) -> str:
+    """Return a title as the part of an id."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
     """Yield the pictures of a part, each with its caption."""
     if type(part) in SPLIT:
         yield from SPLIT[type(part)](scope, part)
@@ -189,10 +377,26 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
         yield "", spec
 
 
-def _embedded(spec: Mapping[str, Any]) -> str:
+def _embedded(spec: charts.Spec) -> str:
+    """Return JSON that is safe inside a script element; its data are packed."""
+    return _compact(packed(_without_controls(spec)))
+
+
+def _compact(value: Any) -> str:
     """Return JSON that is safe inside a script element."""
-    text = json.dumps(spec, sort_keys=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _without_controls(value: Any) -> Any:
+    """Return JSON whose texts have no invisible control characters."""
+    if isinstance(value, str):
+        return readable(value)
+    if isinstance(value, Mapping):
+        return {name: _without_controls(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_controls(part) for part in value]
+    return value
 
 
 def _resource(name: str) -> str:

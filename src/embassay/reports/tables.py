@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,6 +45,8 @@ class Cell:
         Whether the cell is printed in bold.
     shade
         The darkness of the background, from 0 to 1; None for no shade.
+    footnote
+        The number of a remark below the table; 0 for none.
     """
 
     text: str
@@ -51,6 +54,7 @@ class Cell:
     remark: str = ""
     strong: bool = False
     shade: float | None = None
+    footnote: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,9 @@ class Table:
     note: str = ""
     signatures: tuple[str, ...] = ()
     folded: bool = False
+    footnotes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def numeric(self) -> tuple[bool, ...]:
         """Whether each column holds numbers only and is aligned right; False for all columns if there are no rows."""
         if not self.rows:
@@ -370,6 +375,22 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     )
 
 
+def with_footnotes(table: Table) -> Table:
+    """Return a table whose repeated remarks stand below it, each once; a number refers to them."""
+    counts = Counter(cell.remark for row in table.rows for cell in row if cell.remark not in ("", BASELINE))
+    footnotes = tuple(remark for remark, count in counts.items() if count > 1)
+    numbers = {remark: place for place, remark in enumerate(footnotes, 1)}
+    rows = []
+    for row in table.rows:
+        cells = []
+        for cell in row:
+            if cell.remark in numbers:
+                cell = replace(cell, remark="", footnote=numbers[cell.remark])
+            cells.append(cell)
+        rows.append(tuple(cells))
+    return replace(table, rows=tuple(rows), footnotes=footnotes)
+
+
 def _joined(*sentences: str) -> str:
     """Join the sentences of a note; empty ones are left out."""
     return " ".join(sentence for sentence in sentences if sentence)
@@ -453,9 +474,9 @@ def _formatted(value: Any, style: str) -> Cell:
         case "count":
             text = f"{value:,}"
         case "number":
-            text = f"{value:.2f}"
+            text = f"{value:.2f}".replace("-", "−")
         case "decimal":
-            text = f"{value:.1f}"
+            text = f"{value:.1f}".replace("-", "−")
         case _:
             text = str(value)
     return Cell(text)

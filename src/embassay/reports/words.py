@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from unicodedata import category
 
 from embassay.formatting import counted
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
@@ -20,6 +21,25 @@ def remark(row: Row) -> str:
     if row.value is not None and row.undefined:
         remarks.append(f"{row.undefined} undefined")
     return "; ".join(remarks)
+
+
+JOINERS = "\u200c\u200d"
+"""Invisible characters that belong to the spelling of words and to emoji."""
+SPACES = "\n\t\u00a0"
+
+
+def readable(text: str) -> str:
+    """Write control characters and those that change the direction of writing as escapes, for the page.
+
+    Unlike in a terminal, line breaks and joiners stay as they are.
+    """
+    if text.isprintable():
+        return text
+    characters = []
+    for character in text:
+        is_hidden = category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in JOINERS + SPACES
+        characters.append(character.encode("unicode_escape").decode("ascii") if is_hidden else character)
+    return "".join(characters)
 
 
 def statement(finding: Finding) -> str:

@@ -69,13 +69,15 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
             continue
         if run.effort.texts == 0 and known:
             continue  # all its scores were there: what they took is remembered from before
-        speed = run.texts_per_second
+        speed = run.speed.texts_per_second
+        query = run.speed.query_milliseconds
         encoders[label] = {
             "texts": run.effort.texts,
             "encoded": run.effort.encoded,
             "cached": run.effort.texts - run.effort.encoded,
             "seconds": round(run.effort.seconds, 3),
             "texts_per_second": known.get("texts_per_second") if speed is None else speed,
+            "query_milliseconds": known.get("query_milliseconds") if query is None else query,
             "route": run.route,
             "badges": asdict(run.robustness) if run.robustness else known.get("badges"),
         }
@@ -120,6 +122,12 @@ def speeds(record: RunRecord) -> dict[str, float]:
     """Return the texts per second of each encoder, where they were measured."""
     encoders = record.get("encoders", {})
     return {label: speed for label, kept in encoders.items() if (speed := kept.get("texts_per_second"))}
+
+
+def latencies(record: RunRecord) -> dict[str, float]:
+    """Return the milliseconds for one query of each encoder, where they were measured."""
+    encoders = record.get("encoders", {})
+    return {label: query for label, kept in encoders.items() if (query := kept.get("query_milliseconds"))}
 
 
 def trust(record: RunRecord) -> dict[str, dict[str, Any]]:

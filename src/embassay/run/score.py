@@ -34,6 +34,7 @@ from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
+from embassay.store.records import Speed
 from embassay.store.runs import RunFolder
 from embassay.types import Corpus, Encoder, ItemScores
 from embassay.vectors import Vectors
@@ -127,6 +128,8 @@ class EncoderRun:
         The distinct texts that are longer than it reads; None where that is not known.
     route
         How the encoder computed its vectors, as far as it says so.
+    speed
+        How fast the encoder is: measured in this run, or when the cached vectors were computed.
     """
 
     entry: Entry
@@ -140,6 +143,7 @@ class EncoderRun:
     dim: int | None = None
     truncated: frozenset[Text] | None = None
     route: dict[str, Any] = field(default_factory=dict)
+    speed: Speed = field(default_factory=Speed)
 
     @property
     def texts_per_second(self) -> float | None:
@@ -185,8 +189,23 @@ class EncoderRun:
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
+        if pools:
+            self.note_speed(pools[0].encoder)
         self.dim = None if self.entry.encoder.card.fitted else dim
         self.truncated = find_truncated(self.entry.encoder, plan.corpora)
+
+    def note_speed(self, encoder: Encoder) -> None:
+        """Set the speed, and keep it beside the cached vectors, from which later runs read it."""
+        milliseconds = self.robustness.query_milliseconds if self.robustness else None
+        route = encoder.route if isinstance(encoder, Routed) else {}
+        self.speed = Speed(self.texts_per_second, milliseconds, str(route.get("device", "")))
+        cache = self.services.cache
+        if cache is None or not encoder.card.cached:
+            return
+        fingerprint = encoder_of_vectors(encoder).fingerprint
+        if self.texts_per_second is not None or milliseconds is not None:
+            cache.note_speed(fingerprint, self.speed)
+        self.speed = cache.speed(fingerprint) or self.speed
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
         """Encode the texts of a pool, or take their vectors from the cache."""

@@ -21,7 +21,7 @@ from embassay.run.items import items_in
 from embassay.run.pages import layouts
 from embassay.run.paper import Style, write_files
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, settings_of, speeds, trust
+from embassay.run.record import finished_record, latencies, settings_of, speeds, trust
 from embassay.run.request import RunRequest
 from embassay.store import results
 from embassay.store.canonical import write
@@ -253,5 +253,5 @@ def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRec
     """Write the page of a result."""
     from embassay.reports.page import render
 
-    page = render(result, pages, speeds(record), trust(record), record.get("notes", ()))
+    page = render(result, pages, speeds(record), trust(record), record.get("notes", ()), latencies(record))
     write(path, page.encode("utf-8", "replace"))

@@ -134,6 +134,37 @@ class VectorCache:
         except PROBLEMS as error:
             self.trouble = reason(error)
 
+    def speed(self, fingerprint: str) -> records.Speed | None:
+        """Return how fast an encoder was when its vectors were computed; None if that is not known."""
+        key = records.speed_key(records.prefix(fingerprint))
+        try:
+            return self._shared.run(lambda transaction: records.unpack_speed(key, transaction.get(key)))
+        except PROBLEMS:
+            return None
+
+    def note_speed(self, fingerprint: str, speed: records.Speed) -> None:
+        """Store how fast an encoder is whose vectors are in the cache; what was not measured now stays as it was."""
+        if self.trouble:
+            return
+        before = self.speed(fingerprint) or records.Speed()
+        of = records.prefix(fingerprint)
+        key = records.speed_key(of)
+        updated = records.Speed(
+            before.texts_per_second if speed.texts_per_second is None else speed.texts_per_second,
+            before.query_milliseconds if speed.query_milliseconds is None else speed.query_milliseconds,
+            speed.device or before.device,
+        )
+
+        def write(transaction: Any) -> None:
+            if note_of(transaction, of) is not None:
+                transaction.put(key, records.pack_speed(key, updated))
+
+        try:
+            self._shared.run(write, write=True)
+        except PROBLEMS:
+            # The vectors are there; how long they took is only shown.
+            return
+
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""
         return len(texts) - len(self.missing(fingerprint, texts))

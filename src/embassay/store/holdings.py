@@ -15,12 +15,15 @@ from embassay.store.records import (
     ENCODER,
     LAYOUT_KEY,
     PREFIX,
+    SPEED,
     VECTOR,
     EncoderNote,
     note_key,
     prefix,
+    speed_key,
     unpack,
     unpack_note,
+    unpack_speed,
     vector,
 )
 
@@ -100,6 +103,7 @@ def holdings(transaction: Any) -> tuple[Holding, ...]:
 def forget(transaction: Any, of: bytes, most: int = sys.maxsize) -> int:
     """Remove the record and at most ``most`` vectors of an encoder; return the number of vectors removed."""
     transaction.delete(note_key(of))
+    transaction.delete(speed_key(of))
     cursor = transaction.cursor()
     removed = 0
     at_record = cursor.set_range(of)
@@ -124,6 +128,8 @@ def damaged(transaction: Any) -> tuple[int, list[bytes]]:
             sound = _is_sound_vector(key, value, notes[of])
         elif key[:1] == ENCODER:
             sound = unpack(key, value) is not None and note_of(transaction, VECTOR + key[1:]) is not None
+        elif key[:1] == SPEED:
+            sound = unpack_speed(key, value) is not None and note_of(transaction, VECTOR + key[1:]) is not None
         else:
             sound = key == LAYOUT_KEY and unpack(key, value) is not None
         if not sound:

@@ -28,6 +28,7 @@ class EncoderUse(TypedDict, total=False):
     cached: int
     seconds: float
     texts_per_second: float | None
+    query_milliseconds: float | None
     route: dict[str, Any]
     badges: dict[str, Any] | None
 
@@ -94,6 +95,7 @@ RECORD: dict[str, Rules] = {
 }
 ENCODER: dict[str, Rules] = {
     "texts_per_second": {"type": ["number", "null"], "minimum": 0},
+    "query_milliseconds": {"type": ["number", "null"], "minimum": 0},
     "route": {"type": "object"},
     "badges": {
         "type": ["object", "null"],

@@ -197,8 +197,6 @@ LAYOUT = Layout(
         ),
         _at_zero("c1"),
         _at_zero("c3", folded=True),
-        _on_grid("c1"),
-        _on_grid("c3"),
         EncoderTable(
             "C4: is e(A) − e(B) nearer to the difference?",
             (
@@ -229,12 +227,6 @@ LAYOUT = Layout(
             " to the "
             "plane.",
         ),
-        Histograms(
-            "Angles of the overlap's projection",
-            "angles_overlap",
-            note="The paper's figures 4 and 6: between A and B, both angles are below 1 and their sum is 1.",
-        ),
-        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figures 4 and 6."),
         Curves(
             "How near to A the difference falls",
             "within",
@@ -252,8 +244,6 @@ LAYOUT = Layout(
             ),
             note="Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
         ),
-        Histograms("Angles of the union's projection", "angles_union", note="The paper's figures 4 and 6."),
-        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
         Histograms("Position of the union's projection", "positions_union", folded=True),
         EncoderTable(
             "Mean margins",
@@ -286,15 +276,6 @@ LAYOUT = Layout(
             ),
             note="Krippendorff's alpha for interval data: 1 full agreement, 0 none beyond chance.",
         ),
-        CountBars(
-            "How often each rating was given",
-            "ratings",
-            "rating",
-            "share of ratings",
-            "operator",
-            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
-        ),
-        SeriesTable("Ratings given", "ratings", folded=True),
         Examples(
             "Sample by sample",
             "a",
@@ -312,4 +293,25 @@ LAYOUT = Layout(
         ),
     ),
     source="Bansal, Mahajan, Sinha & Karmaker (2025), Set-Theoretic Compositionality of Sentence Embeddings",
+    paper=(
+        _on_grid("c1"),
+        _on_grid("c3"),
+        Histograms(
+            "Angles of the overlap's projection",
+            "angles_overlap",
+            note="The paper's figures 4 and 6: between A and B, both angles are below 1 and their sum is 1.",
+        ),
+        Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figures 4 and 6."),
+        Histograms("Angles of the union's projection", "angles_union", note="The paper's figures 4 and 6."),
+        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
+        CountBars(
+            "How often each rating was given",
+            "ratings",
+            "rating",
+            "share of ratings",
+            "operator",
+            note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
+        ),
+        SeriesTable("Ratings given", "ratings", folded=True),
+    ),
 )

@@ -454,15 +454,6 @@ LAYOUT = Layout(
             tuple(Column(kind, "similarity", kind, "number") for kind in KINDS),
             note="Mean cosine. A sentence that means the contrary should be farther away than the paraphrase.",
         ),
-        PointsChart(
-            "Published accuracies by fine-tuning objective, and yours",
-            "published",
-            note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
-            "Lines: yours, measured here.",
-        ),
-        SeriesTable("Published accuracies: spread in each group", "published_groups"),
-        SeriesTable("Published accuracies and yours, model by model", "published_models", folded=True),
-        SeriesTable("Models that are both published and measured", "published_and_measured"),
         SeriesTable(
             "Hardest words: entries that all encoders get wrong",
             "wrong_by_all",
@@ -472,11 +463,6 @@ LAYOUT = Layout(
             "Hardest words: entries that all encoders of the best set get wrong",
             "wrong_by_best",
             note="Of the encoders that may be the best, as the verdict names them.",
-        ),
-        SeriesTable(
-            "The paper's figures: what its 12 best models all get wrong, and your best set",
-            "published_hardest",
-            note="The paper's best: 83.2% to 93.6% (table 7).",
         ),
         Examples(
             "Entry by entry",
@@ -509,4 +495,20 @@ LAYOUT = Layout(
         ),
     ),
     source="Vahtola, Creutz & Tiedemann (2022), It Is Not Easy To Detect Paraphrases, BlackboxNLP",
+    paper=(
+        PointsChart(
+            "Published accuracies by fine-tuning objective, and yours",
+            "published",
+            note="Grey: 114 models as published (the paper's figure 1 and tables 3-6); black tick: a group's mean. "
+            "Lines: yours, measured here.",
+        ),
+        SeriesTable("Published accuracies: spread in each group", "published_groups"),
+        SeriesTable("Published accuracies and yours, model by model", "published_models", folded=True),
+        SeriesTable("Models that are both published and measured", "published_and_measured"),
+        SeriesTable(
+            "The paper's figures: what its 12 best models all get wrong, and your best set",
+            "published_hardest",
+            note="The paper's best: 83.2% to 93.6% (table 7).",
+        ),
+    ),
 )

@@ -15,6 +15,7 @@ from embassay.layout import (
     Layout,
     SeriesTable,
     SubsetTable,
+    ThresholdCurves,
 )
 from embassay.result import Result
 
@@ -59,6 +60,8 @@ def page(k: int, psi: int = 5) -> Layout:
                 note="Paired on the same questions; p by flipping the signs of whole units, with Holm's correction "
                 "within each question.",
             ),
+            *_meaning(k),
+            *_thresholds(),
             EncoderTable(
                 "Ranking metrics",
                 (*shares, *means),
@@ -71,8 +74,6 @@ def page(k: int, psi: int = 5) -> Layout:
                 note=f"{EXAM} The range is that of a single test of 100 questions, about √(questions/100) times as "
                 "wide as the interval of Success@k.",
             ),
-            *_meaning(k, psi),
-            *_thresholds(k),
             *_transforms(success),
             *_across(),
             Examples(
@@ -89,6 +90,12 @@ def page(k: int, psi: int = 5) -> Layout:
                 note=f"Right: a right document is among the nearest {k}. Beside each passage its similarity to the "
                 "question; below the threshold τ it would be dropped.",
             ),
+        ),
+        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
+        "Domain",
+        paper=(
+            *_overlap(psi),
+            *_paper_thresholds(k),
             SeriesTable(
                 "The paper's figures: TelecomQuAD (tables 2 and 4)",
                 "published",
@@ -119,8 +126,6 @@ def page(k: int, psi: int = 5) -> Layout:
                 folded=True,
             ),
         ),
-        source="Roychowdhury et al. (2024), A Compass for Navigating the World of Sentence Embeddings for the Telecom "
-        "Domain",
     )
 
 
@@ -140,8 +145,8 @@ def _headline(k: int, success: Column) -> EncoderTable:
     )
 
 
-def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...]:
-    """Return the curves and tables on what a similarity means: distributions, and their overlap COE and ROE."""
+def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
+    """Return the curves and tables on what a similarity means."""
     return (
         Curves(
             "How similar questions are to random, right and retrieved documents",
@@ -157,6 +162,12 @@ def _meaning(k: int, psi: int) -> tuple[Curves | SeriesTable | EncoderTable, ...
             "similarity of 0.6 means something different for each encoder.",
             folded=True,
         ),
+    )
+
+
+def _overlap(psi: int) -> tuple[EncoderTable | Curves, ...]:
+    """Return COE and ROE, which the paper reads off at the percentile ``psi``."""
+    return (
         EncoderTable(
             "Overlap of distributions",
             (Column("COE", "coe", f"psi{psi}"), Column("ROE", "roe", f"psi{psi}")),
@@ -186,19 +197,25 @@ def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
     )
 
 
-def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
-    """Return the tables and curves of thresholds: the recommended one, the paper's, and all that were tried."""
+def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
+    """Return what any threshold does, and the recommended one."""
     recommended = list[Column]()
     for subset, suffix in (("recommended", ""), ("recommended_on_average", ", on average")):
         recommended += _columns_at_threshold(subset, suffix)
         recommended.append(Column(f"limit of the loss{suffix}", "loss_limit", subset))
         recommended.append(Column(f"unanswerable questions that find nothing{suffix}", "unanswerable_dropped", subset))
-    of_paper = list[Column]()
-    for definition in ("minima", "pooled"):
-        subset, suffix = f"{definition}:paper", f", {definition}"
-        of_paper.append(Column(f"ψ{suffix}", "psi", subset, "count"))
-        of_paper += _columns_at_threshold(subset, suffix)
     return (
+        ThresholdCurves(
+            "What a threshold on the similarity does",
+            "tau",
+            "pooled:",
+            (
+                ("accuracy_at_tau", "questions whose right document is found"),
+                ("kept", "retrieved documents that are kept"),
+                ("unanswerable_dropped", "unanswerable questions that find nothing"),
+            ),
+            note="Documents that are less similar than the threshold are dropped.",
+        ),
         EncoderTable(
             "A recommended threshold, and what it does",
             tuple(recommended),
@@ -207,6 +224,17 @@ def _thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
             " more, the loss averaged over many such samples of questions is no more than allowed; the limit is its "
             "upper bound.",
         ),
+    )
+
+
+def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]:
+    """Return the tables and curves of the paper's thresholds: the best ones, and all that were tried."""
+    of_paper = list[Column]()
+    for definition in ("minima", "pooled"):
+        subset, suffix = f"{definition}:paper", f", {definition}"
+        of_paper.append(Column(f"ψ{suffix}", "psi", subset, "count"))
+        of_paper += _columns_at_threshold(subset, suffix)
+    return (
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
             tuple(of_paper),

@@ -1,0 +1,168 @@
+"""The terms of the page, each explained in two sentences at most."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term, the pattern that recognises it in a text, and its explanation."""
+
+    name: str
+    pattern: re.Pattern[str]
+    explanation: str
+
+
+def _term(name: str, pattern: str, explanation: str) -> Term:
+    return Term(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), explanation)
+
+
+TERMS = (
+    _term(
+        "May be the best",
+        "May be the (?:best|highest)",
+        "With 95% confidence the encoder that is truly best is among those named. Choose among them by speed, size or "
+        "price.",
+    ),
+    _term(
+        "95% interval",
+        r"95% (?:interval|confidence)s?|intervals?",
+        "The range in brackets holds the true value in 95 of 100 such tests. A wide one means that the corpus is too "
+        "small to tell.",
+    ),
+    _term(
+        "Unit",
+        "(?:independent )?units?",
+        "Items that share texts, documents or words are one independent unit. Intervals and p-values rest on units, "
+        "not on single items.",
+    ),
+    _term(
+        "Minimum detectable difference",
+        "[Mm]inimum detectable difference",
+        "The smallest true difference that a corpus of this size shows in four tests of five. A smaller difference "
+        "may exist and not be seen.",
+    ),
+    _term(
+        "p, p (Holm)",
+        r"p(?: \(Holm\))?|Holm's correction",
+        "How often chance alone makes a difference at least this large; under 0.05 it counts as real. Holm's "
+        "correction takes into account that several pairs are compared.",
+    ),
+    _term("Chance", "chance", "What an encoder reaches that guesses. A value below chance is a systematic error."),
+    _term(
+        "Baseline",
+        "baselines?",
+        "A method that knows only words (tfidf, bm25) or nothing (random). An encoder that is no better adds nothing "
+        "here.",
+    ),
+    _term(
+        "Cosine",
+        "[Cc]osine",
+        "The similarity of two vectors: 1 for the same direction, 0 for unrelated ones. The same cosine means "
+        "something different for each encoder.",
+    ),
+    _term(
+        "Success@K",
+        r"Success@\d+",
+        "The share of the questions that have a right document among the nearest K. 100% is the highest value.",
+    ),
+    _term(
+        "RR",
+        "RR",
+        "Reciprocal rank: 1 if the right document comes first, 1/2 if second, 1/3 if third. The mean is over all "
+        "questions.",
+    ),
+    _term(
+        "AP",
+        "AP",
+        "Average precision: the mean precision at the rank of each right document. 1 means that all right documents "
+        "come first.",
+    ),
+    _term(
+        "nDCG@10",
+        r"nDCG@\d+",
+        "The gain of the right documents among the nearest ten, less for lower ranks. 1 is the best possible order.",
+    ),
+    _term("R@K", r"R@\d+", "Recall: the share of the right documents that are among the nearest K."),
+    _term(
+        "Threshold τ",
+        "threshold τ|τ|[Tt]hreshold",
+        "Documents that are less similar than τ are dropped. The recommended τ loses no more success than allowed.",
+    ),
+    _term(
+        "ψ",
+        "ψ",
+        "A percentile of the similarities of what is retrieved. The paper derives thresholds from it.",
+    ),
+    _term("COE", "COE", "The share of right documents that are more similar than the ψ-th percentile; high is good."),
+    _term("ROE", "ROE", "The share of random documents that are more similar than the ψ-th percentile; low is good."),
+    _term(
+        "IsoScore",
+        "IsoScore",
+        "1 when the vectors vary equally in all directions, 0 when they vary in one. More is not better by itself.",
+    ),
+    _term(
+        "I_A",
+        "I_A",
+        "1 when the vectors favour no direction, their mean included. Near 0 all vectors point the same way.",
+    ),
+    _term(
+        "MAP@R",
+        "MAP@R",
+        "Whether the nearest neighbours of a sentence belong to its own group. 1 means that all of them do.",
+    ),
+    _term(
+        "Nearest centroid",
+        "[Nn]earest centroid",
+        "A sentence is assigned to the group whose mean vector is nearest. No classifier is trained.",
+    ),
+    _term(
+        "Spearman",
+        "Spearman",
+        "The correlation of two orders: 1 the same order, 0 unrelated. It does not depend on the scale.",
+    ),
+    _term(
+        "Pearson",
+        "Pearson",
+        "The correlation of two lists of numbers: 1 if they lie on a rising line, 0 if they are unrelated.",
+    ),
+    _term(
+        "Null",
+        "null",
+        "The same share with targets taken from other units. What is not above it shows nothing about composition.",
+    ),
+    _term(
+        "Normalised similarity",
+        "[Nn]ormalised similarity",
+        "The cosine, scaled so that 1 is the same text and 0 is as near as two random texts. Encoders can be compared "
+        "by it.",
+    ),
+    _term(
+        "Antonym",
+        "[Aa]ntonyms?",
+        "A word with the opposite meaning: guilty for innocent. In a sentence it reverses the meaning.",
+    ),
+    _term(
+        "Polarity",
+        "polarity",
+        "Whether a sentence is negated. Changing the polarity alone reverses the meaning.",
+    ),
+)
+
+
+class Glossary:
+    """Explains each term once: where a page uses it first."""
+
+    def __init__(self) -> None:
+        """Start a page, on which no term has been explained."""
+        self._explained: set[str] = set()
+
+    def first_uses(self, texts: Iterable[str]) -> tuple[Term, ...]:
+        """Return the terms that these texts use and that were not returned before."""
+        joined = "\n".join(texts)
+        terms = [term for term in TERMS if term.name not in self._explained and term.pattern.search(joined)]
+        self._explained.update(term.name for term in terms)
+        return tuple(terms)

@@ -1,0 +1,326 @@
+"""The first screen of the page: which encoder, the scorecard, the findings, cost against quality, each encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from embassay.formatting import counted, interval, names, number
+from embassay.layout import Layout
+from embassay.reports import charts
+from embassay.reports.scorecard import BETTER, OPEN, WORSE, scorecard
+from embassay.reports.summary import grouped
+from embassay.reports.tables import Cell, Scope, Table
+from embassay.reports.words import builtin, statement
+from embassay.result import EncoderRecord, Finding, Result, Verdict, anchor
+
+MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
+"""The class of a cell of the scorecard by its mark."""
+FIRST_FINDINGS = 6
+"""Findings that are not folded."""
+NAMED = 6
+"""Encoders that a cell names at most."""
+FLOAT_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What encoders cost, by name, where it is known.
+
+    Attributes
+    ----------
+    texts_per_second
+        The speed of encoding many texts.
+    query_milliseconds
+        How long one query takes alone.
+    vector_bytes
+        The memory of one vector of float32.
+    price
+        Of a million tokens.
+    """
+
+    texts_per_second: Mapping[str, float]
+    query_milliseconds: Mapping[str, float]
+    vector_bytes: Mapping[str, float]
+    price: Mapping[str, float]
+
+    @classmethod
+    def of(cls, result: Result, speed: Mapping[str, float], latency: Mapping[str, float]) -> Costs:
+        """Collect the costs of the encoders of a result."""
+        return cls(
+            speed,
+            latency,
+            {encoder.name: FLOAT_BYTES * encoder.dim for encoder in result.encoders if encoder.dim},
+            {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None},
+        )
+
+    def axes(self) -> list[tuple[str, Mapping[str, float]]]:
+        """Return the costs that a chart can show, each with the name of its axis."""
+        per_text = {name: 1000 / speed for name, speed in self.texts_per_second.items() if speed > 0}
+        return [
+            ("milliseconds per text", per_text),
+            ("milliseconds per query", self.query_milliseconds),
+            ("bytes per vector", self.vector_bytes),
+            ("price per million tokens", self.price),
+        ]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the scorecard: a value with its interval and its mark, and the section with the evidence."""
+
+    text: str
+    interval: str
+    mark: str
+    link: str
+
+    @property
+    def kind(self) -> str:
+        """The class of the cell."""
+        return MARKS.get(self.mark, "")
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    """A line of the scorecard."""
+
+    encoder: str
+    link: str
+    is_baseline: bool
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """The scorecard: by question (title, corpus, quantity, link), and a line for each encoder."""
+
+    questions: tuple[tuple[str, str, str, str], ...]
+    lines: tuple[ScoreLine, ...]
+    has_chance: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finding, with the other encoders of which it is true."""
+
+    severity: str
+    title: str
+    place: str
+    link: str
+    sentence: str
+    others: str
+    consequence: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One encoder: what it is, its place in each question, and what was found about it."""
+
+    anchor: str
+    record: EncoderRecord
+    facts: tuple[tuple[str, str], ...]
+    places: tuple[tuple[str, str, str, str], ...]
+    """(question, link, value, ranks)."""
+    findings: tuple[str, ...]
+
+
+def model_anchor(name: str) -> str:
+    """Return the id of an encoder's part of the page."""
+    return "model-" + quote(name, safe="")
+
+
+def ranked(result: Result) -> list[Verdict]:
+    """Return the verdicts that rank encoders."""
+    return [verdict for verdict in result.verdicts if verdict.quantity]
+
+
+def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Scope:
+    """Return the part of a result that a verdict is about."""
+    return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
+
+
+def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Table | None:
+    """Lay out, for each question, who may be the best and which of these are fastest, smallest and cheapest.
+
+    Returns None if no encoder is named: on built-in corpora, or where there is one candidate.
+    """
+    rows = []
+    for verdict in ranked(result):
+        if not verdict.best_set or builtin(result, verdict.corpus) or len(verdict.candidates) < 2:
+            continue
+        scope = scope_of(result, verdict, layouts)
+        values = [f"{name} {_value(scope, name)[0]}" for name in verdict.best_set[:NAMED]]
+        candidates = _and_more(values, len(verdict.best_set))
+        below_chance = verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
+        if below_chance:
+            candidates += f" – all below chance ({number(verdict.chance, scope.headline.format)})"
+        elif verdict.leader != "Best":
+            candidates += " – the highest; higher is not always better"
+        # Nobody is recommended for its speed that is worse than a guess.
+        recommended = () if below_chance else verdict.best_set
+        lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
+        difference = number(verdict.smallest_difference, "points" if scope.headline.format == "percent" else "number")
+        rows.append(
+            (
+                Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
+                Cell(candidates, strong=True),
+                Cell(_first(recommended, costs.texts_per_second, "{:,.0f} texts/s", highest=True)),
+                Cell(_first(recommended, costs.vector_bytes, "{:,.0f} bytes")),
+                Cell(_first(recommended, costs.price, "{:g}")),
+                Cell(_and_more(lower[:NAMED], len(lower)) if lower else "nobody"),
+                Cell(difference),
+            )
+        )
+    if not rows:
+        return None
+    head = (
+        "question",
+        "may be the best (95% confidence)",
+        "fastest of them",
+        "smallest vectors",
+        "cheapest",
+        "shown to be lower",
+        "minimum detectable difference",
+    )
+    # A cost that nobody has is no column.
+    kept = [place for place in range(len(head)) if place not in (2, 3, 4) or any(row[place].text for row in rows)]
+    return Table(
+        "Which encoder?",
+        tuple(head[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in rows),
+    )
+
+
+def _first(candidates: Sequence[str], costs: Mapping[str, float], style: str, highest: bool = False) -> str:
+    """Name the candidate with the lowest (or highest) cost; an empty text if it is unknown or the same for all."""
+    if len(candidates) < 2 or not all(name in costs for name in candidates):
+        return ""
+    if len({costs[name] for name in candidates}) == 1:
+        return ""
+    choose = max if highest else min
+    name = choose(candidates, key=lambda candidate: costs[candidate])
+    return f"{name} ({style.format(costs[name])})"
+
+
+def _and_more(shown: Sequence[str], count: int) -> str:
+    if count > len(shown):
+        return f"{', '.join(shown)} and {count - len(shown)} more"
+    return names(shown)
+
+
+def _value(scope: Scope, encoder: str) -> tuple[str, str]:
+    """Return the headline value of an encoder and its interval, as texts."""
+    row = scope.row_of(encoder, scope.headline)
+    if row is None:
+        return "–", ""
+    style = scope.headline.format
+    return number(row.value, style, signed=style == "points"), interval(row.low, row.high, style)
+
+
+def score_table(result: Result, layouts: Mapping[str, Layout]) -> ScoreTable | None:
+    """Return the scorecard with links to its evidence; None if nothing ranks encoders."""
+    card = scorecard(result, layouts)
+    verdicts = ranked(result)
+    if not card.questions:
+        return None
+    questions = []
+    scopes = []
+    for question, verdict in zip(card.questions, verdicts, strict=True):
+        title, _, quantity = question.heading
+        questions.append((title, verdict.corpus, quantity, f"#{anchor(verdict.diagnostic, verdict.corpus)}"))
+        scopes.append(scope_of(result, verdict, layouts))
+    lines = []
+    for name in (*card.candidates, *card.baselines):
+        scores = []
+        for question, scope, (*_, link) in zip(card.questions, scopes, questions, strict=True):
+            text, ends = _value(scope, name)
+            mark = question.short.get(name, "")[-1:]
+            scores.append(Score(text, ends, mark if mark in MARKS else "", link))
+        lines.append(ScoreLine(name, f"#{model_anchor(name)}", name in card.baselines, tuple(scores)))
+    has_chance = any(question.chance is not None for question in card.questions)
+    return ScoreTable(tuple(questions), tuple(lines), has_chance)
+
+
+def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[Entry, ...]:
+    """Return findings, those that say the same of several encoders as one."""
+    together = []
+    for first, *others in grouped(findings):
+        place = first.corpus
+        if first.diagnostic:
+            title = layouts[first.diagnostic].title if first.diagnostic in layouts else first.diagnostic
+            place = f"{title} on {first.corpus}"
+        named = [finding.encoder for finding in others[:NAMED]]
+        also = f"Also: {_and_more(named, len(others))}." if others else ""
+        # Most titles only repeat the sentence in fewer words.
+        heading = "" if first.sentence.lower().startswith(first.title.lower()) else first.title
+        link = first.link or ("#models" if first.encoder else "")
+        together.append(
+            Entry(first.severity, heading, place, link, first.sentence, also, first.consequence, first.action)
+        )
+    return tuple(together)
+
+
+def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[tuple[str, charts.Spec]]:
+    """Yield what each encoder reaches over what it costs, for each cost that two encoders have and each question.
+
+    Yields
+    ------
+    The caption, and the chart.
+    """
+    for axis, by_encoder in costs.axes():
+        if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
+            continue
+        for verdict in ranked(result):
+            scope = scope_of(result, verdict, layouts)
+            column = scope.headline
+            values = []
+            for encoder in scope.encoders:
+                row = scope.row_of(encoder, column)
+                if row is not None and row.value is not None and by_encoder.get(encoder, 0) > 0:
+                    point = {"encoder": encoder, "value": row.value, "low": row.low, "high": row.high}
+                    point["cost"] = by_encoder[encoder]
+                    point["baseline"] = scope.is_baseline(encoder)
+                    values.append(point)
+            if len(values) > 1:
+                title = layouts[verdict.diagnostic].title
+                caption = f"{title} on {verdict.corpus}, over {axis}"
+                yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, values, column.format)
+
+
+def profiles(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> tuple[Profile, ...]:
+    """Return what the page says about each encoder, candidates first."""
+    ordered = sorted(result.encoders, key=lambda encoder: encoder.baseline)
+    return tuple(_profile(result, layouts, costs, encoder) for encoder in ordered)
+
+
+def _profile(result: Result, layouts: Mapping[str, Layout], costs: Costs, encoder: EncoderRecord) -> Profile:
+    name = encoder.name
+    places = []
+    for verdict in ranked(result):
+        scope = scope_of(result, verdict, layouts)
+        text, ends = _value(scope, name)
+        low, high = verdict.rank_low.get(name), verdict.rank_high.get(name)
+        ranks = ""
+        if low is not None and high is not None:
+            ranks = f"rank {low}" if low == high else f"rank {low} to {high}"
+            ranks += f" of {len(verdict.candidates)}"
+        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}, {scope.headline.heading}"
+        places.append((title, f"#{anchor(verdict.diagnostic, verdict.corpus)}", f"{text} {ends}".strip(), ranks))
+    facts = [("dimensions", f"{encoder.dim:,}" if encoder.dim else "by corpus")]
+    if encoder.parameters:
+        facts.append(("parameters", f"{encoder.parameters:,}"))
+    if encoder.max_tokens:
+        truncated = f", {counted(encoder.truncated, 'text')} truncated" if encoder.truncated else ""
+        facts.append(("reads", f"{encoder.max_tokens:,} tokens{truncated}"))
+    for label, known, style in (
+        ("speed", costs.texts_per_second, "{:,.0f} texts/s"),
+        ("one query", costs.query_milliseconds, "{:,.2g} ms"),
+        ("one vector", costs.vector_bytes, "{:,.0f} bytes"),
+        ("price per million tokens", costs.price, "{:g}"),
+    ):
+        if name in known:
+            facts.append((label, style.format(known[name])))
+    findings = tuple(statement(finding) for finding in result.findings if finding.encoder == name)
+    return Profile(model_anchor(name), encoder, tuple(facts), tuple(places), findings)

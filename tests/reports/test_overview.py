@@ -1,0 +1,248 @@
+"""The first screen of the page: decision, scorecard, findings, cost against quality, encoders, terms."""
+
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
+from embassay.reports.glossary import TERMS, Glossary
+from embassay.reports.overview import Costs, cost_charts, decision_table, entries, profiles, score_table
+from embassay.reports.page import render
+from embassay.reports.tables import Cell, Table, with_footnotes
+from embassay.reports.words import readable
+from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
+
+ACCURACY = Column("accuracy", "accuracy")
+LAYOUT = Layout(
+    "Negated antonyms",
+    "Does it?",
+    EncoderTable("Head", (ACCURACY,)),
+    (IntervalChart("Picture", ACCURACY, 0.5), IntervalChart("Second picture", ACCURACY)),
+    "A source",
+    (SeriesTable("As printed", "printed"),),
+)
+LAYOUTS = {"d": LAYOUT}
+VALUES = {"a": 0.8, "b": 0.75, "c": 0.2, "words": 0.5}
+
+
+def result_of(*, builtin=False, **more):
+    """Three candidates and a baseline on one corpus; two candidates may be the best."""
+    rows = tuple(
+        Row(
+            "d",
+            "mine",
+            name,
+            "all",
+            "cosine",
+            "",
+            "accuracy",
+            v,
+            v - 0.1,
+            v + 0.1,
+            100,
+            50,
+            0,
+            None,
+            f"signature {name}",
+        )
+        for name, v in VALUES.items()
+    )
+    encoders = tuple(
+        EncoderRecord(name, name, "f", "", dim, None, {}, name == "words", price=price)
+        for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
+    )
+    verdict = Verdict(
+        "d",
+        "mine",
+        "accuracy",
+        100,
+        50,
+        candidates=("a", "b", "c"),
+        best_set=() if builtin else ("a", "b"),
+        rank_low={"a": 1, "b": 1, "c": 3},
+        rank_high={"a": 2, "b": 2, "c": 3},
+        chance=0.5,
+        smallest_difference=0.07,
+        smallest_units=50,
+    )
+    corpus = CorpusRecord("mine", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
+    printed = Series("d", "mine", "printed", "table", {"columns": ["x"], "formats": ["text"], "rows": [["y"]]})
+    return Result(0, 10, encoders, (corpus,), rows, series=(printed,), verdicts=(verdict,), **more)
+
+
+def costs_of(result, speed=None, latency=None):
+    return Costs.of(result, speed or {}, latency or {})
+
+
+def test_the_decision_names_the_best_set_and_its_cheapest_members():
+    result = result_of()
+    table = decision_table(result, LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0, "c": 9999.0}))
+    assert dict(zip(table.head, [cell.text for cell in table.rows[0]], strict=True)) == {
+        "question": "Negated antonyms on mine",
+        "may be the best (95% confidence)": "a 80.0% and b 75.0%",
+        "fastest of them": "b (200 texts/s)",
+        "smallest vectors": "b (1,536 bytes)",
+        "cheapest": "a (0.02)",
+        "shown to be lower": "c",
+        "minimum detectable difference": "+7.0 points".removeprefix("+"),
+    }
+
+
+def test_a_cost_that_nobody_has_is_no_column_and_a_built_in_corpus_names_nobody():
+    result = result_of()
+    assert "fastest of them" not in decision_table(result, LAYOUTS, costs_of(result)).head
+    # The speed of one of them alone decides nothing.
+    assert "fastest of them" not in decision_table(result, LAYOUTS, costs_of(result, {"a": 10.0})).head
+    assert decision_table(result_of(builtin=True), LAYOUTS, costs_of(result)) is None
+
+
+def test_nobody_is_recommended_below_chance_and_the_highest_is_not_called_the_best():
+    result = result_of()
+    below = replace(result.verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
+    table = decision_table(replace(result, verdicts=(below,)), LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0}))
+    assert table.rows[0][1].text == "a 80.0% and b 75.0% – all below chance (95.0%)"
+    assert not {"fastest of them", "smallest vectors", "cheapest"} & set(table.head)
+    highest = replace(result.verdicts[0], leader="Highest")
+    table = decision_table(replace(result, verdicts=(highest,)), LAYOUTS, costs_of(result))
+    assert table.rows[0][1].text.endswith("– the highest; higher is not always better")
+
+
+def test_cells_of_the_scorecard_link_to_their_evidence():
+    table = score_table(result_of(), LAYOUTS)
+    assert table.questions == (("Negated antonyms", "mine", "accuracy", "#d-mine"),)
+    assert [(line.encoder, line.is_baseline, line.scores[0].text, line.scores[0].kind) for line in table.lines] == [
+        ("a", False, "80.0%", "better"),
+        ("b", False, "75.0%", "better"),
+        ("c", False, "20.0%", "worse"),
+        ("words", True, "50.0%", "open"),
+    ]
+    page = render(result_of(), LAYOUTS)
+    assert '<td class="worse"><a href="#d-mine">20.0% <span class="mark">−</span></a><i>[10.0, 30.0]</i>' in page
+    assert 'id="d-mine"' in page
+    assert '<th scope=row><a href="#model-c">c</a>' in page
+    assert 'id="model-c"' in page
+
+
+def test_a_reader_s_questions_lead_to_their_answers():
+    finding = Finding("high", "c errs.", "Errors", "d", "mine", "c", link="#d-mine")
+    page = render(result_of(findings=(finding,)), LAYOUTS)
+    answers = page.split('<dl class="answers">')[1].split("</dl>")[0]
+    assert '<dt>Which encoder?</dt><dd><a href="#decision">The decision</a></dd>' in answers
+    assert '<dt>What does it get wrong?</dt><dd><a href="#d-mine">Errors</a>, <a href="#findings">' in answers
+    assert "Is the difference real?" not in answers, "nothing was compared"
+
+
+def test_findings_of_several_encoders_are_one_entry():
+    findings = [Finding("high", f"{e} errs.", "Errs", "d", "mine", e, "So.", "Do.", link="#d-mine") for e in "abc"]
+    (entry,) = entries(findings, LAYOUTS)
+    assert (entry.title, entry.sentence, entry.others) == ("Errs", "a errs.", "Also: b and c.")
+    assert (entry.place, entry.link, entry.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
+
+
+def test_costs_are_drawn_where_two_encoders_have_them():
+    from altair import load_schema
+
+    result = result_of()
+    drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0}, {"a": 5.0})))
+    assert list(drawn) == [
+        f"Negated antonyms on mine, over {axis}"
+        for axis in ("milliseconds per text", "bytes per vector", "price per million tokens")
+    ]
+    spec = drawn["Negated antonyms on mine, over milliseconds per text"]
+    jsonschema.validate(spec, load_schema())
+    points = spec["data"]["values"]
+    assert [(p["encoder"], p["cost"], p["value"]) for p in points] == [("a", 100.0, 0.8), ("b", 5.0, 0.75)]
+    assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, costs_of(result))) == []
+
+
+def test_an_encoder_has_its_places_costs_and_findings():
+    finding = Finding("high", "c errs.", "Errs", "d", "mine", "c", "So it goes.")
+    result = result_of(findings=(finding,))
+    c = next(
+        profile
+        for profile in profiles(result, LAYOUTS, costs_of(result, {"c": 9.0}, {"c": 3.5}))
+        if profile.anchor == "model-c"
+    )
+    assert c.places == (("Negated antonyms on mine, accuracy", "#d-mine", "20.0% [10.0, 30.0]", "rank 3 of 3"),)
+    assert c.facts == (
+        ("dimensions", "384"),
+        ("speed", "9 texts/s"),
+        ("one query", "3.5 ms"),
+        ("one vector", "1,536 bytes"),
+    )
+    assert c.findings == ("c errs. So it goes.",)
+
+
+def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():
+    page = render(result_of(), LAYOUTS).split('id="d-mine"')[1].split("</section>")[0]
+    opened = page.split('<p class="group-title">')[0]
+    assert opened.count("<figure") == opened.count("<table>") == 1
+    assert "<details" not in opened
+    folded = page.removeprefix(opened)
+    assert folded.index("<summary>Second picture</summary>") < folded.index("The paper&#39;s figures")
+    assert folded.index("The paper&#39;s figures") < folded.index("<summary>As printed</summary>")
+    assert folded.count("signature a") == 1, "each signature stands once, however many tables rest on it"
+
+
+def test_a_term_is_explained_once_where_it_is_used_first():
+    glossary = Glossary()
+    assert [term.name for term in glossary.first_uses(["Success@5 and RR", "by chance"])] == [
+        "Chance",
+        "Success@K",
+        "RR",
+    ]
+    assert [term.name for term in glossary.first_uses(["RR, IsoScore"])] == ["IsoScore"]
+    assert glossary.first_uses(["STARRED, upper", "pears and plums, by perchance"]) == ()
+
+
+@pytest.mark.parametrize("term", TERMS, ids=lambda term: term.name)
+def test_a_term_is_explained_in_two_sentences(term):
+    assert 1 <= term.explanation.count(". ") + 1 <= 2
+    assert term.explanation.endswith(".")
+    assert len(term.explanation) < 170
+
+
+def test_a_remark_that_comes_again_stands_below_the_table():
+    rows = (
+        (Cell("x", remark="baseline"), Cell("1", remark="few")),
+        (Cell("y"), Cell("2", remark="few")),
+        (Cell("z"), Cell("3", remark="once")),
+    )
+    table = with_footnotes(Table("T", ("a", "b"), rows))
+    assert table.footnotes == ("few",)
+    assert [(cell.remark, cell.footnote) for row in table.rows for cell in row] == [
+        ("baseline", 0), ("", 1), ("", 0), ("", 1), ("", 0), ("once", 0)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("plain\nand\ttab", "plain\nand\ttab"),
+        ("a\u202eb", "a\\u202eb"),
+        ("bell\x07", "bell\\x07"),
+        ("nul\x00", "nul\\x00"),
+        ("hidden\u200bspace", "hidden\\u200bspace"),
+        ("half\ud800", "half\\ud800"),
+        ("family \U0001f468\u200d\U0001f469", "family \U0001f468\u200d\U0001f469"),
+        ("é\u00a0ü", "é\u00a0ü"),
+    ],
+)
+def test_control_characters_are_made_visible(text, written):
+    assert readable(text) == written
+
+
+def test_a_label_cannot_turn_the_writing_of_the_page_around():
+    result = result_of()
+    encoders = (replace(result.encoders[0], spec="a\u202eexe\x1b[2J"), *result.encoders[1:])
+    page = render(replace(result, encoders=encoders), LAYOUTS)
+    assert "\u202e" not in page.split("<script")[0]
+    assert "a\\u202eexe\\x1b[2J" in page
+
+
+def test_what_a_page_runs_is_named_by_its_hash_and_nothing_else_may_run():
+    policy = render(result_of(), LAYOUTS).split('Content-Security-Policy" content="')[1].split('"')[0]
+    assert "unsafe" not in policy
+    assert policy.count("'sha256-") == 3
+    assert "default-src 'none'" in policy
