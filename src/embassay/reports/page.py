@@ -367,7 +367,7 @@ def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
-def _pictures(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
+def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
     """Yield the pictures of a part, each with its caption."""
     if type(part) in SPLIT:
         yield from SPLIT[type(part)](scope, part)
