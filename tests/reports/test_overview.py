@@ -118,7 +118,7 @@ def test_cells_of_the_scorecard_link_to_their_evidence():
         ("words", True, "50.0%", "open"),
     ]
     page = render(result_of(), LAYOUTS)
-    assert '<td class="worse"><a href="#d-mine">20.0% <span class="mark">−</span></a><i>[10.0, 30.0]</i>' in page
+    assert '<td class="worse"><a href="#d-mine">20.0% <span class="mark">▼</span></a><i>[10.0, 30.0]</i>' in page
     assert 'id="d-mine"' in page
     assert '<th scope=row><a href="#model-c">c</a>' in page
     assert 'id="model-c"' in page
@@ -244,5 +244,6 @@ def test_a_label_cannot_turn_the_writing_of_the_page_around():
 def test_what_a_page_runs_is_named_by_its_hash_and_nothing_else_may_run():
     policy = render(result_of(), LAYOUTS).split('Content-Security-Policy" content="')[1].split('"')[0]
     assert "unsafe" not in policy
-    assert policy.count("'sha256-") == 3
+    # The style, the library, and the two scripts of the page.
+    assert policy.count("'sha256-") == 4
     assert "default-src 'none'" in policy

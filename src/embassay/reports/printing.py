@@ -74,6 +74,8 @@ def pdf(spec: Spec) -> bytes:
 def for_print(spec: Spec) -> Spec:
     """Return a chart of the page with the width, fonts and shades of print."""
     printed = copy.deepcopy(spec)
+    # Nobody clicks on paper.
+    printed.pop("params", None)
     printed["width"] = WIDTH
     printed["background"] = "white"
     printed["config"] = CONFIG
@@ -86,9 +88,12 @@ def for_print(spec: Spec) -> Spec:
 
 
 def _print_layer(layer: Spec) -> None:
-    """Remove tooltips from one layer, and replace colours that stand for names."""
+    """Remove tooltips and highlights from one layer, and replace colours that stand for names."""
+    layer.pop("params", None)
     encoding = layer.get("encoding", {})
     encoding.pop("tooltip", None)
+    if "param" in str(encoding.get("opacity", {}).get("condition", "")):
+        del encoding["opacity"]
     colour = encoding.get("color", {})
     if "field" not in colour or colour["type"] == "quantitative":
         return
@@ -135,7 +140,8 @@ def _some_points(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for point in points:
         if point["y"] is None:
             continue
-        lines.setdefault((point["encoder"], point["line"]), []).append(point)
+        # A chart of one encoder does not name it.
+        lines.setdefault((point.get("encoder", ""), point["line"]), []).append(point)
     highest = max((point["y"] for line in lines.values() for point in line), default=0.0)
     shown = []
     for number, line in enumerate(lines.values()):
