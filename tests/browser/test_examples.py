@@ -79,9 +79,15 @@ def page(browser_window, page_file, request):
     page.on("dialog", lambda dialog: troubles.append(dialog.message))
     page.on("request", lambda request: troubles.append(request.url) if request.url.startswith("http") else None)
     page.goto(page_file.as_uri())
+    open_items(page)
     yield page
     assert troubles == []
     context.close()
+
+
+def open_items(page):
+    """Open the browser, which is folded at first."""
+    page.locator("details.block > summary", has_text="Entry by entry").click()
 
 
 def headings(page):
@@ -135,13 +141,13 @@ def test_pages_turn_and_end(page):
 
 def test_search_looks_in_all_texts_and_counts(page):
     choose(page, "Show", "all")
-    page.get_by_label("Search").fill("PARAPHRASE 3")
+    page.locator(".examples").get_by_label("Search").fill("PARAPHRASE 3")
     # The word and the digit may be anywhere: 03, 13, 23, 30–39, 43.
     assert status(page) == "1–14 of 14 matching items (of 45)"
-    page.get_by_label("Search").fill("nothing like it")
+    page.locator(".examples").get_by_label("Search").fill("nothing like it")
     assert status(page) == "No item matches (of 45)."
     assert headings(page) == []
-    page.get_by_label("Search").fill("entry 11")
+    page.locator(".examples").get_by_label("Search").fill("entry 11")
     assert numbers(page) == [11]
 
 
@@ -173,7 +179,7 @@ def test_filters_by_who_misses_an_item(page):
 
 
 def test_an_item_has_its_texts_and_what_each_encoder_made_of_it(page):
-    page.get_by_label("Search").fill("entry 06")
+    page.locator(".examples").get_by_label("Search").fill("entry 06")
     card = page.locator(".examples .item")
     assert card.locator("dd").all_inner_texts() == ["Paraphrase 06"]
     assert card.locator(".about").inner_text() == "id entry 06 · subset even"
@@ -186,7 +192,7 @@ def test_an_item_has_its_texts_and_what_each_encoder_made_of_it(page):
 
 def test_hostile_texts_stay_text_and_say_what_they_hide(page):
     choose(page, "Show", "all")
-    page.get_by_label("Search").fill("onerror")
+    page.locator(".examples").get_by_label("Search").fill("onerror")
     assert status(page) == "1–1 of 1 matching items (of 45)"
     shown = EVIL.replace("\u202e", "\\u202e").replace("\x00", "\\x00")
     assert headings(page) == [shown]
@@ -198,14 +204,14 @@ def test_hostile_texts_stay_text_and_say_what_they_hide(page):
 
 def test_the_keyboard_is_enough(page):
     choose(page, "Show", "all")
-    page.get_by_label("Search").focus()
+    page.locator(".examples").get_by_label("Search").focus()
     page.keyboard.type("input number 1")
     assert status(page).startswith("1–")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.labels[0].innerText") == "Show"
     page.keyboard.press("ArrowDown")
     assert page.get_by_label("Show", exact=True).input_value() == "every"
-    page.get_by_label("Search").fill("")
+    page.locator(".examples").get_by_label("Search").fill("")
     page.get_by_label("Show", exact=True).select_option("all")
     page.get_by_role("button", name="Next →").focus()
     page.keyboard.press("Enter")
@@ -231,6 +237,7 @@ def test_without_scripts_the_first_items_are_in_a_table(browser_window, page_fil
     context = browser_window.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
     page.goto(page_file.as_uri())
+    open_items(page)
     table = page.locator(".examples .static table")
     assert table.locator("tbody tr").count() == 5
     assert "Input number 00" in table.inner_text()
@@ -244,6 +251,7 @@ def test_many_encoders_are_folded_and_shown_on_request(browser_window, tmp_path)
     context = browser_window.new_context(offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
+    open_items(page)
     card = page.locator(".examples .item").first
     assert card.locator("tbody tr").count() == 2
     card.get_by_text("Show the other 30 encoders").click()
