@@ -446,6 +446,15 @@ def test_a_search_test_alone_says_that_negation_was_not_tested():
     assert titles("similarity") == []
 
 
+def test_only_a_run_without_own_data_is_told_to_use_some():
+    result = result_of(found(), builtin=True)
+    (alone,) = [finding for finding in findings_of(result, {"d": ACCURACY}) if finding.title == "Built-in corpora"]
+    assert "run it on your own data" in alone.action
+    own = replace(result.corpora[0], name="own", builtin=False)
+    both = findings_of(replace(result, corpora=(*result.corpora, own)), {"d": ACCURACY})
+    assert [finding.action for finding in both if finding.title == "Built-in corpora"] == [""]
+
+
 def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
     told = lines(found(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
     assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in told

@@ -64,7 +64,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
         findings = [finding for finding in findings if not finding.encoder]
     findings += _negation_not_tested(result)
     if any(corpus.builtin for corpus in result.corpora):
-        findings.append(_builtin())
+        findings.append(_builtin(has_own_data=not all(corpus.builtin for corpus in result.corpora)))
     findings += [finding for corpus in result.corpora for finding in _few_units(corpus)]
     findings += [finding for encoder in result.encoders for finding in _coverage(encoder, result)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
@@ -114,13 +114,19 @@ def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
         )
 
 
-def _builtin() -> Finding:
+def _builtin(*, has_own_data: bool) -> Finding:
+    """Return that built-in corpora decide nothing."""
+    action = ""
+    if not has_own_data:
+        action = (
+            "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
+            "embassay run -c mine=./docs,questions=questions.csv"
+        )
     return Finding(
         "low",
         "Built-in corpora are for trying things out: no best encoder is named on them.",
         "Built-in corpora",
-        action="To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
-        "embassay run -c mine=./docs,questions=questions.csv",
+        action=action,
     )
 
 
