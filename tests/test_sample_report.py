@@ -24,6 +24,7 @@ def sections(page):
     return re.findall(r'<section class="lazy" id="([^"]+)"', page)
 
 
+@pytest.mark.slow
 def test_the_sample_has_the_sections_that_its_script_makes(script, tmp_path):
     # Encoders that need no weights, so that it is built everywhere.
     fresh = report(script.sample(("bow", "hashing")), tmp_path / "report.html").read_text(encoding="utf-8")

@@ -178,6 +178,7 @@ def test_a_page_without_scripts_has_the_first_items():
     assert table.count(">right<") == 3 and table.count(">wrong<") == 2
 
 
+@pytest.mark.slow
 def test_the_page_stays_small_with_ten_encoders():
     encoders = ["bow", "hashing", *(f"h{d}=hashing,dim={d}" for d in (16, 32, 48, 64, 96))]
     result = assay(encoders, cache=None, resamples=20)

@@ -129,6 +129,7 @@ def test_pairs_have_ranks_and_no_pair_is_right_or_wrong(tmp_path):
         assert e.margin == pytest.approx(-abs(e.values["cosine_rank"] - e.values["human_rank"]))
 
 
+@pytest.mark.slow
 def test_without_texts_no_file_of_the_run_has_a_text(tmp_path):
     request = RunRequest(["bow"], BUILT_IN, out=tmp_path / "RUN", resamples=20, texts=False, quiet=True)
     carry_out(request)
