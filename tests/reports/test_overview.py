@@ -84,7 +84,7 @@ def test_the_decision_names_the_best_set_and_its_cheapest_members():
         "fastest of them": "b (200 texts/s)",
         "smallest vectors": "b (1,536 bytes)",
         "cheapest": "a (0.02)",
-        "shown to be lower": "c",
+        "unlikely to be the best": "c",
         "minimum detectable difference": "+7.0 points".removeprefix("+"),
     }
 
@@ -125,7 +125,7 @@ def test_cells_of_the_scorecard_link_to_their_evidence():
 
 
 def test_a_reader_s_questions_lead_to_their_answers():
-    finding = Finding("high", "c errs.", "Errors", "d", "mine", "c", link="#d-mine")
+    finding = Finding("high", "c errs.", "Errors", "d", "mine", "c", consequence="Bad in search.", link="#d-mine")
     page = render(result_of(findings=(finding,)), LAYOUTS)
     answers = page.split('<dl class="answers">')[1].split("</dl>")[0]
     assert '<dt>Which encoder?</dt><dd><a href="#decision">The decision</a></dd>' in answers

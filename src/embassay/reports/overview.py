@@ -161,7 +161,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         # Nobody is recommended for its speed that is worse than a guess.
         recommended = () if below_chance else verdict.best_set
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
-        difference = number(verdict.smallest_difference, "points" if scope.headline.format == "percent" else "number")
+        difference = number(_smallest(result, verdict), "points" if scope.headline.format == "percent" else "number")
         rows.append(
             (
                 Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
@@ -181,7 +181,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         "fastest of them",
         "smallest vectors",
         "cheapest",
-        "shown to be lower",
+        "unlikely to be the best",
         "minimum detectable difference",
     )
     # A cost that nobody has is no column.
@@ -191,6 +191,15 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         tuple(head[place] for place in kept),
         tuple(tuple(row[place] for place in kept) for row in rows),
     )
+
+
+def _smallest(result: Result, verdict: Verdict) -> float | None:
+    """Return the minimum detectable difference that the findings state, or else that of the verdict."""
+    for finding in result.findings:
+        is_of_verdict = (finding.diagnostic, finding.corpus) == (verdict.diagnostic, verdict.corpus)
+        if is_of_verdict and finding.title == "Minimum detectable difference":
+            return finding.value
+    return verdict.smallest_difference
 
 
 def _first(candidates: Sequence[str], costs: Mapping[str, float], style: str, highest: bool = False) -> str:
@@ -273,6 +282,9 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
         if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
             continue
         for verdict in ranked(result):
+            # Without the best the chart would recommend another.
+            if not all(by_encoder.get(name, 0) > 0 for name in verdict.best_set or verdict.candidates):
+                continue
             scope = scope_of(result, verdict, layouts)
             column = scope.headline
             values = []

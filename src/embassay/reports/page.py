@@ -293,7 +293,7 @@ def _answers(
         yield "Which encoder?", [("The decision", "#decision")]
     elif scores:
         yield "Which encoder?", [("The scorecard", "#scorecard")]
-    weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.title]
+    weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.consequence]
     if findings:
         yield "What does it get wrong?", [*weaknesses[:2], ("All findings", "#findings")]
     for question, prefix in (

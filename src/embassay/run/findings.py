@@ -172,7 +172,7 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
                 "Texts were truncated",
                 corpus=corpus.name,
                 encoder=encoder.name,
-                consequence="What stands after that place cannot be found.",
+                consequence="Text after that point cannot be found.",
                 action=_shorter_passages(encoder) if is_many and corpus.loader in WITH_UNIT_OPTION else "",
                 value=share,
             )

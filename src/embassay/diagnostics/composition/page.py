@@ -178,7 +178,7 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are real",
             _HEADLINE,
-            note="Paired on the same samples, each minus its null; p by flipping the signs of whole units, with "
+            note="Paired on the same samples, each minus its null; p by exchanging whole units at random, with "
             "Holm's correction within each question.",
         ),
         EncoderTable(

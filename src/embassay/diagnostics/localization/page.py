@@ -20,7 +20,7 @@ _ACCURACY = Column("accuracy", "accuracy")
 _CENTROID = Column("nearest centroid", "centroid_accuracy")
 _PRECISION = Column("MAP@R", "map_at_r", format="number")
 _PAIRED = (
-    "Paired on the same sentences; p by flipping the signs of whole units, with Holm's correction within each question."
+    "Paired on the same sentences; p by exchanging whole units at random, with Holm's correction within each question."
 )
 _AGREE = (
     "Of the sentences that both encoders assign to a wrong group, how many they assign to the same one: 3/7 is three "

@@ -446,7 +446,7 @@ LAYOUT = Layout(
         ComparisonTable(
             "Which differences are real",
             _ACCURACY,
-            note="Paired on the same entries; p by flipping the signs of whole units, with Holm's correction within "
+            note="Paired on the same entries; p by exchanging whole units at random, with Holm's correction within "
             "each question.",
         ),
         EncoderTable(

@@ -57,7 +57,7 @@ def page(k: int, psi: int = 5) -> Layout:
             ComparisonTable(
                 "Which differences are real",
                 success,
-                note="Paired on the same questions; p by flipping the signs of whole units, with Holm's correction "
+                note="Paired on the same questions; p by exchanging whole units at random, with Holm's correction "
                 "within each question.",
             ),
             *_meaning(k),
@@ -136,7 +136,7 @@ def _headline(k: int, success: Column) -> EncoderTable:
         (
             success,
             Column("RR", "RR", format="number"),
-            Column("threshold τ", "tau", "recommended", "number"),
+            Column("threshold τ (95%)", "tau", "recommended", "number"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
