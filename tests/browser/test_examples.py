@@ -11,6 +11,7 @@ from embassay.result import Example
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.browser,
+    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
 ]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \u202e\x00 &lt;b&gt;"

@@ -354,12 +354,18 @@ def _block(scope: Scope, part: Part, name: str) -> Block | None:
     """Return what there is to show of a part; None if there is nothing."""
     if isinstance(part, Examples):
         browser = examples.browser(scope, part)
-        return Block(name, "examples", part.title, browser.note, browser=browser) if browser else None
+        if browser is None:
+            return None
+        return Block(name, "examples", part.title, browser.note, browser=browser)
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
-        return Block(name, "table", part.title, table.note, tables.with_footnotes(table)) if table else None
+        if table is None:
+            return None
+        return Block(name, "table", part.title, table.note, tables.with_footnotes(table))
     pictures = tuple((caption, _embedded(spec)) for caption, spec in pictures_of(scope, part))
-    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=pictures) if pictures else None
+    if not pictures:
+        return None
+    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=pictures)
 
 
 def _slug(title: str) -> str:

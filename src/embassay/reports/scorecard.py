@@ -117,11 +117,15 @@ class Scorecard:
     def _shown(self, most: int, blocks: int) -> tuple[str, ...]:
         """Return the encoders that have a line where each block may have its part of ``most`` lines."""
         lines_of_block = most // max(blocks, 1) - HEADING_LINES
-        most_encoders = MOST_ENCODERS if len(self.candidates) <= MOST_ENCODERS else WHERE_CUT
-        number = min(most_encoders, lines_of_block - len(self.baselines))
+        most_encoders = WHERE_CUT
+        if len(self.candidates) <= MOST_ENCODERS:
+            most_encoders = MOST_ENCODERS
+        number = max(2, min(most_encoders, lines_of_block - len(self.baselines)))
+        # The sort is stable: models and word counts each stay in the order of their mean rank.
         models_first = sorted(self.candidates, key=lambda name: name not in self.models)
-        with_line = models_first[: max(number, 2)]
-        return (*(name for name in self.candidates if name in with_line), *self.baselines)
+        with_line = models_first[:number]
+        candidates = [name for name in self.candidates if name in with_line]
+        return (*candidates, *self.baselines)
 
     def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
         """Return names as they stand at the left of a line."""

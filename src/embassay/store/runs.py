@@ -152,7 +152,8 @@ class RunFolder:
             try:
                 origin = Origin(**head)
             except TypeError:
-                continue  # a file of another kind, or a damaged one
+                # A damaged file: the run computes its scores again, and here they are missing.
+                continue
             scores = _scores(origin, measure, scalars, arrays)
             if scores is not None:
                 yield scores
