@@ -24,6 +24,7 @@ ALLOWED = {
     "cli": {
         "adaptation",
         "api",
+        "comparison",
         "corpora",
         "encoders",
         "export",
@@ -35,7 +36,7 @@ ALLOWED = {
         "training",
         "types",
     },
-    "api": {"adaptation", "engine", "reports", "result", "run", "store", "testsets", "training", "types"},
+    "api": {"adaptation", "comparison", "engine", "reports", "result", "run", "store", "testsets", "training", "types"},
     "adaptation": {
         "corpora",
         "diagnostics",
@@ -50,6 +51,7 @@ ALLOWED = {
         "types",
         "vectors",
     },
+    "comparison": {"diagnostics", "layout", "reports", "result", "run", "samples", "stats", "store", "types"},
     "integrations": {"diagnostics", "encoders", "result", "run", "samples", "types", "vectors"},
     "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},

@@ -26,6 +26,7 @@ from embassay.run.request import RunRequest
 from embassay.store import results
 from embassay.store.canonical import write
 from embassay.store.files import default_folder
+from embassay.store.items import CorpusItems
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
@@ -77,7 +78,7 @@ def carry_out(request: RunRequest) -> int:
 
 
 def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
-    """Write ``result.json`` and ``run.json`` into the run's folder, and return the latter.
+    """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
@@ -86,6 +87,7 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
     folder.write_result(outcome.result)
+    folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
     folder.write_record(record)
     # What failed can be tried again by the same command, which needs the records of the restart.
     if not outcome.failures:

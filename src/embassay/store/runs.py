@@ -1,4 +1,4 @@
-"""A run's folder: ``run.json``, ``scores/``, ``result.json``, ``report.html``.
+"""A run's folder: ``run.json``, ``scores/``, ``items/``, ``result.json``, ``report.html``.
 
 ``run.json`` is written first (running) and last (finished), so a run that it calls finished is complete. Scores are
 stored in one file per encoder, corpus and diagnostic; a run with the same settings reuses them.
@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +26,7 @@ from embassay.result import Result
 from embassay.samples.base import Text
 from embassay.store import results
 from embassay.store.canonical import canonical, write
+from embassay.store.items import CorpusItems, read_items, write_items
 from embassay.store.ledger import Ledger
 from embassay.store.partial_files import remove_left_overs
 from embassay.store.run_record import RunRecord, changed_code, differences, may_go_on, read_record
@@ -35,7 +36,9 @@ ENCODING = "encoding"
 """The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
 EXPORTS = ("latex", "svg", "pdf", "parquet")
 """The folders that ``embassay report --format`` writes by default."""
-OURS = {"run.json", "result.json", "report.html", "scores", ENCODING, *EXPORTS}
+ITEMS = "items"
+"""The folder with the items of each corpus; see ``store.items``."""
+OURS = {"run.json", "result.json", "report.html", "scores", ITEMS, ENCODING, *EXPORTS}
 
 
 class RunFolder:
@@ -62,7 +65,7 @@ class RunFolder:
         key = content_hash([settings, __version__])
         record = self.record()
         self._check_ours(record)
-        for place in (self.path, self.path / "scores"):
+        for place in (self.path, self.path / "scores", self.path / ITEMS):
             remove_left_overs(place)
         changed: tuple[str, ...] = ()
         if overwrite:
@@ -139,14 +142,36 @@ class RunFolder:
             return None
         return _scores(origin, measure, scalars, arrays)
 
-    def stored(self) -> Iterator[ItemScores]:
-        """Yield all scores in the folder that this version wrote, in the order of their file names."""
+    def write_items(self, corpora: Iterable[CorpusItems]) -> None:
+        """Write the items of the corpora; those of an earlier run with other settings are removed."""
+        for path in (self.path / ITEMS).glob("*.json"):
+            path.unlink(missing_ok=True)
+        write_items(self.path / ITEMS, corpora)
+
+    def read_items(self) -> dict[str, CorpusItems]:
+        """Return the items of each corpus by the fingerprint of the corpus; empty if there are none.
+
+        Raises
+        ------
+        SourceError
+            If a file is damaged.
+        """
+        return read_items(self.path / ITEMS)
+
+    def stored(self, *, any_version: bool = False) -> Iterator[ItemScores]:
+        """Yield all scores in the folder that this version wrote, in the order of their file names.
+
+        Parameters
+        ----------
+        any_version
+            Yield also those that another version of embassay wrote.
+        """
         for path in sorted((self.path / "scores").glob("*.npz")):
             parts = _read_arrays(path)
             if parts is None:
                 continue
             head, arrays = parts
-            if head.pop("embassay", None) != __version__:
+            if head.pop("embassay", None) != __version__ and not any_version:
                 continue
             measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
             try:
@@ -197,6 +222,8 @@ class RunFolder:
         for name in ("run.json", "result.json", "report.html"):
             (self.path / name).unlink(missing_ok=True)
         for path in (self.path / "scores").glob("*.npz"):
+            path.unlink(missing_ok=True)
+        for path in (self.path / ITEMS).glob("*.json"):
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
         for folder in EXPORTS:

@@ -1,0 +1,428 @@
+"""Finished runs, and the items that several of them have in common.
+
+A run keeps the scores of each encoder on each item (``scores/``) and a hash of each item (``items/``). Two runs are
+compared on the items that both have: the same content, whatever their ids, and for contents that a corpus has more than
+once the same id as well.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.diagnostics.base import Ints
+from embassay.errors import InputError, SourceError
+from embassay.result import Result
+from embassay.run.resolve import load_diagnostic
+from embassay.run.specs import Spec
+from embassay.store import results
+from embassay.store.items import CorpusItems, StoredItem
+from embassay.store.paths import source_path
+from embassay.store.run_record import RunRecord
+from embassay.store.runs import RunFolder
+from embassay.types import Diagnostic, ItemScores
+
+TaskName = tuple[str, str]
+"""Diagnostic and corpus, by their labels."""
+UNKNOWN = "the run has no list of items (it was made before 0.2); repeat its command with --overwrite"
+
+
+@dataclass(frozen=True)
+class StoredTask:
+    """One diagnostic on one corpus in a finished run.
+
+    Attributes
+    ----------
+    options
+        The options of the diagnostic, as they were given.
+    version
+        Of the diagnostic.
+    fingerprint
+        Of the corpus.
+    scores
+        By the label of the encoder, in the order of the run.
+    items
+        The items of the corpus by their ids; None where the run has no list of them.
+    """
+
+    diagnostic: str
+    corpus: str
+    options: Mapping[str, str]
+    version: str
+    fingerprint: str
+    scores: Mapping[str, ItemScores]
+    items: Mapping[str, StoredItem] | None
+
+    @property
+    def name(self) -> TaskName:
+        """Diagnostic and corpus."""
+        return self.diagnostic, self.corpus
+
+    @property
+    def score_options(self) -> str:
+        """The options that affect item scores, in canonical form."""
+        first = next(iter(self.scores.values()))
+        return first.origin.options
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A finished run, as its folder holds it.
+
+    Attributes
+    ----------
+    name
+        What the run is called in messages and tables.
+    record
+        The content of ``run.json``.
+    """
+
+    name: str
+    path: Path
+    result: Result
+    record: RunRecord = field(repr=False)
+    tasks: Mapping[TaskName, StoredTask] = field(repr=False)
+
+    @property
+    def encoders(self) -> tuple[str, ...]:
+        """The labels of the encoders."""
+        return tuple(record.name for record in self.result.encoders)
+
+
+def read_run(path: str | Path, name: str = "") -> StoredRun:
+    """Read a finished run.
+
+    Parameters
+    ----------
+    path
+        The run's folder, or what ``embassay bless`` has made of it.
+    name
+        What the run is called; the name of its folder if empty.
+
+    Raises
+    ------
+    SourceError
+        If it is not a finished run, or item scores are missing or damaged.
+    """
+    path = source_path(path)
+    if path.name in ("result.json", "run.json") and path.is_file():
+        path = path.parent
+    folder = RunFolder(path)
+    if not (path / "result.json").is_file():
+        raise SourceError("not a finished run: there is no result.json in this folder", path)
+    record = folder.record()
+    if "settings" not in record:
+        raise SourceError("run.json is missing or damaged; repeat the run's command", path)
+    if record.get("state") == "running":
+        raise SourceError("this run did not finish; repeat the command to continue it", path)
+    result = results.read(path / "result.json")
+    items = folder.read_items()
+    tasks = {}
+    for task in _tasks(record, result, list(folder.stored(any_version=True)), items, path):
+        tasks[task.name] = task
+    if not tasks:
+        raise SourceError("nothing was scored in this run", path)
+    return StoredRun(name or path.resolve().name, path, result, record, tasks)
+
+
+def _tasks(
+    record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
+) -> Iterator[StoredTask]:
+    """Yield the tasks of a run with their scores.
+
+    Raises
+    ------
+    SourceError
+        If the scores of an encoder that has rows in the result are missing.
+    """
+    settings = record["settings"]
+    try:
+        baselines = {label for label, _, _, is_baseline in settings["encoders"] if is_baseline}
+        reference = settings["reference"]
+        fingerprints = dict(settings["corpora"])
+        tasks = [
+            (name, str(version), dict(options), corpus) for name, version, options, corpus in settings["diagnostics"]
+        ]
+        fingerprints = dict(settings["corpora"])
+    except (KeyError, TypeError, ValueError):
+        raise SourceError("run.json is damaged; repeat the run's command", path) from None
+    by_origin: dict[tuple[str, str, str], list[ItemScores]] = {}
+    for scores in stored:
+        key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
+        by_origin.setdefault(key, []).append(scores)
+    signatures = _signatures(result)
+    for diagnostic, version, options, corpus in tasks:
+        of_task = {}
+        for label in [record.name for record in result.encoders]:
+            signature = signatures.get((diagnostic, corpus, label))
+            if signature is None:
+                # The encoder failed here, or is not for corpora of this shape.
+                continue
+            matching = _matching(by_origin.get((diagnostic, corpus, label), []), signature)
+            if matching is None:
+                raise SourceError(
+                    f"the item scores of {label} ({diagnostic} on {corpus}) are missing or damaged; "
+                    "repeat the run's command",
+                    path,
+                )
+            origin = replace(matching.origin, baseline=label in baselines, reference=label == reference)
+            of_task[label] = replace(matching, origin=origin)
+        if of_task:
+            fingerprint = fingerprints[corpus]
+            listed = items.get(fingerprint)
+            by_id = {item.id: item for item in listed.items} if listed else None
+            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id)
+
+
+def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
+    """Return a signature of each diagnostic, corpus and encoder that the result has rows of."""
+    signatures: dict[tuple[str, str, str], str] = {}
+    for row in result.rows:
+        if row.encoder:
+            signatures.setdefault((row.diagnostic, row.corpus, row.encoder), row.signature)
+    return signatures
+
+
+def _matching(candidates: Sequence[ItemScores], signature: str) -> ItemScores | None:
+    """Return the scores that a signature names; None if they are missing.
+
+    A folder may also hold scores of an encoder that has changed since, or of an older version of the diagnostic.
+    """
+    for scores in candidates:
+        origin = scores.origin
+        diagnostic = f"{origin.diagnostic}@{origin.version}" if origin.version else origin.diagnostic
+        named = [
+            f"|corpus:{origin.corpus}@{origin.corpus_fingerprint}|",
+            f"|encoder:{origin.encoder}@{origin.encoder_fingerprint}|",
+        ]
+        if signature.startswith(diagnostic) and all(part in signature for part in named):
+            return scores
+    return None
+
+
+@dataclass(frozen=True)
+class CommonTask:
+    """A diagnostic on one corpus in several runs, reduced to the items that all of them have.
+
+    Attributes
+    ----------
+    method
+        The diagnostic, with the options of the last run.
+    scores
+        By run, then by encoder: scores of the same items in the same order, with the same units.
+    items
+        The (n,) items of the first run, or None where runs have no list of items; they are then of one corpus.
+    left_out
+        By run, how many of its items another run does not have.
+    notes
+        What does not match between the runs, one sentence each.
+    """
+
+    diagnostic: str
+    corpus: str
+    method: Diagnostic
+    scores: Mapping[str, Mapping[str, ItemScores]]
+    items: tuple[StoredItem, ...] | None
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of common items."""
+        return len(next(iter(next(iter(self.scores.values())).values())).item)
+
+
+@dataclass(frozen=True)
+class Common:
+    """What several runs have in common.
+
+    Attributes
+    ----------
+    tasks
+        Diagnostics and corpora that all of the runs have.
+    notes
+        What cannot be compared and why, and what does not match, one sentence each.
+    """
+
+    tasks: tuple[CommonTask, ...]
+    notes: tuple[str, ...]
+
+
+def common_tasks(runs: Sequence[StoredRun]) -> Common:
+    """Return the tasks that all runs have, on the items that all of them have.
+
+    Parameters
+    ----------
+    runs
+        Two or more, with distinct names; the oldest first.
+
+    Raises
+    ------
+    SourceError
+        If the runs have nothing in common; the message names both sides.
+    """
+    tasks = []
+    notes = []
+    names = dict.fromkeys(name for run in runs for name in run.tasks)
+    for name in names:
+        owners = [run for run in runs if name in run.tasks]
+        diagnostic, corpus = name
+        if len(owners) < len(runs):
+            missing = ", ".join(run.name for run in runs if run not in owners)
+            notes.append(f"{diagnostic} on {corpus} is not compared: {missing} does not have it")
+            continue
+        try:
+            task = _common_task({run.name: run.tasks[name] for run in runs})
+        except InputError as error:
+            notes.append(f"{diagnostic} on {corpus} is not compared: {error}")
+            continue
+        tasks.append(task)
+        notes += task.notes
+    if not tasks:
+        sides = "; ".join(f"{run.name} has {_listed(run)}" for run in runs)
+        reasons = f" ({'; '.join(notes)})" if any(len(runs) == sum(n in r.tasks for r in runs) for n in names) else ""
+        raise SourceError(f"these runs have nothing in common: {sides}{reasons}", runs[-1].path)
+    return Common(tuple(tasks), tuple(notes))
+
+
+def _listed(run: StoredRun) -> str:
+    """Return the tasks of a run in words."""
+    return ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in run.tasks)
+
+
+def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
+    """Reduce a task of several runs to the common items.
+
+    Raises
+    ------
+    InputError
+        If the scores cannot be compared, or no item is common.
+    """
+    named = list(tasks.items())
+    last = named[-1][1]
+    title = f"{last.diagnostic} on {last.corpus}"
+    versions = {task.version for task in tasks.values()}
+    if len(versions) > 1:
+        raise InputError(_both_sides("the diagnostic has another version", {n: t.version for n, t in named}))
+    options = {task.score_options for task in tasks.values()}
+    if len(options) > 1:
+        raise InputError(_both_sides("its options differ", {n: t.score_options or "the defaults" for n, t in named}))
+    notes = []
+    given = {name: _as_text(task.options) for name, task in named}
+    if len(set(given.values())) > 1:
+        notes.append(f"{title}: {_both_sides('its options differ', given)}; those of {named[-1][0]} are used")
+    method = load_diagnostic(Spec(last.diagnostic, options=dict(last.options))).method
+    fingerprints = {name: task.fingerprint for name, task in named}
+    if len(set(fingerprints.values())) == 1:
+        return _same_corpus(named, method, tuple(notes))
+    task = _different_corpora(named, method)
+    lost = ", ".join(f"{count:,} of {name}" for name, count in task.left_out.items() if count) or "none"
+    notes.append(
+        f"{title}: {_both_sides('the corpus differs', fingerprints)}; compared on {task.count:,} common items "
+        f"(left out: {lost})"
+    )
+    return replace(task, notes=tuple(notes))
+
+
+def _as_text(options: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
+
+
+def _both_sides(problem: str, values: Mapping[str, str]) -> str:
+    return f"{problem} ({', '.join(f'{name}: {value}' for name, value in values.items())})"
+
+
+def _same_corpus(named: Sequence[tuple[str, StoredTask]], method: Diagnostic, notes: tuple[str, ...]) -> CommonTask:
+    """Return the task of runs on the same corpus: all items are common."""
+    scores = {name: task.scores for name, task in named}
+    first = named[0][1]
+    listed = first.items
+    ids = [str(item) for item in next(iter(first.scores.values())).item]
+    items = _listed_items(listed, ids)
+    return CommonTask(first.diagnostic, first.corpus, method, scores, items, dict.fromkeys(scores, 0), notes)
+
+
+def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnostic) -> CommonTask:
+    """Return the task of runs on different corpora, reduced to the items with the same content."""
+    first = named[0][1]
+    places: dict[str, dict[str, int]] = {}
+    for name, task in named:
+        places[name] = _places_by_content(name, task)
+    in_all = [key for key in places[named[0][0]] if all(key in of_run for of_run in places.values())]
+    if not in_all:
+        raise InputError("the corpora have no item in common")
+    rows = {name: np.array([of_run[key] for key in in_all], dtype=np.int64) for name, of_run in places.items()}
+    unit = _merged_units([_any_scores(task).unit[rows[name]] for name, task in named])
+    ids = [str(item) for item in _any_scores(first).item[rows[named[0][0]]]]
+    scores: dict[str, dict[str, ItemScores]] = {}
+    left_out = {}
+    for name, task in named:
+        scores[name] = {label: _reduced(s, rows[name], unit, ids) for label, s in task.scores.items()}
+        left_out[name] = len(_any_scores(task).item) - len(in_all)
+    return CommonTask(first.diagnostic, first.corpus, method, scores, _listed_items(first.items, ids), left_out)
+
+
+def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
+    """Return the items with these ids; None if some are not listed."""
+    if items is None or any(item not in items for item in ids):
+        return None
+    return tuple(items[item] for item in ids)
+
+
+def _any_scores(task: StoredTask) -> ItemScores:
+    """Return the scores of some encoder: items and units are the same for all."""
+    return next(iter(task.scores.values()))
+
+
+def _places_by_content(run: str, task: StoredTask) -> dict[str, int]:
+    """Return by a key of its content the place of each item in the scores.
+
+    The key is the hash; for a content that the corpus has more than once, hash and id.
+
+    Raises
+    ------
+    InputError
+        If the run has no list of items, or the items of the diagnostic are no items of the corpus.
+    """
+    if task.items is None:
+        raise InputError(f"the corpora differ, and {run} has no list of items; repeat its command with --overwrite")
+    ids = [str(item) for item in _any_scores(task).item]
+    if any(item not in task.items for item in ids):
+        raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
+    hashes = [task.items[item].hash for item in ids]
+    count = Counter(hashes)
+    places = {}
+    for place, (item, content) in enumerate(zip(ids, hashes, strict=True)):
+        key = content if count[content] == 1 else f"{content} {item}"
+        places[key] = place
+    return places
+
+
+def _merged_units(partitions: Sequence[Ints]) -> Ints:
+    """Return (n,) units that join the items that are in one unit in any of the partitions."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    number = len(partitions[0])
+    rows = np.tile(np.arange(number), len(partitions))
+    columns = []
+    size = number
+    for partition in partitions:
+        codes = np.unique(partition, return_inverse=True)[1]
+        columns.append(codes + size)
+        size += int(codes.max(initial=-1)) + 1
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, np.concatenate(columns))), shape=(size, size))
+    _, component = connected_components(graph, directed=False)
+    return np.unique(component[:number], return_inverse=True)[1].astype(np.int64)
+
+
+def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
+    """Return the scores of some items only."""
+    labels: dict[str, NDArray[np.str_]] = {name: values[rows] for name, values in scores.labels.items()}
+    values = {name: array[rows] for name, array in scores.values.items()}
+    return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)

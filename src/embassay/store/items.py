@@ -1,0 +1,123 @@
+"""``items/`` in a run's folder: the items of each corpus with a hash of their content, and their texts.
+
+Two runs are compared on the items that both have. An id alone does not tell whether an item is the same: a file of
+questions may have been edited between two runs. The texts are for people, who want to read what has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from embassay.errors import SourceError
+from embassay.samples.base import Sample
+from embassay.store.canonical import canonical, write
+from embassay.types import Corpus, begun, content_hash
+
+NOT_CONTENT = ("id", "unit", "units")
+"""The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
+
+
+@dataclass(frozen=True)
+class StoredItem:
+    """One item of a corpus.
+
+    Attributes
+    ----------
+    hash
+        16 hexadecimal digits of its content: texts, and what is right.
+    texts
+        By name, each cut after 400 characters; empty where texts are not stored.
+    """
+
+    id: str
+    hash: str
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CorpusItems:
+    """The items of a corpus, in its order.
+
+    Attributes
+    ----------
+    corpus
+        The label of the corpus.
+    fingerprint
+        That of the corpus.
+    """
+
+    corpus: str
+    fingerprint: str
+    items: tuple[StoredItem, ...]
+
+    @classmethod
+    def of(cls, corpus: Corpus[Any], *, texts: bool) -> CorpusItems:
+        """Return the items of a corpus, with or without texts."""
+        items = []
+        for sample in corpus.samples:
+            shown = {name: begun(text) for name, text in sample.fields().items()} if texts else {}
+            items.append(StoredItem(sample.id, item_hash(sample), shown))
+        return cls(corpus.name, corpus.fingerprint, tuple(items))
+
+    def without_texts(self) -> CorpusItems:
+        """Return the same items without their texts."""
+        items = tuple(StoredItem(item.id, item.hash, {}) for item in self.items)
+        return CorpusItems(self.corpus, self.fingerprint, items)
+
+
+def item_hash(sample: Sample) -> str:
+    """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
+    content = {name: value for name, value in vars(sample).items() if name not in NOT_CONTENT}
+    return content_hash([content, *sample.texts()])
+
+
+def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
+    """Write one file for each corpus into a folder."""
+    for corpus in corpora:
+        rows = []
+        for item in corpus.items:
+            row: dict[str, Any] = {"id": item.id, "hash": item.hash}
+            if item.texts:
+                row["texts"] = dict(item.texts)
+            rows.append(row)
+        content = {"corpus": corpus.corpus, "fingerprint": corpus.fingerprint, "items": rows}
+        safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", corpus.corpus)[:40]
+        # The name is for people; the hash keeps corpora apart whose shortened names are the same.
+        suffix = content_hash([corpus.corpus, corpus.fingerprint])[:8]
+        write(folder / f"{safe_name}.{suffix}.json", canonical(content))
+
+
+def read_items(folder: Path) -> dict[str, CorpusItems]:
+    """Return the items of each corpus by the fingerprint of the corpus.
+
+    Raises
+    ------
+    SourceError
+        If a file is damaged.
+    """
+    corpora = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content = json.loads(path.read_bytes())
+            items = tuple(_item(row) for row in content["items"])
+            corpus = CorpusItems(_text(content["corpus"]), _text(content["fingerprint"]), items)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise SourceError("the list of items is damaged; repeat the run's command with --overwrite", path) from None
+        corpora[corpus.fingerprint] = corpus
+    return corpora
+
+
+def _item(row: Mapping[str, Any]) -> StoredItem:
+    texts = {_text(name): _text(text) for name, text in row.get("texts", {}).items()}
+    return StoredItem(_text(row["id"]), _text(row["hash"]), texts)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {type(value).__name__}")
+    return value
