@@ -18,6 +18,7 @@ from embassay._version import __version__
 _HOME = {
     "assay": "embassay.api:assay",
     "assay_vectors": "embassay.api:assay_vectors",
+    "compare": "embassay.api:compare",
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
@@ -94,6 +95,7 @@ __all__ = [
     "assay",
     "assay_vectors",
     "build",
+    "compare",
     "encoder",
     "evaluator",
     "load",
@@ -105,7 +107,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, assay_vectors, build, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, compare, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
     from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict

@@ -25,6 +25,7 @@ from embassay.types import Corpus, Encoder
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adapted
+    from embassay.comparison.compare import RunComparison
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
@@ -176,6 +177,34 @@ def read(path: str | Path, corpora: Sequence[str | Corpus[Any]] = ()) -> Result:
         return results.read(path)
     result = results.read(path / "result.json")
     return replace(result, items=items_in(RunFolder(path), corpora))
+
+
+def compare(
+    runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
+) -> RunComparison:
+    """Compare finished runs on the items that all of them have, as ``embassay compare`` does; nothing is encoded.
+
+    Parameters
+    ----------
+    runs
+        Folders of two or more runs, the oldest first.
+    mapping
+        New label by old label, for encoders that were renamed.
+    texts
+        Whether the items that flipped have their texts.
+
+    Returns
+    -------
+    The differences of each encoder before and after; ``.result`` has all encoders on the common items.
+
+    Raises
+    ------
+    InputError
+        If a run cannot be read, or the runs have nothing in common.
+    """
+    from embassay.comparison.compare import compare as compare_runs
+
+    return compare_runs(runs, mapping, texts=texts)
 
 
 def assay_vectors(

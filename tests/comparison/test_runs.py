@@ -24,7 +24,7 @@ TEXTS["payment"] = "We take all cards and bank transfers."
 
 
 @pytest.fixture
-def make_run(tmp_path):
+def run_of(tmp_path):
     documents = tmp_path / "docs"
     documents.mkdir()
     for name, text in TEXTS.items():
@@ -46,8 +46,8 @@ def only(task, run):
     return next(iter(task.scores[run].values()))
 
 
-def test_a_run_has_its_scores_and_items(make_run):
-    run = read_run(make_run("one"))
+def test_a_run_has_its_scores_and_items(run_of):
+    run = read_run(run_of("one"))
     (task,) = run.tasks.values()
     assert run.name == "one"
     assert list(task.scores) == ["hashing", "tfidf", "bm25", "random"]
@@ -55,17 +55,17 @@ def test_a_run_has_its_scores_and_items(make_run):
     assert task.items["q2"].texts["question"] == "How do I send a parcel back"
 
 
-def test_the_same_corpus_has_all_items_in_common(make_run):
-    runs = [read_run(make_run("old")), read_run(make_run("new", encoders=["hashing,dim=64"]))]
+def test_the_same_corpus_has_all_items_in_common(run_of):
+    runs = [read_run(run_of("old")), read_run(run_of("new", encoders=["hashing,dim=64"]))]
     # The content of both files is the same.
     (task,) = common_tasks(runs).tasks
     assert task.count == 6
     assert task.notes == ()
 
 
-def test_items_are_matched_by_content_and_not_by_id_or_place(make_run):
+def test_items_are_matched_by_content_and_not_by_id_or_place(run_of):
     edited = [("x9", *LINES[4][1:]), ("q1", "When does it open on Monday", "hours"), *LINES[1:4]]
-    runs = [read_run(make_run("old")), read_run(make_run("new", lines=edited))]
+    runs = [read_run(run_of("old")), read_run(run_of("new", lines=edited))]
     common = common_tasks(runs)
     (task,) = common.tasks
     assert [item.texts["question"] for item in task.items] == [question for _, question, _ in LINES[1:5]]
@@ -78,31 +78,31 @@ def test_items_are_matched_by_content_and_not_by_id_or_place(make_run):
     assert all(run.tasks["retrieval", "docs"].fingerprint in note for run in runs)
 
 
-def test_another_right_document_makes_another_item(make_run):
+def test_another_right_document_makes_another_item(run_of):
     relabelled = [(*LINES[0][:2], "payment"), *LINES[1:]]
-    runs = [read_run(make_run("old")), read_run(make_run("new", lines=relabelled))]
+    runs = [read_run(run_of("old")), read_run(run_of("new", lines=relabelled))]
     (task,) = common_tasks(runs).tasks
     assert task.count == 5
 
 
-def test_units_that_one_run_joins_are_joined(make_run):
+def test_units_that_one_run_joins_are_joined(run_of):
     # The unit of a question is its right document; that of q1 and q6 is the same in both runs.
-    runs = [read_run(make_run("old")), read_run(make_run("new", lines=LINES[::-1][:5]))]
+    runs = [read_run(run_of("old")), read_run(run_of("new", lines=LINES[::-1][:5]))]
     (task,) = common_tasks(runs).tasks
     units = dict(zip([item.id for item in task.items], only(task, "new").unit.tolist(), strict=True))
     assert units["q2"] == units["q3"] != units["q4"]
     assert units["q4"] == units["q5"] != units["q6"]
 
 
-def test_nothing_in_common_is_an_error_that_names_both_sides(make_run, tmp_path):
-    old = make_run("old", lines=LINES[:3])
-    new = make_run("new", lines=LINES[3:])
+def test_nothing_in_common_is_an_error_that_names_both_sides(run_of, tmp_path):
+    old = run_of("old", lines=LINES[:3])
+    new = run_of("new", lines=LINES[3:])
     with pytest.raises(SourceError, match=r"nothing in common: old has retrieval on docs; new has retrieval on docs"):
         common_tasks([read_run(old), read_run(new)])
 
 
-def test_missing_scores_are_one_message(make_run):
-    folder = make_run("one")
+def test_missing_scores_are_one_message(run_of):
+    folder = run_of("one")
     (file,) = (folder / "scores").glob("retrieval.docs.hashing.*")
     file.write_bytes(file.read_bytes()[:100])
     with pytest.raises(SourceError, match=r"the item scores of hashing \(retrieval on docs\) are missing or damaged"):
@@ -110,19 +110,19 @@ def test_missing_scores_are_one_message(make_run):
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"corpus": 1}', '{"corpus":"a","fingerprint":"b","items":[{"id":1}]}'])
-def test_a_damaged_list_of_items_is_one_message(make_run, content):
-    folder = make_run("one")
+def test_a_damaged_list_of_items_is_one_message(run_of, content):
+    folder = run_of("one")
     (file,) = (folder / "items").glob("*.json")
     file.write_text(content)
     with pytest.raises(SourceError, match="the list of items is damaged"):
         read_run(folder)
 
 
-def test_what_is_no_finished_run_is_refused(make_run, tmp_path):
+def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourceError, match="not a finished run"):
         read_run(tmp_path / "empty")
-    folder = make_run("one")
+    folder = run_of("one")
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**record, "state": "running"}))
     with pytest.raises(SourceError, match="did not finish"):
@@ -133,15 +133,15 @@ def test_what_is_no_finished_run_is_refused(make_run, tmp_path):
         read_run(folder)
 
 
-def test_without_texts_no_text_is_stored(make_run):
-    folder = make_run("one", texts=False)
+def test_without_texts_no_text_is_stored(run_of):
+    folder = run_of("one", texts=False)
     (file,) = (folder / "items").glob("*.json")
     assert "parcel" not in file.read_text()
     assert read_run(folder).tasks["retrieval", "docs"].items["q2"].hash
 
 
-def test_the_result_can_be_computed_again_from_the_scores(make_run):
-    folder = make_run("one")
+def test_the_result_can_be_computed_again_from_the_scores(run_of):
+    folder = run_of("one")
     run = read_run(folder)
     (task,) = common_tasks([run, read_run(folder, "again")]).tasks
     from embassay.types import Draws

@@ -15,6 +15,7 @@ from cyclopts import App, CycloptsError, Parameter
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.build import rate
+from embassay.cli.compare import compare
 from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.run import run
@@ -34,6 +35,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(run)
+app.command(compare)
 app.command(train)
 app.command(adapt)
 app.command(build)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import Diagnostic, ItemScores
+from embassay.types import Diagnostic, ItemScores, content_hash
 
 TaskName = tuple[str, str]
 """Diagnostic and corpus, by their labels."""
@@ -226,15 +227,30 @@ class CommonTask:
     diagnostic: str
     corpus: str
     method: Diagnostic
-    scores: Mapping[str, Mapping[str, ItemScores]]
-    items: tuple[StoredItem, ...] | None
+    scores: Mapping[str, Mapping[str, ItemScores]] = field(repr=False)
+    items: tuple[StoredItem, ...] | None = field(repr=False)
     left_out: Mapping[str, int]
     notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> TaskName:
+        """Diagnostic and corpus."""
+        return self.diagnostic, self.corpus
 
     @property
     def count(self) -> int:
         """The number of common items."""
         return len(next(iter(next(iter(self.scores.values())).values())).item)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """That of the corpus; where corpora differ, a hash of all of them and of the common items."""
+        origins = [scores.origin.corpus_fingerprint for of_run in self.scores.values() for scores in of_run.values()]
+        fingerprints = list(dict.fromkeys(origins))
+        if len(fingerprints) == 1:
+            return fingerprints[0]
+        hashes = [item.hash for item in self.items or ()]
+        return content_hash([fingerprints, hashes])
 
 
 @dataclass(frozen=True)

@@ -146,6 +146,30 @@ class Section:
     signatures: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Panel:
+    """Something that the page shows before everything else.
+
+    Attributes
+    ----------
+    anchor
+        Its id.
+    sentences
+        What it says, the most important first.
+    tables, folded
+        Tables that are shown, and those that are folded.
+    charts
+        Each with its caption.
+    """
+
+    anchor: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    folded: tuple[Table, ...] = ()
+    charts: tuple[tuple[str, charts.Spec], ...] = ()
+
+
 def render(
     result: Result,
     layouts: Mapping[str, Layout],
@@ -153,6 +177,9 @@ def render(
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
     latency: Mapping[str, float] | None = None,
+    *,
+    panels: Sequence[Panel] = (),
+    title: str = "What these encoders really do",
 ) -> str:
     """Return the HTML page of a result.
 
@@ -168,6 +195,10 @@ def render(
         Assumptions, and what was left out.
     latency
         Milliseconds for one query by encoder, where they were measured.
+    panels
+        Shown before everything else.
+    title
+        The heading of the page.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -190,6 +221,8 @@ def render(
     )
     page: str = environment.from_string(_resource("page.html")).render(
         result=result,
+        title=title,
+        panels=[(panel, [(caption, _embedded(spec)) for caption, spec in panel.charts]) for panel in panels],
         decision=decision,
         scores=scores,
         findings=findings,

@@ -48,7 +48,7 @@ def show(
         table = encoder_table(scope, layout.headline)
         console.print(Text(f"{layout.title} on {found.corpus}", style="bold"), Text(layout.question), sep="\n")
         if table:
-            _print_table(table, console)
+            print_table(table, console)
             console.print(Text(table.note, style="dim"))
         if table and signatures:
             for line in table.signatures:
@@ -78,7 +78,7 @@ class _Output(Console):
         raise BrokenPipeError
 
 
-def _print_table(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console) -> None:
     """Print a table whole: a name is never cut; columns for which a terminal is too narrow and remarks stand below."""
     remarks = list(dict.fromkeys(c.remark for row in table.rows for c in row if c.remark and c.remark != BASELINE))
     columns = []

@@ -111,14 +111,16 @@ def _next_differences(differences: Floats, variances: Floats) -> Floats:
     weights = 1 / (variances + between[:, None])
     total = weights.sum(axis=1)
     mean = weights @ differences / total
-    return mean + random.standard_t(count - 1, DRAWS) / np.sqrt(total) + random.normal(size=DRAWS) * np.sqrt(between)
+    draws: Floats = mean + random.standard_t(count - 1, DRAWS) / np.sqrt(total)
+    draws += random.normal(size=DRAWS) * np.sqrt(between)
+    return draws
 
 
 def _solved(differences: Floats, variances: Floats, sums: Floats) -> Floats:
     """Return for each of (n,) sums the τ² at which Σw_i(d_i − μ)² is that sum; 0 where it is smaller at τ² = 0."""
-    low = np.zeros(len(sums))
+    low: Floats = np.zeros(len(sums))
     # At τ² = Σ(d_i − d̄)²/s each term is at most (d_i − μ)²/τ², so the sum is at most s.
-    high = ((differences - differences.mean()) ** 2).sum() / np.maximum(sums, SMALLEST_SUM)
+    high: Floats = ((differences - differences.mean()) ** 2).sum() / np.maximum(sums, SMALLEST_SUM)
     # Bisection: the sum falls as τ² grows.
     for _ in range(STEPS):
         middle = (low + high) / 2

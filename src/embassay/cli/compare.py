@@ -1,0 +1,61 @@
+"""``embassay compare``: runs side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+FINE = 0
+Repeated = Parameter(consume_multiple=False, negative="")
+
+
+def compare(
+    runs: list[Path],
+    /,
+    *,
+    map: Annotated[list[str], Parameter(name="--map"), Repeated] = [],  # noqa: A002, B006 - the option's name
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    no_texts: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare finished runs on the items that all of them have; nothing is encoded.
+
+    An encoder that several runs have under one label is compared with itself before. If there is none, each encoder is
+    compared with the reference. Runs of the same corpora with other encoders are put together.
+
+    Parameters
+    ----------
+    runs
+        Folders of two or more runs, the oldest first.
+    map
+        OLD=NEW: compare the encoder OLD of an earlier run with NEW of a later one, repeatable.
+    out
+        File to write as well: .html (a page), .md or .json.
+    no_texts
+        List flipped items by their ids only.
+    """
+    from embassay.comparison.compare import compare as compare_runs
+    from embassay.comparison.views import SUFFIXES, show, write_comparison
+    from embassay.errors import OutputError, SpecError, say
+    from embassay.reports.terminal import stdout
+    from embassay.store.paths import output_path
+
+    mapping = {}
+    for pair in map:
+        old, separator, new = pair.partition("=")
+        if not (old and separator and new):
+            raise SpecError(f"--map takes OLD=NEW, got {pair!r}")
+        if old in mapping:
+            raise SpecError(f"--map names {old!r} twice")
+        mapping[old] = new
+    path = output_path(out) if out else None
+    # Before any work: a comparison of large runs takes minutes.
+    if path is not None and path.suffix not in SUFFIXES:
+        raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    comparison = compare_runs(runs, mapping, texts=not no_texts)
+    show(comparison, stdout())
+    if path is not None:
+        write_comparison(comparison, path)
+        say(f"comparison: {path}")
+    return FINE

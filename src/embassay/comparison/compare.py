@@ -1,0 +1,254 @@
+"""Runs side by side, from other machines, months and versions; nothing is encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from embassay.comparison.differences import Difference, Pair, Summary, differences_of, summaries_of
+from embassay.comparison.merge import MergedRuns, merge
+from embassay.comparison.runs import StoredRun, common_tasks, read_run
+from embassay.errors import SpecError, UnknownNameError
+from embassay.formatting import number
+from embassay.result import EncoderRecord, Result
+from embassay.run.record import latencies, speeds
+from embassay.types import is_chance
+
+CLOSE = 0.1
+"""Speeds that differ by less than this share are not called different: they vary as much from run to run."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Something about an encoder that is not the same before and after.
+
+    Attributes
+    ----------
+    name
+        What differs, for example ``dimension``.
+    old, new
+        As text.
+    """
+
+    pair: Pair
+    name: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Several runs side by side.
+
+    Attributes
+    ----------
+    runs
+        Their names, the oldest first.
+    result
+        All encoders on the common items; its verdicts name the best set over all runs.
+    pairs
+        Encoders that two runs have under one label, or that ``mapping`` pairs; where there are none, each candidate
+        and the reference.
+    before_and_after
+        Whether the pairs are an encoder before and after.
+    differences
+        Of each pair on each diagnostic with a headline and each corpus.
+    facts
+        Speed, dimension, price and others that differ between the two encoders of a pair.
+    summaries
+        Of each pair and diagnostic that ran on several corpora.
+    notes
+        What does not match between the runs, and what is not compared.
+    """
+
+    runs: tuple[str, ...]
+    result: Result = field(repr=False)
+    pairs: tuple[Pair, ...]
+    before_and_after: bool
+    differences: tuple[Difference, ...] = field(repr=False)
+    facts: tuple[Fact, ...] = field(repr=False)
+    summaries: tuple[Summary, ...] = field(repr=False)
+    notes: tuple[str, ...]
+
+
+def compare(
+    runs: Sequence[str | Path], mapping: Mapping[str, str] | None = None, *, texts: bool = True
+) -> RunComparison:
+    """Compare finished runs on the items that all of them have.
+
+    Parameters
+    ----------
+    runs
+        Folders of two or more finished runs, the oldest first.
+    mapping
+        New label by old label, for encoders that were renamed.
+    texts
+        Whether the items that flipped have their texts.
+
+    Raises
+    ------
+    SourceError
+        If a run cannot be read, or the runs have nothing in common.
+    SpecError
+        For fewer than two runs, or an unknown label in the mapping.
+    """
+    if len(runs) < 2:
+        raise SpecError("compare takes two runs or more")
+    stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
+    common = common_tasks(stored)
+    merged = merge(stored, common)
+    pairs = _pairs(stored, merged, mapping or {})
+    before_and_after = bool(pairs)
+    if not pairs:
+        pairs = _against_reference(merged)
+    differences = differences_of(merged, pairs, texts=texts)
+    facts = [fact for pair in pairs for fact in _facts(pair, stored, merged)]
+    notes = [*common.notes, *_notes_on_settings(stored)]
+    return RunComparison(
+        runs=tuple(run.name for run in stored),
+        result=merged.result,
+        pairs=tuple(pairs),
+        before_and_after=before_and_after,
+        differences=differences,
+        facts=tuple(facts),
+        summaries=summaries_of(differences),
+        notes=tuple(notes),
+    )
+
+
+def names_of(runs: Sequence[str | Path]) -> list[str]:
+    """Return a name for each run: its folder's; with as many parents as it takes to tell the runs apart.
+
+    Raises
+    ------
+    SpecError
+        If a run is given twice.
+    """
+    parts = []
+    for run in runs:
+        path = Path(run).expanduser().resolve()
+        parts.append((path.parent if path.suffix == ".json" else path).parts)
+    if len(set(parts)) < len(parts):
+        raise SpecError("a run is given twice")
+    length = 1
+    while len({path[-length:] for path in parts}) < len(parts):
+        length += 1
+    return ["/".join(path[-length:]) for path in parts]
+
+
+def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, str]) -> list[Pair]:
+    """Return the candidates that several runs have under one label, and those that the mapping pairs.
+
+    The first run that has the encoder is compared with each later one.
+    """
+    candidates = {record.name for record in merged.result.encoders if not record.baseline}
+    labels = {label for run in runs for label in run.encoders}
+    for label in (*mapping, *mapping.values()):
+        if label not in labels:
+            raise UnknownNameError("label in --map", label, labels)
+    pairs = []
+    for label in dict.fromkeys(label for run in runs for label in run.encoders):
+        old_run = next(run for run in runs if label in run.encoders)
+        new_label = mapping.get(label, label)
+        new_runs = [run for run in runs[runs.index(old_run) + 1 :] if new_label in run.encoders]
+        if label in mapping and not new_runs:
+            raise SpecError(f"--map {label}={new_label}: no run after {old_run.name} has {new_label!r}")
+        for new_run in new_runs:
+            old, new = merged.labels[old_run.name, label], merged.labels[new_run.name, new_label]
+            is_chosen = label in mapping or (new in candidates and not is_chance(_spec_of(merged, new)))
+            if is_chosen:
+                name = label if new_label == label else f"{label} → {new_label}"
+                if len(new_runs) > 1:
+                    name = f"{name} ({old_run.name} → {new_run.name})"
+                pairs.append(Pair(name, old, new))
+    return pairs
+
+
+def _spec_of(merged: MergedRuns, label: str) -> str:
+    """Return the spec of an encoder of the merged result."""
+    return next(record.spec for record in merged.result.encoders if record.name == label)
+
+
+def _against_reference(merged: MergedRuns) -> list[Pair]:
+    """Return each candidate with the reference of the merged result."""
+    for verdict in merged.result.verdicts:
+        if verdict.reference is not None:
+            reference = verdict.reference
+            others = [name for name in verdict.candidates if name != reference]
+            return [Pair(f"{reference} → {name}", reference, name) for name in others]
+    return []
+
+
+def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fact]:
+    """Return what differs between the encoders of a pair, other than scores."""
+    places = [place for place, label in merged.labels.items() if label in (pair.old, pair.new)]
+    old_place = next(place for place in places if merged.labels[place] == pair.old)
+    new_place = [place for place in places if merged.labels[place] == pair.new][-1]
+    if old_place == new_place:
+        return []
+    by_name = {run.name: run for run in runs}
+    old, new = merged.records[old_place], merged.records[new_place]
+    facts = []
+    for name, old_text, new_text in (*_of_record(old, new), *_of_run(by_name, old_place, new_place)):
+        if old_text != new_text:
+            facts.append(Fact(pair, name, old_text, new_text))
+    return facts
+
+
+def _of_record(old: EncoderRecord, new: EncoderRecord) -> list[tuple[str, str, str]]:
+    """Return what a result says of two encoders: name, old and new text."""
+    return [
+        ("spec", old.spec, new.spec),
+        ("fingerprint", old.fingerprint, new.fingerprint),
+        ("revision", old.revision or "none", new.revision or "none"),
+        ("dimension", number(old.dim, "count"), number(new.dim, "count")),
+        ("parameters", number(old.parameters, "count"), number(new.parameters, "count")),
+        ("maximum tokens", number(old.max_tokens, "count"), number(new.max_tokens, "count")),
+        ("similarity", old.similarity, new.similarity),
+        ("prompts", _as_text(old.prompts), _as_text(new.prompts)),
+        ("price of a million tokens", _price(old.price), _price(new.price)),
+    ]
+
+
+def _as_text(prompts: Mapping[str, str]) -> str:
+    return ", ".join(f"{role}: {prompt!r}" for role, prompt in sorted(prompts.items())) or "none"
+
+
+def _price(price: float | None) -> str:
+    return "unknown" if price is None else f"{price:g}"
+
+
+def _of_run(runs: Mapping[str, StoredRun], old: tuple[str, str], new: tuple[str, str]) -> list[tuple[str, str, str]]:
+    """Return what the records of two runs say of two encoders: name, old and new text."""
+    facts = []
+    old_record, new_record = runs[old[0]].record, runs[new[0]].record
+    for name, values in (("texts per second", speeds), ("milliseconds for a query", latencies)):
+        old_value, new_value = values(old_record).get(old[1]), values(new_record).get(new[1])
+        if old_value and new_value and abs(new_value / old_value - 1) > CLOSE:
+            facts.append((name, f"{old_value:,.3g}", f"{new_value:,.3g}"))
+    return facts
+
+
+def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
+    """Return which settings and versions of the runs differ, one sentence each."""
+    last = runs[-1]
+    notes = []
+    for name in ("seed", "resamples"):
+        values = {run.name: str(getattr(run.result, name)) for run in runs}
+        if len(set(values.values())) > 1:
+            notes.append(f"{name}: {_listed(values)}; that of {last.name} is used")
+    values = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
+    if len(set(values.values())) > 1:
+        notes.append(f"version of embassay: {_listed(values)}")
+    for package in ("torch", "transformers", "sentence-transformers", "numpy"):
+        values = {run.name: run.record.get("packages", {}).get(package, "not installed") for run in runs}
+        if len(set(values.values())) > 1:
+            notes.append(f"version of {package}: {_listed(values)}")
+    for run in runs:
+        notes += [f"{run.name}: failed: {failure.sentence}" for failure in run.result.failures]
+    return notes
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())

@@ -1,0 +1,315 @@
+"""What is different between two encoders of merged runs: headline by headline, item by item, and across corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from embassay.comparison.merge import MergedRuns
+from embassay.comparison.runs import CommonTask
+from embassay.diagnostics.base import HasHeadline, ShowsItems
+from embassay.layout import Format
+from embassay.result import Comparison, Result, Row, Verdict
+from embassay.run.pages import headlines
+from embassay.stats.meta import AcrossCorpora, across_corpora
+from embassay.stats.noninferiority import Headline, NotWorse
+from embassay.stats.permutation import ALPHA, holm
+from embassay.stats.units import ratio_variance
+from embassay.types import Draws, ItemScores
+
+Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
+UNCHANGED: Outcome = "nothing changed"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two encoders of the merged result.
+
+    Attributes
+    ----------
+    label
+        What the pair is called.
+    old, new
+        Labels in the merged result; the same where all item scores are the same.
+    """
+
+    label: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Flip:
+    """An item that one of two encoders is right about and the other is not.
+
+    Attributes
+    ----------
+    gained
+        Whether the new encoder is right; otherwise the old one is.
+    texts
+        By name; empty where they are not stored or not to be shown.
+    """
+
+    item: str
+    gained: bool
+    texts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A headline of one pair of encoders: the new value less the old one.
+
+    Attributes
+    ----------
+    heading, format
+        How the headline is called and written.
+    old_value, new_value
+        Of the headline on the common items.
+    difference, low, high
+        With its 95 % interval; None where it is undefined, or the interval under 10 units.
+    p
+        After Holm's correction over the pairs on this corpus; None under 10 units.
+    outcome
+        ``worse`` and ``better`` are significant; ``not worse`` rules out a loss of ``margin`` or more.
+    margin
+        The smallest loss that matters; 0 where the headline has none.
+    note
+        A remark on the outcome; may be empty.
+    smallest_difference
+        The minimum detectable difference of this pair (power 80 %).
+    error
+        The standard error of the difference over units.
+    flips
+        In the order of the corpus; empty where nothing is right or wrong.
+    """
+
+    pair: Pair
+    diagnostic: str
+    corpus: str
+    heading: str
+    format: Format
+    old_value: float | None
+    new_value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    outcome: Outcome
+    margin: float
+    note: str
+    smallest_difference: float | None
+    error: float | None
+    items: int
+    units: int
+    flips: tuple[Flip, ...] = field(default=(), repr=False)
+
+    @property
+    def gained(self) -> int:
+        """The number of items that only the new encoder is right about."""
+        return sum(flip.gained for flip in self.flips)
+
+    @property
+    def lost(self) -> int:
+        """The number of items that only the old encoder is right about."""
+        return len(self.flips) - self.gained
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One diagnostic's differences of one pair over several corpora.
+
+    Attributes
+    ----------
+    across
+        None under five corpora.
+    """
+
+    pair: Pair
+    diagnostic: str
+    differences: tuple[Difference, ...]
+    across: AcrossCorpora | None
+
+
+def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[Difference, ...]:
+    """Return the difference of each pair on each diagnostic with a headline and each corpus.
+
+    Parameters
+    ----------
+    texts
+        Whether flipped items have their texts.
+    """
+    columns = headlines(merged.result)
+    differences = []
+    for task in merged.tasks:
+        column = columns.get(task.diagnostic)
+        if column is None or not isinstance(task.method, HasHeadline):
+            continue
+        drafts = []
+        for pair in pairs:
+            scores = merged.scores[task.name]
+            if pair.old in scores and pair.new in scores:
+                draft = _Draft.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
+                if draft is not None:
+                    drafts.append(draft)
+        # One family for each diagnostic and corpus: the pairs.
+        tested = [draft for draft in drafts if draft.p is not None]
+        adjusted = holm([draft.p for draft in tested if draft.p is not None])
+        p_of = {id(draft): p for draft, p in zip(tested, adjusted, strict=True)}
+        for draft in drafts:
+            flips = _flips(task, draft.scores, texts=texts)
+            difference = draft.judged(p_of.get(id(draft)), merged.draws)
+            differences.append(replace(difference, heading=column.heading, format=column.format, flips=flips))
+    return tuple(differences)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A difference before p-values are corrected for the number of pairs.
+
+    Attributes
+    ----------
+    scores
+        Of the old and the new encoder.
+    """
+
+    pair: Pair
+    scores: tuple[ItemScores, ItemScores]
+    headline: Headline
+    verdict: Verdict
+    comparison: Comparison | None
+    values: tuple[float | None, float | None]
+
+    @classmethod
+    def of(cls, task: CommonTask, pair: Pair, old: ItemScores, new: ItemScores, draws: Draws) -> _Draft | None:
+        """Summarise two encoders alone, the old one as the reference; None where there is no headline."""
+        if pair.old == pair.new:
+            old = replace(old, origin=replace(old.origin, encoder=f"{pair.old} (before)"))
+        # Both are candidates here, so that a lexical baseline can be compared with itself as well.
+        before = replace(old, origin=replace(old.origin, baseline=False, reference=True))
+        after = replace(new, origin=replace(new.origin, baseline=False, reference=False))
+        method = task.method
+        headline = method.headline([before, after]) if isinstance(method, HasHeadline) else None
+        if headline is None:
+            return None
+        part = method.summarise([before, after], draws)
+        verdict = part.verdicts[0]
+        values = tuple(_value(part, verdict, scores.origin.encoder) for scores in (before, after))
+        comparison = None
+        for candidate in part.comparisons:
+            if candidate.family == "reference" and _is_headline(candidate, verdict):
+                comparison = candidate
+        return cls(pair, (before, after), headline, verdict, comparison, (values[0], values[1]))
+
+    @property
+    def p(self) -> float | None:
+        """The p-value of this pair alone; None where nothing changed, which needs no test."""
+        return self.comparison.p if self.comparison and not self.is_same else None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all item scores are the same."""
+        return self.scores[0].digest == self.scores[1].digest
+
+    def judged(self, p: float | None, draws: Draws) -> Difference:
+        """Return the difference with its outcome.
+
+        Parameters
+        ----------
+        p
+            The p-value after correction.
+        """
+        old, new = (scores.origin.encoder for scores in self.scores)
+        gaps = self.headline.values[new] - self.headline.values[old]
+        defined = ~np.isnan(gaps)
+        unit = self.headline.unit
+        compared = self.comparison
+        against = self.verdict.against_reference.get(new, {})
+        error = None
+        if len(np.unique(unit[defined])) > 1:
+            error = float(ratio_variance(gaps[defined], unit[defined]) ** 0.5)
+        outcome, note = UNCHANGED, ""
+        if not self.is_same:
+            outcome, note = _outcome(self.headline, new, old, p, compared, draws)
+        # Where nothing changed there is nothing to estimate.
+        has_interval = compared is not None and not self.is_same
+        return Difference(
+            pair=self.pair,
+            diagnostic=self.verdict.diagnostic,
+            corpus=self.verdict.corpus,
+            heading=self.verdict.quantity,
+            format="number",
+            old_value=self.values[0],
+            new_value=self.values[1],
+            difference=compared.difference if compared else None,
+            low=compared.low if compared and has_interval else None,
+            high=compared.high if compared and has_interval else None,
+            p=p,
+            outcome=outcome,
+            margin=self.headline.margin,
+            note=note,
+            smallest_difference=against.get("smallest_difference"),
+            error=error,
+            items=compared.items if compared else int(defined.sum()),
+            units=compared.units if compared else len(np.unique(unit[defined])),
+        )
+
+
+def _outcome(
+    headline: Headline, new: str, old: str, p: float | None, compared: Comparison | None, draws: Draws
+) -> tuple[Outcome, str]:
+    """Return the outcome of a comparison with a remark."""
+    difference = compared.difference if compared else None
+    is_significant = p is not None and p <= ALPHA and difference is not None
+    if is_significant and difference is not None and difference > 0:
+        return "better", ""
+    if not headline.margin:
+        return ("worse", "") if is_significant else ("inconclusive", "")
+    test: NotWorse = headline.not_worse(new, old, draws, p=p)
+    return test.outcome, test.note
+
+
+def _is_headline(record: Comparison | Row, verdict: Verdict) -> bool:
+    """Return whether a record is about the quantity that a verdict ranks by."""
+    key = (record.quantity, record.subset, record.condition)
+    return key == (verdict.quantity, verdict.subset, verdict.condition) and verdict.measure in ("", record.measure)
+
+
+def _value(part: Result, verdict: Verdict, encoder: str) -> float | None:
+    """Return the headline value of an encoder."""
+    for row in part.rows:
+        if row.encoder == encoder and _is_headline(row, verdict):
+            return row.value
+    return None
+
+
+def _flips(task: CommonTask, scores: tuple[ItemScores, ItemScores], *, texts: bool) -> tuple[Flip, ...]:
+    """Return the items about which one encoder is right and the other is wrong."""
+    if not isinstance(task.method, ShowsItems):
+        return ()
+    before, after = task.method.outcomes(scores).correct
+    flips = []
+    for place in np.flatnonzero(((before == 0) & (after == 1)) | ((before == 1) & (after == 0))).tolist():
+        item = str(scores[0].item[place])
+        shown = task.items[place].texts if texts and task.items is not None else {}
+        flips.append(Flip(item, bool(after[place] == 1), shown))
+    return tuple(flips)
+
+
+def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
+    """Return the differences of each pair and diagnostic that ran on several corpora."""
+    grouped: dict[tuple[Pair, str], list[Difference]] = {}
+    for difference in differences:
+        if difference.difference is not None and difference.low is not None:
+            grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
+    summaries = []
+    for (pair, diagnostic), of_pair in grouped.items():
+        if len(of_pair) < 2:
+            continue
+        known = [(d.difference, d.error) for d in of_pair if d.difference is not None and d.error]
+        values, errors = np.array(known, dtype=np.float64).reshape(-1, 2).T
+        across = across_corpora(values, errors) if len(known) == len(of_pair) else None
+        summaries.append(Summary(pair, diagnostic, tuple(of_pair), across))
+    return tuple(summaries)

@@ -1,0 +1,182 @@
+"""Several runs as one: their encoders side by side on the common items, summarised again.
+
+An encoder that two runs have under one label is one encoder where its scores are the same on all common items.
+Otherwise it stands twice in the merged result, with the name of the run behind its label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
+from embassay.errors import SpecError
+from embassay.result import CorpusRecord, EncoderRecord, Result
+from embassay.run.execute import without_best
+from embassay.run.findings import findings_of
+from embassay.run.pages import headlines
+from embassay.store.results import rounded
+from embassay.types import Draws, ItemScores
+
+Place = tuple[str, str]
+"""The name of a run and the label of an encoder in it."""
+
+
+@dataclass(frozen=True)
+class MergedRuns:
+    """Several runs as one.
+
+    Attributes
+    ----------
+    result
+        The result of all encoders on the common items.
+    tasks
+        Diagnostics and corpora that all runs have.
+    scores
+        By task, then by the label in the merged result.
+    labels
+        The label in the merged result of each encoder of each run.
+    records
+        What is known of each encoder, by run and label.
+    """
+
+    result: Result
+    tasks: tuple[CommonTask, ...]
+    scores: Mapping[TaskName, Mapping[str, ItemScores]] = field(repr=False)
+    labels: Mapping[Place, str]
+    records: Mapping[Place, EncoderRecord] = field(repr=False)
+    draws: Draws
+
+
+def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
+    """Summarise the encoders of several runs on their common items.
+
+    Seed and number of resamples are those of the last run, and so is the reference.
+    """
+    labels = merged_labels(runs, common.tasks)
+    reference = _reference(runs[-1], labels)
+    candidates = _candidates(runs, labels)
+    scores: dict[TaskName, dict[str, ItemScores]] = {}
+    for task in common.tasks:
+        of_task: dict[str, ItemScores] = {}
+        for run in runs:
+            for label, of_encoder in task.scores[run.name].items():
+                name = labels[run.name, label]
+                origin = replace(
+                    of_encoder.origin,
+                    encoder=name,
+                    corpus_fingerprint=task.fingerprint,
+                    baseline=name not in candidates,
+                    reference=name == reference,
+                )
+                of_task.setdefault(name, replace(of_encoder, origin=origin))
+        scores[task.name] = of_task
+    last = runs[-1].result
+    draws = Draws(last.seed, last.resamples)
+    records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
+    result = _summarised(runs, common.tasks, scores, draws)
+    encoders = dict[str, EncoderRecord]()
+    for place, record in records.items():
+        name = labels[place]
+        encoders.setdefault(name, replace(record, name=name, baseline=name not in candidates))
+    result = replace(result, encoders=tuple(encoders.values()))
+    result = replace(result, findings=findings_of(result, headlines(result)))
+    return MergedRuns(result, common.tasks, scores, labels, records, draws)
+
+
+def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dict[Place, str]:
+    """Return the label in the merged result of each encoder of each run.
+
+    Raises
+    ------
+    SpecError
+        If a label would stand for two encoders.
+    """
+    places_of: dict[str, list[Place]] = {}
+    for run in runs:
+        for label in run.encoders:
+            places_of.setdefault(label, []).append((run.name, label))
+    merged = dict[Place, str]()
+    for label, places in places_of.items():
+        contents = {place: _content(place, tasks) for place in places}
+        if len(set(contents.values())) == 1:
+            merged |= dict.fromkeys(places, label)
+            continue
+        # The name is that of the first run with this content.
+        names = dict[tuple[str, ...], str]()
+        for place, content in contents.items():
+            merged[place] = names.setdefault(content, f"{label} ({place[0]})")
+    for place, name in merged.items():
+        if name in places_of and name != place[1]:
+            raise SpecError(f"{name!r} is the label of another encoder of these runs; rename it, or the run's folder")
+    return merged
+
+
+def _content(place: Place, tasks: Sequence[CommonTask]) -> tuple[str, ...]:
+    """Return the digests of an encoder's scores on the common items."""
+    run, label = place
+    digests = []
+    for task in tasks:
+        scores = task.scores[run].get(label)
+        digests.append(scores.digest if scores else "")
+    return tuple(digests)
+
+
+def _candidates(runs: Sequence[StoredRun], labels: Mapping[Place, str]) -> set[str]:
+    """Return the merged labels of the encoders that were asked for in some run."""
+    names = set()
+    for run in runs:
+        for record in run.result.encoders:
+            if not record.baseline:
+                names.add(labels[run.name, record.name])
+    return names
+
+
+def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
+    """Return the merged label of a run's reference: the encoder that was named, or the first candidate."""
+    named = run.record["settings"].get("reference")
+    for record in run.result.encoders:
+        if record.name == named or (not named and not record.baseline):
+            return labels[run.name, record.name]
+    return None
+
+
+def _summarised(
+    runs: Sequence[StoredRun],
+    tasks: Sequence[CommonTask],
+    scores: Mapping[TaskName, Mapping[str, ItemScores]],
+    draws: Draws,
+) -> Result:
+    """Return the result of all tasks, without encoders and findings of the whole run."""
+    records = {record.name: record for record in runs[-1].result.corpora}
+    corpora = dict[str, CorpusRecord]()
+    parts = []
+    for task in tasks:
+        of_task = list(scores[task.name].values())
+        part = rounded(task.method.summarise(of_task, draws))
+        record = records[task.corpus]
+        if record.builtin:
+            part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
+        parts.append(part)
+        if any(task.left_out.values()):
+            units = np.bincount(np.unique(of_task[0].unit, return_inverse=True)[1])
+            record = replace(
+                record,
+                fingerprint=task.fingerprint,
+                items=task.count,
+                units=len(units),
+                effective_units=float(units.sum() ** 2 / (units @ units)),
+            )
+        corpora.setdefault(task.corpus, record)
+    return Result(
+        draws.seed,
+        draws.resamples,
+        corpora=tuple(corpora.values()),
+        rows=tuple(row for part in parts for row in part.rows),
+        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
+        series=tuple(series for part in parts for series in part.series),
+        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
+        findings=tuple(finding for part in parts for finding in part.findings),
+    )

@@ -1,0 +1,276 @@
+"""A comparison of runs as text for the terminal, as a page, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embassay.comparison.compare import RunComparison
+from embassay.comparison.differences import Difference, Summary
+from embassay.comparison.statements import (
+    best_sets,
+    change,
+    change_format,
+    heading,
+    ordered,
+    place,
+    sentence,
+    summary_sentence,
+)
+from embassay.errors import OutputError
+from embassay.formatting import number, p_value, visible
+from embassay.reports.charts import Spec, forest_chart
+from embassay.reports.page import Panel, render
+from embassay.reports.tables import Cell, Table
+from embassay.run.pages import layouts
+from embassay.store.canonical import canonical, write
+from embassay.store.results import to_bytes
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SUFFIXES = (".html", ".md", ".json")
+MOST_FLIPS = 20
+"""Flipped items of a headline that Markdown and page list for each direction."""
+CUT = 160
+"""Characters of a text in a table of flipped items."""
+
+
+def difference_table(differences: Sequence[Difference]) -> Table:
+    """Return the scorecard of differences."""
+    rows = []
+    for difference in differences:
+        style = change_format(difference.format)
+        is_strong = difference.outcome in ("worse", "better")
+        flipped = f"−{difference.lost:,} +{difference.gained:,}" if difference.flips else "–"
+        rows.append(
+            (
+                Cell(difference.pair.label),
+                Cell(place(difference)),
+                Cell(number(difference.old_value, difference.format)),
+                Cell(number(difference.new_value, difference.format)),
+                Cell(change(difference), strong=is_strong),
+                Cell(p_value(difference.p)),
+                Cell(difference.outcome, strong=is_strong),
+                Cell(flipped),
+                Cell(number(difference.smallest_difference, style)),
+            )
+        )
+    note = (
+        "Differences are paired on the common items, with 95% intervals over units; p after Holm's correction over the "
+        "pairs of a column. Flipped: items lost and gained. Not worse: a loss of the margin or more is ruled out."
+    )
+    head = (
+        "encoder",
+        "headline",
+        "before",
+        "after",
+        "difference",
+        "p",
+        "outcome",
+        "flipped",
+        "minimum detectable difference",
+    )
+    return Table("Differences", head, tuple(rows), note)
+
+
+def fact_table(comparison: RunComparison) -> Table | None:
+    """Return what differs other than scores: speed, dimension, price …; None where nothing does."""
+    if not comparison.facts:
+        return None
+    rows = [(Cell(fact.pair.label), Cell(fact.name), Cell(fact.old), Cell(fact.new)) for fact in comparison.facts]
+    return Table("What else differs", ("encoder", "property", "before", "after"), tuple(rows))
+
+
+def flip_tables(comparison: RunComparison) -> Iterator[Table]:
+    """Yield the flipped items of each difference, the lost ones first."""
+    for difference in comparison.differences:
+        if not difference.flips:
+            continue
+        has_texts = any(flip.texts for flip in difference.flips)
+        rows = []
+        for gained in (False, True):
+            of_direction = [flip for flip in difference.flips if flip.gained == gained]
+            for flip in of_direction[:MOST_FLIPS]:
+                cells = [Cell("gained" if gained else "lost"), Cell(flip.item)]
+                if has_texts:
+                    cells.append(Cell(_begun(" / ".join(flip.texts.values()))))
+                rows.append(tuple(cells))
+        left_out = len(difference.flips) - len(rows)
+        note = f"{left_out:,} more items flipped; -o FILE.json lists all." if left_out else ""
+        head = ("", "item", "texts") if has_texts else ("", "item")
+        title = f"Flipped items: {difference.pair.label}, {place(difference)}"
+        yield Table(title, head, tuple(rows), note)
+
+
+def _begun(text: str) -> str:
+    return text if len(text) <= CUT else f"{text[:CUT]}…"
+
+
+def forest(summary: Summary) -> Spec:
+    """Return the forest plot of one pair and diagnostic over several corpora."""
+    values: list[dict[str, Any]] = [
+        {"name": d.corpus, "value": d.difference, "low": d.low, "high": d.high, "kind": "corpus"}
+        for d in summary.differences
+    ]
+    across = summary.across
+    if across is not None:
+        mean = {"name": "mean", "value": across.mean, "low": across.low, "high": across.high, "kind": "mean"}
+        upcoming = {"low": across.next_low, "high": across.next_high, "value": across.mean}
+        values += [mean, {"name": "next corpus (95% prediction)", "kind": "next", **upcoming}]
+    first = summary.differences[0]
+    title = f"{summary.pair.label}: {first.heading}"
+    return forest_chart(title, f"difference in {first.heading}", change_format(first.format), values)
+
+
+def show(comparison: RunComparison, console: Console) -> None:
+    """Print a comparison: differences, what else differs, who may be the best, what does not match."""
+    from embassay.reports.terminal import print_line, print_table
+
+    def part(title: str, sentences: Sequence[str]) -> None:
+        if sentences:
+            console.print()
+            console.print(title, style="bold", markup=False)
+            for text in sentences:
+                print_line(console, f"• {visible(text)}", 2)
+
+    print_line(console, visible(heading(comparison)))
+    console.print()
+    print_table(_without_note(_for_terminal(comparison.differences)), console)
+    part("Differences", [sentence(difference) for difference in ordered(comparison.differences)])
+    part("Over several corpora", [summary_sentence(summary) for summary in comparison.summaries])
+    part("All runs together", best_sets(comparison))
+    facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
+    part("What else differs", facts)
+    part("What does not match", list(comparison.notes))
+
+
+def _for_terminal(differences: Sequence[Difference]) -> Table:
+    """Return the scorecard of differences with the columns that a narrow terminal has room for."""
+    table = difference_table(differences)
+    kept = [0, 1, 2, 3, 4, 6]
+    head = tuple(table.head[place] for place in kept)
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return Table(table.title, head, rows)
+
+
+def _without_note(table: Table) -> Table:
+    return Table(table.title, table.head, table.rows)
+
+
+def page(comparison: RunComparison) -> str:
+    """Return a comparison as one HTML file: the differences, then the report of all encoders together."""
+    tables = [difference_table(comparison.differences)]
+    facts = fact_table(comparison)
+    if facts is not None:
+        tables.append(facts)
+    sentences = [sentence(difference) for difference in ordered(comparison.differences)]
+    sentences += [summary_sentence(summary) for summary in comparison.summaries]
+    charts = tuple(("", forest(summary)) for summary in comparison.summaries)
+    panels = [
+        Panel(
+            anchor="differences",
+            title="Differences",
+            sentences=tuple(sentences),
+            tables=tuple(tables),
+            folded=tuple(flip_tables(comparison)),
+            charts=charts,
+        )
+    ]
+    if comparison.notes:
+        panels.append(Panel("mismatches", "What does not match", comparison.notes))
+    title = " → ".join(comparison.runs)
+    return render(comparison.result, layouts(comparison.result), panels=panels, title=title)
+
+
+def markdown(comparison: RunComparison) -> str:
+    """Return a comparison as Markdown, for example for a pull request."""
+    lines = [f"# {_escaped(' → '.join(comparison.runs))}", "", _escaped(heading(comparison)), ""]
+    lines += _bullets([sentence(difference) for difference in ordered(comparison.differences)])
+    lines += _markdown_table(difference_table(comparison.differences))
+    lines += _bullets([summary_sentence(summary) for summary in comparison.summaries])
+    facts = fact_table(comparison)
+    if facts is not None:
+        lines += ["## What else differs", "", *_markdown_table(facts)]
+    if best := best_sets(comparison):
+        lines += ["## All runs together", "", *_bullets(best)]
+    for table in flip_tables(comparison):
+        lines += [
+            "<details><summary>" + _escaped(table.title) + "</summary>",
+            "",
+            *_markdown_table(table),
+            "</details>",
+            "",
+        ]
+    if comparison.notes:
+        lines += ["## What does not match", "", *_bullets(comparison.notes)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _bullets(sentences: Sequence[str]) -> list[str]:
+    return [*(f"- {_escaped(text)}" for text in sentences), ""] if sentences else []
+
+
+def _markdown_table(table: Table) -> list[str]:
+    lines = ["| " + " | ".join(_escaped(name) for name in table.head) + " |", "|" + " --- |" * len(table.head)]
+    for row in table.rows:
+        cells = [f"**{_escaped(cell.text)}**" if cell.strong else _escaped(cell.text) for cell in row]
+        lines.append("| " + " | ".join(cells) + " |")
+    note = ["", _escaped(table.note)] if table.note else []
+    return [*lines, *note, ""]
+
+
+def _escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is: no markup, no HTML, no mention, on one line."""
+    text = visible(" ".join(text.split())).replace("&", "&amp;")
+    for character in "\\`*_{}[]<>|~":
+        text = text.replace(character, f"&#{ord(character)};")
+    # An @ or # inside a word, as in Success@5, mentions nobody.
+    return re.sub(r"(?<!\w)[@#]", lambda match: f"&#{ord(match[0])};", text)
+
+
+def as_json(comparison: RunComparison) -> bytes:
+    """Return everything that a comparison found, as canonical JSON."""
+    import json
+
+    content = {
+        "runs": list(comparison.runs),
+        "before_and_after": comparison.before_and_after,
+        "differences": [asdict(difference) for difference in comparison.differences],
+        "facts": [asdict(fact) for fact in comparison.facts],
+        "summaries": [_summary(summary) for summary in comparison.summaries],
+        "notes": list(comparison.notes),
+        "result": json.loads(to_bytes(comparison.result)),
+    }
+    return canonical(content)
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    return {
+        "pair": asdict(summary.pair),
+        "diagnostic": summary.diagnostic,
+        "corpora": [difference.corpus for difference in summary.differences],
+        "across": asdict(summary.across) if summary.across else None,
+    }
+
+
+def write_comparison(comparison: RunComparison, path: Path) -> None:
+    """Write a comparison as HTML, Markdown or JSON, by the suffix of the path.
+
+    Raises
+    ------
+    OutputError
+        For another suffix, or if the file cannot be written.
+    """
+    if path.suffix == ".html":
+        content = page(comparison).encode("utf-8", "replace")
+    elif path.suffix == ".md":
+        content = markdown(comparison).encode("utf-8", "replace")
+    elif path.suffix == ".json":
+        content = as_json(comparison)
+    else:
+        raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    write(path, content)

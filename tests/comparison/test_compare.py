@@ -1,0 +1,198 @@
+"""Runs side by side: differences, flipped items, what does not match, and the files that are written."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.comparison.runs import read_run
+from embassay.errors import SourceError, SpecError, UnknownNameError
+
+OLD, NEW = ["m=hashing,dim=512"], ["m=hashing,dim=8"]
+
+
+def success(folder, label):
+    task = read_run(folder).tasks["retrieval", "docs"]
+    return task.scores[label].values["Success@1"]
+
+
+def test_the_difference_is_that_of_the_stored_items(make_run):
+    old, new = make_run("old", OLD), make_run("new", NEW)
+    comparison = ea.compare([old, new])
+    (difference,) = comparison.differences
+    before, after = success(old, "m"), success(new, "m")
+    assert difference.old_value == pytest.approx(before.mean())
+    assert difference.new_value == pytest.approx(after.mean())
+    assert difference.difference == pytest.approx((after - before).mean())
+    assert difference.lost == int(((before == 1) & (after == 0)).sum()) > 0
+    assert difference.gained == int(((before == 0) & (after == 1)).sum())
+    assert difference.low < difference.difference < difference.high
+    assert difference.outcome == "worse"
+    assert difference.p <= 0.05
+    assert comparison.before_and_after
+
+
+def test_the_p_value_is_that_of_flipping_whole_units(make_run):
+    """Compared with 20,000 flips of the unit sums, drawn here."""
+    old, new = make_run("old", ["m=hashing,dim=128"]), make_run("new", ["m=hashing,dim=64"])
+    (difference,) = ea.compare([old, new]).differences
+    unit = read_run(new).tasks["retrieval", "docs"].scores["m"].unit
+    sums = np.bincount(unit, weights=success(new, "m") - success(old, "m"))
+    signs = np.random.default_rng(5).choice([-1, 1], size=(20_000, len(sums)))
+    drawn = np.mean(np.abs(signs @ sums) >= abs(sums.sum()) - 1e-9)
+    assert difference.p == pytest.approx(drawn, abs=0.02)
+
+
+def test_the_same_encoder_has_not_changed(make_run):
+    comparison = ea.compare([make_run("old", OLD), make_run("new", OLD)])
+    (difference,) = comparison.differences
+    assert difference.outcome == "nothing changed"
+    assert difference.p is None and difference.low is None
+    assert difference.flips == ()
+    # It stands once among the encoders of both runs.
+    assert [record.name for record in comparison.result.encoders] == ["m", "tfidf", "bm25", "random"]
+
+
+def test_other_encoders_are_put_together(make_run):
+    """The best set is that of one run with all of them."""
+    one, two = make_run("one", ["a=hashing,dim=512"]), make_run("two", ["b=hashing,dim=64", "c=hashing,dim=16"])
+    comparison = ea.compare([one, two])
+    whole = ea.read(make_run("whole", ["b=hashing,dim=64", "c=hashing,dim=16", "a=hashing,dim=512"]))
+    assert not comparison.before_and_after
+    assert comparison.result.verdict("retrieval").best_set == whole.verdict("retrieval").best_set
+    values = {row.encoder: row.value for row in whole.rows if row.quantity == "Success@1"}
+    for row in comparison.result.rows:
+        if row.quantity == "Success@1":
+            assert row.value == pytest.approx(values[row.encoder])
+    assert {pair.label for pair in comparison.pairs} == {"b → a", "b → c"}
+
+
+def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):
+    old, new = make_run("old", ["a=hashing,dim=512"]), make_run("new", ["b=hashing,dim=8"])
+    comparison = ea.compare([old, new], {"a": "b"})
+    (difference,) = comparison.differences
+    assert difference.pair.label == "a → b"
+    assert difference.difference == pytest.approx((success(new, "b") - success(old, "a")).mean())
+    with pytest.raises(UnknownNameError, match="label in --map 'x'"):
+        ea.compare([old, new], {"x": "b"})
+    with pytest.raises(SpecError, match="no run after old has 'a'"):
+        ea.compare([old, new], {"a": "a"})
+
+
+def test_only_common_items_are_compared_and_what_differs_is_said(make_run):
+    old, new = make_run("old", OLD, questions=60), make_run("new", NEW, questions=80)
+    comparison = ea.compare([old, new])
+    (difference,) = comparison.differences
+    assert difference.items == 60
+    (note,) = [note for note in comparison.notes if "corpus differs" in note]
+    assert "60 common items (left out: 20 of new)" in note
+    assert len(re.findall(r"(old|new): [0-9a-f]{16}", note)) == 2
+    (corpus,) = comparison.result.corpora
+    assert corpus.items == 60
+
+
+def test_dimension_and_spec_are_facts(make_run):
+    comparison = ea.compare([make_run("old", OLD), make_run("new", NEW)])
+    facts = {fact.name: (fact.old, fact.new) for fact in comparison.facts}
+    assert facts["dimension"] == ("512", "8")
+    assert facts["spec"] == ("hashing,dim=512", "hashing,dim=8")
+
+
+def test_other_settings_are_noted(make_run):
+    comparison = ea.compare([make_run("old", OLD, seed=1), make_run("new", NEW, seed=2)])
+    assert "seed: old 1, new 2; that of new is used" in comparison.notes
+
+
+def test_flipped_items_have_their_texts_unless_they_are_not_wanted(make_run):
+    runs = [make_run("old", OLD), make_run("new", NEW)]
+    (difference,) = ea.compare(runs).differences
+    assert all(flip.texts["question"] for flip in difference.flips)
+    (difference,) = ea.compare(runs, texts=False).differences
+    assert difference.flips and not any(flip.texts for flip in difference.flips)
+    runs[1] = make_run("silent", NEW, texts=False)
+    (difference,) = ea.compare(runs[::-1], {"m": "m"}).differences
+    assert difference.flips and not any(flip.texts for flip in difference.flips)
+
+
+@pytest.mark.slow
+def test_several_corpora_have_a_summary_from_five_on(make_run):
+    names = ["a", "b", "c", "d", "e"]
+    old, new = make_run("old", OLD, names=names), make_run("new", NEW, names=names)
+    comparison = ea.compare([old, new])
+    (summary,) = comparison.summaries
+    differences = [difference.difference for difference in comparison.differences]
+    assert min(differences) <= summary.across.mean <= max(differences)
+    assert summary.across.next_low < summary.across.low
+    two = ea.compare([make_run("old2", OLD, names=names[:2]), make_run("new2", NEW, names=names[:2])])
+    (summary,) = two.summaries
+    assert summary.across is None and len(summary.differences) == 2
+
+
+def test_three_runs(make_run):
+    runs = [make_run("one", OLD), make_run("two", ["m=hashing,dim=64"]), make_run("three", NEW)]
+    comparison = ea.compare(runs)
+    assert [pair.label for pair in comparison.pairs] == ["m (one → two)", "m (one → three)"]
+    assert {record.name for record in comparison.result.encoders} >= {"m (one)", "m (two)", "m (three)"}
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".json"])
+def test_files(make_run, tmp_path, suffix, capsys):
+    old, new = make_run("old", OLD), make_run("new", NEW)
+    out = tmp_path / f"c{suffix}"
+    assert exit_code_of(["compare", str(old), str(new), "-o", str(out)]) == 0
+    text = out.read_text()
+    if suffix == ".json":
+        content = json.loads(text)
+        assert content["differences"][0]["outcome"] == "worse"
+        assert ea.read(old).seed == content["result"]["seed"]
+    else:
+        assert "m is worse" in text
+    printed = capsys.readouterr()
+    assert "m is worse" in printed.out
+    assert f"comparison: {out}" in printed.err
+    again = tmp_path / f"d{suffix}"
+    assert exit_code_of(["compare", str(old), str(new), "-o", str(again)]) == 0
+    assert again.read_bytes() == out.read_bytes()
+
+
+def test_texts_of_a_corpus_cannot_break_out_of_the_files(make_run, tmp_path):
+    old, new = make_run("old", OLD), make_run("new", NEW)
+    for folder in (old, new):
+        (file,) = (folder / "items").glob("*.json")
+        content = json.loads(file.read_text())
+        for item in content["items"]:
+            item["texts"]["question"] = "</script><b>x</b> | @someone `code`"
+        file.write_text(json.dumps(content))
+    from embassay.comparison.views import write_comparison
+
+    comparison = ea.compare([old, new])
+    write_comparison(comparison, tmp_path / "c.html")
+    write_comparison(comparison, tmp_path / "c.md")
+    assert "<b>x</b>" not in (tmp_path / "c.html").read_text()
+    markdown = (tmp_path / "c.md").read_text()
+    assert "<b>" not in markdown and "@someone" not in markdown and "`code`" not in markdown
+
+
+def test_bad_input_is_one_message(make_run, tmp_path, capsys):
+    old = make_run("old", OLD)
+    with pytest.raises(SpecError, match="two runs or more"):
+        ea.compare([old])
+    with pytest.raises(SpecError, match="given twice"):
+        ea.compare([old, old])
+    with pytest.raises(SourceError, match=r"not a finished run"):
+        ea.compare([old, tmp_path])
+    for arguments in (["--map", "a"], ["--map", "a=b", "--map", "a=c"], ["-o", "x.txt"]):
+        assert exit_code_of(["compare", str(old), str(old), *arguments]) == 2
+        assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_another_diagnostic_version_is_not_compared(make_run):
+    old, new = make_run("old", OLD), make_run("new", NEW)
+    record = json.loads((old / "run.json").read_text())
+    record["settings"]["diagnostics"][0][1] = "0"
+    (old / "run.json").write_text(json.dumps(record))
+    with pytest.raises(SourceError, match=r"nothing in common.*another version \(old: 0, new: "):
+        ea.compare([old, new])
