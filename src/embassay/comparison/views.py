@@ -112,18 +112,28 @@ def _begun(text: str) -> str:
 
 def forest(summary: Summary) -> Spec:
     """Return the forest plot of one pair and diagnostic over several corpora."""
-    values: list[dict[str, Any]] = [
-        {"name": d.corpus, "value": d.difference, "low": d.low, "high": d.high, "kind": "corpus"}
-        for d in summary.differences
-    ]
+    first = summary.differences[0]
+    # Vega has no format for points: a share would be written as 3%, which reads as a relative difference.
+    is_points = change_format(first.format) == "points"
+    scale = 100 if is_points else 1
+    values = []
+    for difference in summary.differences:
+        ends = (difference.low, difference.difference, difference.high)
+        values.append(_line(difference.corpus, "corpus", ends, scale))
     across = summary.across
     if across is not None:
-        mean = {"name": "mean", "value": across.mean, "low": across.low, "high": across.high, "kind": "mean"}
-        upcoming = {"low": across.next_low, "high": across.next_high, "value": across.mean}
-        values += [mean, {"name": "next corpus (95% prediction)", "kind": "next", **upcoming}]
-    first = summary.differences[0]
+        values.append(_line("mean", "mean", (across.low, across.mean, across.high), scale))
+        upcoming = (across.next_low, across.mean, across.next_high)
+        values.append(_line("next corpus (95% prediction)", "next", upcoming, scale))
     title = f"{summary.pair.label}: {first.heading}"
-    return forest_chart(title, f"difference in {first.heading}", change_format(first.format), values)
+    unit = " (points)" if is_points else ""
+    return forest_chart(title, f"difference in {first.heading}{unit}", values)
+
+
+def _line(name: str, kind: str, ends: tuple[float | None, float | None, float | None], scale: float) -> dict[str, Any]:
+    """Return a line of a forest plot: low end, value and high end."""
+    low, value, high = (None if end is None else scale * end for end in ends)
+    return {"name": name, "kind": kind, "low": low, "value": value, "high": high}
 
 
 def show(comparison: RunComparison, console: Console) -> None:

@@ -552,7 +552,7 @@ def _finished(chart: Any, title: str, height: int) -> Spec:
     return spec
 
 
-def forest_chart(title: str, heading: str, style: Format, values: Sequence[dict[str, Any]]) -> Spec:
+def forest_chart(title: str, heading: str, values: Sequence[dict[str, Any]]) -> Spec:
     """Draw differences with their intervals, one line each, and 0 as a dashed line.
 
     Parameters
@@ -565,18 +565,15 @@ def forest_chart(title: str, heading: str, style: Format, values: Sequence[dict[
     """
     import altair as alt
 
-    axis_format, fine_format = _formats("percent" if style == "points" else style)
     names = [value["name"] for value in values]
     colours = alt.Scale(domain=["corpus", "mean", "next"], range=[GREY, BLUE, VERMILION])
     base = alt.Chart(alt.Data(values=list(values))).encode(
         y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)),
         color=alt.Color("kind:N", scale=colours, legend=None),
     )
-    rules = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=heading, axis=alt.Axis(format=axis_format)), x2="high:Q"
-    )
+    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=heading), x2="high:Q")
     dots = base.mark_circle(size=90, opacity=1).encode(
-        x="value:Q", tooltip=[alt.Tooltip("name:N"), *_range_tooltips(alt, fine_format)]
+        x="value:Q", tooltip=[alt.Tooltip("name:N"), *_range_tooltips(alt, ".3~g")]
     )
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4], color=GREY).encode(x="zero:Q")
     return _finished(alt.layer(zero, rules, dots), title, LINE * len(values))
