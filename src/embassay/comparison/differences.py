@@ -84,6 +84,9 @@ class Difference:
         The standard error of the difference over units.
     flips
         In the order of the corpus; empty where nothing is right or wrong.
+    decided
+        The number of items that both encoders are right or wrong about. It may differ from ``items``: composition, for
+        example, ranks encoders by its overlaps, and is right or wrong about differences and unions too.
     """
 
     pair: Pair
@@ -105,6 +108,7 @@ class Difference:
     items: int
     units: int
     flips: tuple[Flip, ...] = field(default=(), repr=False)
+    decided: int = 0
 
     @property
     def gained(self) -> int:
@@ -159,9 +163,9 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
         adjusted = holm([draft.p for draft in tested if draft.p is not None])
         p_of = {id(draft): p for draft, p in zip(tested, adjusted, strict=True)}
         for draft in drafts:
-            flips = _flips(task, draft.scores, texts=texts)
             difference = draft.judged(p_of.get(id(draft)), merged.draws)
-            differences.append(replace(difference, heading=column.heading, format=column.format, flips=flips))
+            difference = replace(difference, heading=column.heading, format=column.format)
+            differences.append(_with_flips(difference, task, draft.scores, texts=texts))
     return tuple(differences)
 
 
@@ -285,17 +289,20 @@ def _value(part: Result, verdict: Verdict, encoder: str) -> float | None:
     return None
 
 
-def _flips(task: CommonTask, scores: tuple[ItemScores, ItemScores], *, texts: bool) -> tuple[Flip, ...]:
-    """Return the items about which one encoder is right and the other is wrong."""
+def _with_flips(
+    difference: Difference, task: CommonTask, scores: tuple[ItemScores, ItemScores], *, texts: bool
+) -> Difference:
+    """Return a difference with the items about which one encoder is right and the other is wrong."""
     if not isinstance(task.method, ShowsItems):
-        return ()
+        return difference
     before, after = task.method.outcomes(scores).correct
+    decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
-    for place in np.flatnonzero(((before == 0) & (after == 1)) | ((before == 1) & (after == 0))).tolist():
+    for place in np.flatnonzero(decided & (before != after)).tolist():
         item = str(scores[0].item[place])
         shown = task.items[place].texts if texts and task.items is not None else {}
         flips.append(Flip(item, bool(after[place] == 1), shown))
-    return tuple(flips)
+    return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
 
 
 def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:

@@ -70,7 +70,7 @@ def _flipped(difference: Difference) -> str:
     """Return how many items flipped, as a sentence with a space before it; nothing where none is right or wrong."""
     if not difference.flips:
         return ""
-    return f" Of {counted(difference.items, 'item')}, {difference.lost:,} were lost and {difference.gained:,} gained."
+    return f" Of {counted(difference.decided, 'item')}, {difference.lost:,} were lost and {difference.gained:,} gained."
 
 
 def summary_sentence(summary: Summary) -> str:
