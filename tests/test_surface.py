@@ -49,6 +49,7 @@ def test_the_public_names():
         "encoder",
         "evaluator",
         "load",
+        "plan",
         "rate",
         "read",
         "report",

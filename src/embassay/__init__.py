@@ -19,6 +19,7 @@ _HOME = {
     "assay": "embassay.api:assay",
     "assay_vectors": "embassay.api:assay_vectors",
     "compare": "embassay.api:compare",
+    "plan": "embassay.api:plan",
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
@@ -99,6 +100,7 @@ __all__ = [
     "encoder",
     "evaluator",
     "load",
+    "plan",
     "rate",
     "read",
     "report",
@@ -107,7 +109,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, assay_vectors, build, compare, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, compare, plan, read, report
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
     from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict

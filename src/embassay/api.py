@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
     from embassay.adaptation.pipeline import Adapted
     from embassay.comparison.compare import RunComparison
+    from embassay.comparison.plan import SizePlan
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
@@ -205,6 +206,36 @@ def compare(
     from embassay.comparison.compare import compare as compare_runs
 
     return compare_runs(runs, mapping, texts=texts)
+
+
+def plan(
+    run: str | Path, difference: float | None = None, *, power: float = 0.8, diagnostics: Sequence[str] = ()
+) -> SizePlan:
+    """Return which differences a finished run can show, and how many items another one takes.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    difference
+        The true difference to plan for, as a fraction: 0.03 is 3 points.
+    power
+        The probability that it becomes significant.
+    diagnostics
+        Only these; all if empty.
+
+    Returns
+    -------
+    One entry for each pair of interest; ``.table()`` is a frame of them.
+
+    Raises
+    ------
+    InputError
+        If the run cannot be read, or a number is out of range.
+    """
+    from embassay.comparison.plan import plan as plan_sizes
+
+    return plan_sizes(run, difference, power=power, diagnostics=diagnostics)
 
 
 def assay_vectors(

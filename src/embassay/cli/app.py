@@ -18,6 +18,7 @@ from embassay.cli.build import rate
 from embassay.cli.compare import compare
 from embassay.cli.export import export
 from embassay.cli.generate import build
+from embassay.cli.plan import plan
 from embassay.cli.run import run
 from embassay.cli.train import train
 from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
@@ -36,6 +37,7 @@ app = App(
 )
 app.command(run)
 app.command(compare)
+app.command(plan)
 app.command(train)
 app.command(adapt)
 app.command(build)

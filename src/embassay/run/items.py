@@ -142,7 +142,7 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
     record = folder.record()
-    by_name = _corpora_of(folder.path, record, corpora)
+    by_name = read_corpora(folder.path, record, corpora)
     by_task: dict[tuple[str, str], list[ItemScores]] = {}
     for scores in folder.stored():
         by_task.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
@@ -159,7 +159,7 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
             yield ScoredTask(name, diagnostic, by_name[corpus], tuple(of_task))
 
 
-def _corpora_of(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]]) -> dict[str, Corpus[Any]]:
+def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]] = ()) -> dict[str, Corpus[Any]]:
     """Return the corpora of a run by name: those that are given, or read again from their sources."""
     sources = record.get("sources")
     if "settings" not in record or sources is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -19,7 +19,7 @@ from embassay.stats.permutation import ALPHA
 from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
 
 POWER = 0.8
-"""The probability that a true difference of the minimum detectable size becomes significant."""
+"""The power that is planned for unless another one is given."""
 ROUNDING = 1e-9
 
 
@@ -39,6 +39,8 @@ class Precision:
         The number of units and items that it was computed from.
     tests
         The number of tests in the family, which Holm's correction multiplies p by at most.
+    power
+        The probability that a true difference of the minimum detectable size becomes significant.
     """
 
     error: float
@@ -46,12 +48,13 @@ class Precision:
     units: int
     items: int
     tests: int = 1
+    power: float = POWER
 
     @property
     def minimum_detectable_difference(self) -> float:
-        """The smallest true difference that such a corpus shows with a power of 80 %.
+        """The smallest true difference that such a corpus shows with this power.
 
-        With m tests and z = z₁₋α/₂ₘ + z₀.₈ it is z·error; for shares at least z²/(n + z²), n the effective number of
+        With m tests and z = z₁₋α/₂ₘ + z_power it is z·error; for shares at least z²/(n + z²), n the effective number of
         items. This floor matters if two encoders hardly differ: for a difference of δ a share of at least δ of the
         items differs, so the standard error is at least √(δ(1 − δ)/n). The floor is the δ that is z times this error.
         """
@@ -63,7 +66,7 @@ class Precision:
         return max(difference, floor)
 
     def units_needed(self, difference: float) -> int:
-        """Return how many units show this true difference with a power of 80 %; at least ``MIN_UNITS``.
+        """Return how many units show this true difference with this power; at least ``MIN_UNITS``.
 
         It is the smallest number of units for which :attr:`minimum_detectable_difference` is at most the difference.
 
@@ -88,12 +91,19 @@ class Precision:
         items = self.units_needed(difference) * self.items / self.units
         return math.ceil(items * (1 - ROUNDING))
 
+    def with_units(self, units: int) -> Precision:
+        """Return the precision of a corpus with another number of units like these."""
+        growth = units / self.units
+        effective = None if self.effective_items is None else self.effective_items * growth
+        items = math.ceil(self.items * growth * (1 - ROUNDING))
+        return replace(self, error=self.error / math.sqrt(growth), effective_items=effective, units=units, items=items)
+
     @property
     def _z(self) -> float:
-        """z₁₋α/₂ₘ + z₀.₈."""
+        """z₁₋α/₂ₘ + z_power."""
         normal = NormalDist()
         tests = max(self.tests, 1)
-        return normal.inv_cdf(1 - ALPHA / (2 * tests)) + normal.inv_cdf(POWER)
+        return normal.inv_cdf(1 - ALPHA / (2 * tests)) + normal.inv_cdf(self.power)
 
 
 def precision_of(
@@ -166,6 +176,34 @@ def precision_of_pair(
         items=difference.items,
         tests=max(difference.tests, 1),
     )
+
+
+def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, tests: int = 1) -> Precision | None:
+    """Return the precision with which a corpus shows the difference of two means.
+
+    Parameters
+    ----------
+    a, b
+        (n,) item values of two encoders; NaN is undefined.
+    unit
+        (n,) unit codes.
+    tests
+        The number of tests in the family.
+
+    Returns
+    -------
+    None for fewer than two units, or if the difference of two means does not vary at all.
+    """
+    gaps = a - b
+    defined = ~np.isnan(gaps)
+    units = len(np.unique(unit[defined]))
+    if units < 2:
+        return None
+    error = math.sqrt(ratio_variance(gaps[defined], unit[defined]))
+    if not of_shares and error <= ROUNDING:
+        return None
+    effective = effective_items(unit, a, b) if of_shares else None
+    return Precision(error, effective, units, int(defined.sum()), max(tests, 1))
 
 
 def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:

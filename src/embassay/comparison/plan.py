@@ -1,0 +1,288 @@
+"""How many questions does it take: the minimum detectable difference of a finished run, and the size for another one.
+
+All figures come from one formula, :class:`~embassay.stats.detectable.Precision`, and never from an observed difference:
+a difference that was observed is too large as often as it is too small, and a plan for it would be a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from embassay.comparison.runs import StoredRun, StoredTask, read_run
+from embassay.diagnostics.base import HasHeadline
+from embassay.errors import SpecError, UnknownNameError
+from embassay.layout import Format
+from embassay.result import MIN_UNITS, Comparison, Verdict
+from embassay.run.pages import headlines
+from embassay.run.resolve import load_diagnostic
+from embassay.run.specs import Spec
+from embassay.stats.detectable import POWER, Precision, precision_of_values
+from embassay.stats.noninferiority import Headline
+from embassay.types import Draws
+
+if TYPE_CHECKING:
+    from polars import DataFrame
+
+GROWTH = (1, 2, 4, 8)
+"""The sizes of the curve, as multiples of the present number of units."""
+FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
+"""The pairs of interest, by the family of their comparison."""
+
+
+@dataclass(frozen=True)
+class SizePoint:
+    """One point of the curve of minimum detectable difference against size."""
+
+    units: int
+    items: int
+    difference: float
+
+
+@dataclass(frozen=True)
+class PairPlan:
+    """What it takes to tell two encoders apart on one headline.
+
+    Attributes
+    ----------
+    against
+        What ``b`` is: the reference, the best lexical baseline, bm25.
+    heading, format
+        How the headline is called and written.
+    difference, low, high
+        The present difference, a − b, with its 95 % interval; for orientation only.
+    minimum_detectable_difference
+        Of this run, at the power that was asked for; None under 10 units.
+    curve
+        The same for more units like these.
+    units_needed, items_needed
+        For the difference that was named; None without one.
+    margin, units_not_worse
+        About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
+        nothing is lost; None for other pairs, and where the headline has no margin.
+    """
+
+    diagnostic: str
+    corpus: str
+    a: str
+    b: str
+    against: str
+    heading: str
+    format: Format
+    difference: float | None
+    low: float | None
+    high: float | None
+    units: int
+    items: int
+    minimum_detectable_difference: float | None
+    curve: tuple[SizePoint, ...]
+    units_needed: int | None
+    items_needed: int | None
+    margin: float | None
+    units_not_worse: int | None
+
+
+@dataclass(frozen=True)
+class SizePlan:
+    """How large the test sets of a run have to be.
+
+    Attributes
+    ----------
+    difference
+        The true difference that is planned for; None for none.
+    power
+        The probability that it becomes significant.
+    notes
+        Diagnostics without a plan, and why.
+    """
+
+    run: str
+    difference: float | None
+    power: float
+    pairs: tuple[PairPlan, ...]
+    notes: tuple[str, ...]
+
+    def table(self) -> DataFrame:
+        """Return the pairs as a polars frame, without the curve."""
+        import polars
+
+        rows = [{name: value for name, value in vars(pair).items() if name != "curve"} for pair in self.pairs]
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+
+def plan(
+    run: str | Path, difference: float | None = None, *, power: float = POWER, diagnostics: Sequence[str] = ()
+) -> SizePlan:
+    """Return which differences a finished run can show, and how many units another one takes.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    difference
+        The true difference to plan for, as a fraction: 0.03 is 3 points.
+    power
+        The probability that it becomes significant.
+    diagnostics
+        Only these; all if empty.
+
+    Raises
+    ------
+    SpecError
+        For a difference or a power outside (0, 1).
+    SourceError
+        If the run cannot be read.
+    UnknownNameError
+        If the run does not have one of the diagnostics.
+    """
+    check_share("difference", difference)
+    check_share("power", power)
+    stored = read_run(run)
+    names = list(dict.fromkeys(name for name, _ in stored.tasks))
+    for name in diagnostics:
+        if name not in names:
+            raise UnknownNameError("diagnostic", name, names)
+    pairs: list[PairPlan] = []
+    notes: list[str] = []
+    for task in stored.tasks.values():
+        if diagnostics and task.diagnostic not in diagnostics:
+            continue
+        of_task = list(_plan_task(stored, task, difference, power))
+        if not of_task:
+            notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
+        pairs += of_task
+    return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes))
+
+
+def check_share(name: str, value: float | None) -> None:
+    """Refuse a number that is no share between 0 and 1.
+
+    Raises
+    ------
+    SpecError
+        For such a number.
+    """
+    if value is None or 0 < value < 1:
+        return
+    hint = f"; {value:g} points are {value / 100:g}" if name == "difference" and 1 <= value < 100 else ""
+    raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
+
+
+def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power: float) -> Iterator[PairPlan]:
+    """Yield the pairs of interest on one corpus."""
+    verdict = _verdict(run, task)
+    headline = _headline(task)
+    if verdict is None or headline is None:
+        return
+    column = headlines(run.result)[task.diagnostic]
+    for comparison in run.result.comparisons:
+        is_pair = comparison.family in FAMILIES and _is_headline(comparison, verdict)
+        if not is_pair or (comparison.diagnostic, comparison.corpus) != task.name:
+            continue
+        precision = _precision(headline, comparison, _stored(verdict, comparison), power)
+        yield PairPlan(
+            diagnostic=task.diagnostic,
+            corpus=task.corpus,
+            a=comparison.a,
+            b=comparison.b,
+            against=FAMILIES[comparison.family],
+            heading=column.heading,
+            format=column.format,
+            difference=comparison.difference,
+            low=comparison.low,
+            high=comparison.high,
+            units=comparison.units,
+            items=comparison.items,
+            minimum_detectable_difference=_detectable(precision),
+            curve=tuple(_curve(precision)),
+            units_needed=precision.units_needed(difference) if precision and difference else None,
+            items_needed=precision.items_needed(difference) if precision and difference else None,
+            margin=headline.margin or None if comparison.family == "reference" else None,
+            units_not_worse=_units_not_worse(headline, comparison, run) if comparison.family == "reference" else None,
+        )
+
+
+def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
+    """Return the verdict of a task that ranks encoders; None if it does not."""
+    for verdict in run.result.verdicts:
+        if (verdict.diagnostic, verdict.corpus) == task.name and verdict.quantity:
+            return verdict
+    return None
+
+
+def _headline(task: StoredTask) -> Headline | None:
+    """Return the item values of a task's headline; None where there is none."""
+    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    if not isinstance(method, HasHeadline):
+        return None
+    return method.headline(list(task.scores.values()))
+
+
+def _is_headline(comparison: Comparison, verdict: Verdict) -> bool:
+    key = (comparison.quantity, comparison.subset, comparison.condition)
+    return key == (verdict.quantity, verdict.subset, verdict.condition) and verdict.measure in ("", comparison.measure)
+
+
+def _stored(verdict: Verdict, comparison: Comparison) -> float | None:
+    """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
+    families = {
+        "reference": verdict.against_reference,
+        "baseline": verdict.against_baseline,
+        "second_baseline": verdict.against_second_baseline,
+    }
+    return families[comparison.family].get(comparison.a, {}).get("smallest_difference")
+
+
+def _precision(headline: Headline, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
+    """Return the precision of one pair; None under ``MIN_UNITS`` units, or where nothing varies.
+
+    Parameters
+    ----------
+    stated
+        The minimum detectable difference that the run states.
+    """
+    if comparison.units < MIN_UNITS or stated is None:
+        return None
+    precision = precision_of_values(
+        headline.values[comparison.a],
+        headline.values[comparison.b],
+        headline.unit,
+        of_shares=headline.of_shares,
+        tests=comparison.pairs_in_family,
+    )
+    if precision is None:
+        return None
+    # The accuracy of localization is a mean over folds, whose error is not quite that of the mean over sentences.
+    # Report and plan must not contradict each other.
+    precision = replace(precision, error=precision.error * stated / precision.minimum_detectable_difference)
+    return replace(precision, power=power)
+
+
+def _detectable(precision: Precision | None) -> float | None:
+    return precision.minimum_detectable_difference if precision else None
+
+
+def _curve(precision: Precision | None) -> Iterator[SizePoint]:
+    """Yield the minimum detectable difference of this and of larger numbers of units."""
+    if precision is None:
+        return
+    for growth in GROWTH:
+        larger = precision.with_units(growth * precision.units)
+        yield SizePoint(larger.units, larger.items, larger.minimum_detectable_difference)
+
+
+def _units_not_worse(headline: Headline, comparison: Comparison, run: StoredRun) -> int | None:
+    """Return how many units a test of "not worse" needs; None where there is no margin."""
+    if not headline.margin:
+        return None
+    draws = Draws(run.result.seed, run.result.resamples)
+    return headline.not_worse(comparison.a, comparison.b, draws, p=comparison.p).units_needed
+
+
+def _reason(run: StoredRun, task: StoredTask) -> str:
+    """Return why there is no plan for a task."""
+    if _verdict(run, task) is None or _headline(task) is None:
+        return "it does not rank encoders"
+    return "the run has one candidate and no lexical baseline, so there is no pair to compare"

@@ -1,0 +1,102 @@
+"""A plan of sizes in the terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from embassay.comparison.plan import PairPlan, SizePlan
+from embassay.comparison.statements import change_format
+from embassay.formatting import interval, number, visible
+from embassay.reports.tables import Cell, Table
+from embassay.result import MIN_UNITS
+from embassay.store.canonical import canonical
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def show(plan: SizePlan, console: Console) -> None:
+    """Print a plan: for each diagnostic and corpus the pairs of interest, and what it takes to tell them apart."""
+    from embassay.reports.terminal import print_line, print_table
+
+    for (diagnostic, corpus), group in groupby(plan.pairs, key=lambda pair: (pair.diagnostic, pair.corpus)):
+        pairs = list(group)
+        first = pairs[0]
+        console.print(f"{first.heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
+        print_table(Table("", *_sizes(pairs)), console)
+        if any(pair.curve for pair in pairs):
+            console.print()
+            print_table(Table("", *_curves(pairs)), console)
+        for sentence in _sentences(plan, pairs):
+            print_line(console, f"• {visible(sentence)}", 2)
+        console.print()
+    for note in plan.notes:
+        print_line(console, visible(note))
+
+
+def _name(pair: PairPlan) -> str:
+    return f"{pair.a} against {pair.b}"
+
+
+def _sizes(pairs: Sequence[PairPlan]) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Return head and rows of the table of present figures."""
+    rows = []
+    for pair in pairs:
+        style = change_format(pair.format)
+        shown = f"{number(pair.difference, style, signed=True)} {interval(pair.low, pair.high, style, signed=True)}"
+        rows.append((Cell(_name(pair)), Cell(shown.strip()), Cell(f"{pair.units:,}"), Cell(f"{pair.items:,}")))
+    return ("", "present difference", "units", "items"), tuple(rows)
+
+
+def _curves(pairs: Sequence[PairPlan]) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
+    """Return head and rows of the table of minimum detectable differences by size."""
+    longest = max((pair.curve for pair in pairs), key=len)
+    present = longest[0].units
+    head = ["minimum detectable difference with"]
+    for point in longest:
+        times = point.units // present
+        head.append(f"{point.units:,} units" if times == 1 else f"{times} times")
+    rows = []
+    for pair in pairs:
+        cells = [Cell(number(point.difference, change_format(pair.format))) for point in pair.curve]
+        rows.append((Cell(_name(pair)), *(cells or [Cell("–")] * len(longest))))
+    return tuple(head), tuple(rows)
+
+
+def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
+    """Return what it takes, one sentence for each pair and question."""
+    sentences = []
+    for pair in pairs:
+        style = change_format(pair.format)
+        if pair.minimum_detectable_difference is None:
+            sentences.append(f"{_name(pair)}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
+            continue
+        if plan.difference is not None and pair.units_needed is not None and pair.items_needed is not None:
+            wanted = f"To show a difference of {number(plan.difference, style)} between {pair.a} and {pair.b}"
+            if pair.units_needed <= pair.units:
+                sentences.append(f"{wanted}, the {pair.units:,} units of this run are enough.")
+            else:
+                units, items = pair.units_needed - pair.units, pair.items_needed - pair.items
+                sentences.append(
+                    f"{wanted} takes {pair.units_needed:,} units ({pair.items_needed:,} items) like these: add "
+                    f"{units:,} units ({items:,} items)."
+                )
+        if pair.units_not_worse is not None and pair.margin is not None:
+            sentences.append(
+                f"To show that {pair.a} is not worse than {pair.b} by {number(pair.margin, style)}, if nothing is "
+                f"lost, takes about {pair.units_not_worse:,} units."
+            )
+    if sentences:
+        sentences.append(
+            f"Power {plan.power:.0%}: the probability that a true difference of that size becomes significant. No "
+            "figure rests on the present difference."
+        )
+    return sentences
+
+
+def as_json(plan: SizePlan) -> bytes:
+    """Return a plan as canonical JSON."""
+    return canonical(asdict(plan))

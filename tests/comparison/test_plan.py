@@ -1,0 +1,201 @@
+"""How many items it takes: one formula with the run's own figures, and questions to label first."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.comparison.labelling import choose
+from embassay.errors import SourceError, SpecError, UnknownNameError
+from embassay.run.request import RunRequest
+from embassay.run.session import carry_out
+from embassay.stats.detectable import Precision
+
+TWO = ["a=hashing,dim=512", "b=hashing,dim=64"]
+
+
+def test_the_figures_are_those_that_the_run_states(make_run):
+    run = make_run("run", TWO)
+    verdict = ea.read(run).verdict("retrieval")
+    for pair in ea.plan(run).pairs:
+        against = verdict.against_reference if pair.b == "a" else verdict.against_baseline
+        stated = against[pair.a]["smallest_difference"]
+        assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
+    out = tmp_path / "run"
+    assert carry_out(RunRequest(["hashing", "hashing64=hashing,dim=64"], (), (), out=out, quiet=True)) == 0
+    result = ea.read(out)
+    plan = ea.plan(out)
+    assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.quantity}
+    for pair in plan.pairs:
+        verdict = result.verdict(pair.diagnostic, pair.corpus)
+        if pair.against == "the reference":
+            stated = verdict.against_reference[pair.a]["smallest_difference"]
+            assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
+
+
+def test_the_size_for_the_detectable_difference_is_the_present_one(make_run):
+    run = make_run("run", TWO)
+    pair = ea.plan(run).pairs[0]
+    again = ea.plan(run, pair.minimum_detectable_difference).pairs[0]
+    assert (again.units_needed, again.items_needed) == (pair.units, pair.items)
+    harder = ea.plan(run, pair.minimum_detectable_difference / 2).pairs[0]
+    assert harder.units_needed > 2 * pair.units
+
+
+def test_more_power_takes_more_units(make_run):
+    run = make_run("run", TWO)
+    usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]
+    assert strict.units_needed > usual.units_needed
+    assert strict.minimum_detectable_difference > usual.minimum_detectable_difference
+
+
+def test_the_curve_is_the_formula_at_larger_sizes(make_run):
+    (pair, *_) = ea.plan(make_run("run", TWO)).pairs
+    assert [point.units for point in pair.curve] == [pair.units * growth for growth in (1, 2, 4, 8)]
+    assert pair.curve[0].difference == pair.minimum_detectable_difference
+    differences = [point.difference for point in pair.curve]
+    assert differences == sorted(differences, reverse=True)
+
+
+def test_four_times_the_units_halve_the_difference_of_means():
+    precision = Precision(error=0.01, effective_items=None, units=50, items=200)
+    larger = precision.with_units(200)
+    assert larger.minimum_detectable_difference == pytest.approx(precision.minimum_detectable_difference / 2)
+    assert larger.items == 800
+    assert precision.units_needed(larger.minimum_detectable_difference) == 200
+
+
+def test_under_ten_units_there_is_no_plan(make_run, capsys):
+    run = make_run("run", TWO, questions=8)
+    plan = ea.plan(run, 0.05)
+    assert all(pair.minimum_detectable_difference is None and pair.units_needed is None for pair in plan.pairs)
+    assert exit_code_of(["plan", str(run)]) == 0
+    assert "no plan with 8 units; it takes 10 or more" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_frame(make_run):
+    frame = ea.plan(make_run("run", TWO), 0.05).table()
+    assert frame["against"].to_list()[0] == "the reference"
+    assert frame["units_needed"].min() > 0
+
+
+def test_the_command(make_run, tmp_path, capsys):
+    run = make_run("run", TWO)
+    out = tmp_path / "plan.json"
+    assert exit_code_of(["plan", str(run), "--difference", "0.02", "-o", str(out)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "To show a difference of 2.0 points between b and a takes" in printed
+    assert "Power 80%" in printed
+    assert json.loads(out.read_text())["difference"] == 0.02
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--difference", "3"], "difference must be above 0 and below 1, is 3; 3 points are 0.03"),
+        (["--difference", "0"], "difference must be above 0"),
+        (["--power", "1"], "power must be above 0 and below 1"),
+        (["-d", "isotropy"], "isotropy"),
+        (["-o", "x.txt"], "the suffix must be .json"),
+        (["--unlabelled", "x.csv"], "needs -o FILE.csv"),
+    ],
+)
+def test_bad_input_is_one_message(make_run, capsys, arguments, message):
+    run = make_run("run", TWO)
+    assert exit_code_of(["plan", str(run), *arguments]) == 2
+    said = capsys.readouterr().err.strip()
+    assert message in said
+    assert len(said.splitlines()) == 1
+
+
+def test_an_unknown_diagnostic_is_refused(make_run):
+    with pytest.raises(UnknownNameError, match="composition"):
+        ea.plan(make_run("run", TWO), diagnostics=["composition"])
+
+
+@pytest.fixture
+def unlabelled(tmp_path):
+    """Write 20 questions that are made of words of the documents."""
+    path = tmp_path / "new.csv"
+    rng = np.random.default_rng(3)
+    syllables = ["ba", "ke", "li", "mo", "nu"]
+    rows = [" ".join(f"{first}dor" for first in rng.choice(syllables, 4)) for _ in range(20)]
+    path.write_text("question\n" + "".join(f"{row} {number}\n" for number, row in enumerate(rows)))
+    return path
+
+
+def test_questions_to_label_first(make_run, unlabelled, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    chosen = choose(make_run("run", TWO), unlabelled, 8)
+    assert len(chosen.questions) == 8
+    assert [question.chosen_by for question in chosen.questions] == ["random", "disagreement"] * 4
+    hardest = [question.disagreement for question in chosen.questions if question.chosen_by == "disagreement"]
+    assert hardest == sorted(hardest, reverse=True)
+    assert all(0 <= question.disagreement <= 1 for question in chosen.questions)
+    assert all(set(question.first) == {"a", "b"} for question in chosen.questions)
+    again = choose(make_run("run2", TWO), unlabelled, 8)
+    assert again == chosen
+
+
+def test_the_disagreement_is_that_of_the_documents_found(make_run, unlabelled, tmp_path, monkeypatch):
+    """Compared with a search by numpy for k=1: two candidates agree where their first documents are the same."""
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    chosen = choose(make_run("run", TWO), unlabelled, 20)
+    for question in chosen.questions:
+        same_first = question.first["a"] == question.first["b"]
+        assert same_first or question.disagreement > 0
+
+
+def test_the_written_table_is_read_when_it_is_filled(make_run, unlabelled, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    run = make_run("run", TWO)
+    out = tmp_path / "label.csv"
+    arguments = ["plan", str(run), "--unlabelled", str(unlabelled), "--count", "6", "-o", str(out)]
+    assert exit_code_of(arguments) == 0
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    assert len(rows) == 6
+    for row in rows:
+        assert row["document"] == ""
+        row["document"] = "d1"
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"d{number}.txt").write_text(f"document {number}")
+    corpus = ea.load(f"docs={folder},questions={out}")
+    assert [sample.question for sample in corpus.samples] == [row["question"] for row in rows]
+
+
+def test_labelling_refuses_what_it_cannot_use(make_run, unlabelled, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(SpecError, match="two candidates or more"):
+        choose(make_run("one", ["a=hashing"]), unlabelled, 5)
+    run = make_run("run", TWO)
+    with pytest.raises(SpecError, match="--count must be 1 or more"):
+        choose(run, unlabelled, 0)
+    other = tmp_path / "other.csv"
+    other.write_text("name\nx\n")
+    with pytest.raises(SourceError, match="no column of questions"):
+        choose(run, other, 5)
+    known = tmp_path / "known.txt"
+    known.write_text("\n".join(sample.question for sample in read_samples(run)))
+    with pytest.raises(SourceError, match="no question that the run's corpus does not have already"):
+        choose(run, known, 5)
+
+
+def read_samples(run):
+    from embassay.comparison.runs import read_run
+    from embassay.run.items import read_corpora
+
+    stored = read_run(run)
+    return read_corpora(stored.path, stored.record)["docs"].samples
