@@ -16,6 +16,7 @@ from embassay._version import __version__
 from embassay.cli.adapt import adapt
 from embassay.cli.build import rate
 from embassay.cli.compare import compare
+from embassay.cli.encode import encode
 from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.plan import plan
@@ -42,6 +43,7 @@ app.command(train)
 app.command(adapt)
 app.command(build)
 app.command(rate)
+app.command(encode)
 app.command(export)
 # One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
 Repeated = Parameter(consume_multiple=False, negative="")

@@ -75,12 +75,12 @@ def _executor(count: int) -> ProcessPoolExecutor:
         for other in _ready.values():
             other.shutdown(wait=False)
         _ready.clear()
-        executor = ProcessPoolExecutor(count, timeout=IDLE, initializer=_end_with_parent, initargs=(os.getpid(),))
+        executor = ProcessPoolExecutor(count, timeout=IDLE, initializer=end_with_parent, initargs=(os.getpid(),))
         _ready[key] = executor
     return executor
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
     """End this process soon after the process that started it; that one cannot do so if it is killed."""
 
     def watch() -> None:

@@ -1,0 +1,106 @@
+"""``embassay encode``: vectors of files that are larger than memory, in shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+FINE, WRONG_INPUT = 0, 2
+SHOWN = 5
+"""Damaged shards that are named."""
+
+
+def encode(
+    *,
+    encoder: Annotated[str, Parameter(name=("-e", "--encoder"))] = "",
+    texts: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    id: str = "id",  # noqa: A002 - the option's name
+    text: str = "text",
+    role: Literal["text", "query", "document"] = "document",
+    dtype: Literal["float32", "float16", "int8"] = "float32",
+    shard: int = 100_000,
+    workers: int = 1,
+    device: str = "auto",
+    trust_remote_code: Annotated[bool, Parameter(negative="")] = False,
+    verify: Path | None = None,
+) -> int:
+    """Encode files of texts into a folder of vectors in shards; repeat the command to continue.
+
+    Parameters
+    ----------
+    encoder
+        SPEC[,option=value…].
+    texts
+        Files or patterns: JSON lines (.jsonl) or Parquet.
+    out
+        Folder for the shards.
+    id
+        Column of the ids, which must not repeat.
+    text
+        Column of the texts.
+    role
+        How the texts are used: document, query or text; a model may have a prompt for each.
+    dtype
+        float32, float16 (half the size) or int8 (a quarter).
+    shard
+        Rows of a shard, at most.
+    workers
+        Processes that encode at a time.
+    device
+        Device of a neural encoder: auto, cpu, cuda, cuda:1 or mps.
+    trust_remote_code
+        Let the encoder run code from its repository.
+    verify
+        Read all files of this folder of shards and compare their hashes; nothing is encoded.
+    """
+    from embassay.errors import SpecError, say
+    from embassay.sharding.encode import EncodeRequest, encode_corpus
+    from embassay.store.paths import output_path
+
+    if verify is not None:
+        return _verify(verify)
+    for flag, value in (("-e", encoder), ("--texts", texts), ("-o", out)):
+        if not value:
+            raise SpecError(f"{flag} is missing; see 'embassay encode --help'")
+    request = EncodeRequest(
+        encoder,
+        texts,
+        output_path(out or Path()),
+        id=id,
+        text=text,
+        role=role,
+        dtype=dtype,
+        shard_rows=shard,
+        workers=workers,
+        device=device,
+        trusted=trust_remote_code,
+    )
+    encoded = encode_corpus(request, tell=say)
+    repeated = f"; {encoded.repeated:,} texts repeat within their shard" if encoded.repeated else ""
+    say(f"encoded {encoded.encoded:,} texts now, in {encoded.made:,} of {encoded.shards:,} shards{repeated}")
+    if dtype != "float32":
+        say(
+            f"{dtype}, on a sample of each shard: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
+            f"largest error of a coordinate {encoded.largest_error:.2g} of the vector's length"
+        )
+    say(f"vectors: {encoded.folder} ({encoded.rows:,} x {encoded.dim:,})")
+    return FINE
+
+
+def _verify(path: Path) -> int:
+    """Read a folder of shards, and say what is wrong with it."""
+    from embassay.errors import say
+    from embassay.sharding.encode import verify
+    from embassay.store.shards import read_folder
+
+    manifest, problems = verify(read_folder(path))
+    for plan, problem in problems[:SHOWN]:
+        say(f"shard {plan.name}: {problem}")
+    if problems:
+        say(f"{len(problems):,} of {len(manifest.shards):,} shards are missing or damaged; encode again to make them")
+        return WRONG_INPUT
+    say(f"{path}: {manifest.rows:,} texts in {len(manifest.shards):,} shards, all complete")
+    return FINE

@@ -1,0 +1,175 @@
+"""Where tasks run: in this process, or in several processes of this machine.
+
+An executor only schedules: what is finished is decided by the files that a task leaves, so a task may run twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from typing import Any, Protocol, TypeVar
+
+from embassay.engine.pending import at_once
+from embassay.engine.workers import end_with_parent
+from embassay.errors import EncoderError
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+ATTEMPTS = 3
+"""How often a task is tried whose worker was killed."""
+WAITING = 2
+"""Tasks for each worker that are handed out at a time: the next one waits while one is worked on."""
+
+
+class Executor(Protocol):
+    """Runs calls somewhere."""
+
+    @property
+    def workers(self) -> int:
+        """How many calls run at a time."""
+        ...
+
+    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
+        """Start a call. If its worker dies, the future has a :class:`BrokenExecutor`."""
+        ...
+
+    def restart(self) -> None:
+        """Replace workers that died."""
+        ...
+
+    def close(self) -> None:
+        """End the workers; calls that have not started are cancelled."""
+        ...
+
+
+class InProcess:
+    """Runs each call at once, in this process."""
+
+    workers = 1
+
+    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
+        """Run a call."""
+        return at_once(function, task)
+
+    def restart(self) -> None:
+        """Do nothing: without this process nobody would notice."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+class LocalProcesses:
+    """Runs calls in several processes, which end with this one."""
+
+    def __init__(self, workers: int, threads: int) -> None:
+        """Start no process yet.
+
+        Parameters
+        ----------
+        threads
+            Of each process.
+        """
+        self.workers = workers
+        self._threads = threads
+        self._pool = self._new_pool()
+        self._running: set[Future[Any]] = set()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
+        return ProcessPoolExecutor(
+            self.workers, get_context("spawn"), initializer=_begin, initargs=(os.getpid(), self._threads)
+        )
+
+    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
+        """Start a call in a process."""
+        future = self._pool.submit(function, task)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return future
+
+    def restart(self) -> None:
+        """Replace all processes: one that dies takes the others with it."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = self._new_pool()
+
+    def close(self) -> None:
+        """End the processes without waiting for their work."""
+        if self._running:
+            for process in list((self._pool._processes or {}).values()):
+                process.terminate()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(parent: int, threads: int) -> None:
+    """Prepare a process: it ends with its parent and uses a fixed number of threads."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    end_with_parent(parent)
+
+
+def run_all(
+    executor: Executor, function: Callable[[Task], Answer], tasks: Iterable[Task], tell: Callable[[str], None]
+) -> Iterator[Answer]:
+    """Yield the answers of all tasks, in the order in which they are finished.
+
+    A task whose worker was killed is tried again. Any other error ends the whole.
+
+    Parameters
+    ----------
+    tell
+        Takes a message when a worker was killed.
+
+    Raises
+    ------
+    EncoderError
+        If a task has lost its worker ``ATTEMPTS`` times.
+    """
+    remaining = enumerate(tasks)
+    attempts: dict[int, int] = {}
+    running: dict[Future[Answer], tuple[int, Task]] = {}
+    most = 1 if executor.workers == 1 else WAITING * executor.workers
+    while True:
+        while len(running) < most:
+            following = next(remaining, None)
+            if following is None:
+                break
+            running[_started(executor, function, following[1])] = following
+        if not running:
+            return
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        lost: list[tuple[int, Task]] = []
+        for future in done:
+            numbered = running.pop(future)
+            try:
+                answer = future.result()
+            except BrokenExecutor:
+                lost.append(numbered)
+                continue
+            yield answer
+        if not lost:
+            continue
+        # The processes of a pool die together, so its other tasks are lost as well.
+        lost += running.values()
+        running.clear()
+        tell(f"a worker process was killed; {len(lost)} unfinished tasks start again")
+        executor.restart()
+        for number, task in lost:
+            attempts[number] = attempts.get(number, 1) + 1
+            if attempts[number] > ATTEMPTS:
+                raise EncoderError(
+                    f"a worker process was killed {ATTEMPTS} times, probably because it ran out of memory; "
+                    "use fewer workers or smaller shards"
+                )
+            running[_started(executor, function, task)] = (number, task)
+
+
+def _started(executor: Executor, function: Callable[[Task], Answer], task: Task) -> Future[Answer]:
+    """Start a call, with new workers if the old ones have died since."""
+    try:
+        return executor.submit(function, task)
+    except BrokenExecutor:
+        executor.restart()
+        return executor.submit(function, task)

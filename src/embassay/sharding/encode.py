@@ -1,0 +1,237 @@
+"""``embassay encode``: from files of texts to a folder of shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from embassay._version import __version__
+from embassay.engine.cores import cores
+from embassay.engine.executors import Executor, InProcess, LocalProcesses, run_all
+from embassay.errors import SpecError
+from embassay.run.progress import Bar, Progress, Quiet
+from embassay.run.resolve import load_encoder
+from embassay.run.specs import Spec, parse
+from embassay.samples.base import Role
+from embassay.sharding.making import ShardTask, make_shard
+from embassay.sharding.source import Columns, Input, cut, find_files
+from embassay.store.shards import Dtype, Manifest, Marker, ShardFolder, ShardPlan
+from embassay.types import Encoder, Runtime
+
+SHARD_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class EncodeRequest:
+    """What to encode, and how.
+
+    Attributes
+    ----------
+    texts
+        Paths or patterns of files: JSON lines or Parquet.
+    id, text
+        The columns of ids and texts.
+    role
+        The role in which the texts are encoded.
+    shard_rows
+        Rows of a shard, at most.
+    workers
+        Processes that encode at a time.
+    threads
+        Of each process; the cores divided by the workers if None.
+    trusted
+        Whether the encoder may run code from its repository.
+    """
+
+    encoder: str
+    texts: Sequence[str]
+    out: Path
+    id: str = "id"
+    text: str = "text"
+    role: Role = "document"
+    dtype: Dtype = "float32"
+    shard_rows: int = SHARD_ROWS
+    executor: Literal["local"] = "local"
+    workers: int = 1
+    threads: int | None = None
+    device: str = "auto"
+    trusted: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse counts out of range."""
+        for name, value in (("--shard", self.shard_rows), ("--workers", self.workers)):
+            if value < 1:
+                raise SpecError(f"{name} must be 1 or more, is {value}")
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A folder of shards that is complete.
+
+    Attributes
+    ----------
+    made
+        How many shards were made now; the others were there.
+    encoded
+        How many texts were encoded now: within a shard each distinct one once.
+    repeated
+        How many texts of the input repeat within their shard.
+    lowest_cosine, largest_error
+        Of the stored vectors with the float32 ones, on a sample of each shard; see ``store.shards.Marker``.
+    """
+
+    folder: Path
+    rows: int
+    shards: int
+    dim: int
+    made: int
+    encoded: int
+    repeated: int
+    lowest_cosine: float
+    largest_error: float
+
+
+def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet: bool = False) -> Encoded:
+    """Encode files of texts into a folder of shards; what is there already is not made again.
+
+    Parameters
+    ----------
+    tell
+        Takes messages.
+
+    Raises
+    ------
+    InputError
+        If the input or the encoder is invalid, or the folder holds something else; nothing is written then.
+    EncoderError
+        If the encoder fails; finished shards are kept.
+    """
+    spec = parse(request.encoder, "encoder")
+    encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trusted))
+    check_encoder(encoder)
+    columns = Columns(request.id, request.text)
+    folder = ShardFolder(request.out)
+    progress: Progress = Quiet() if quiet else Bar()
+    with folder.locked():
+        parts = cut(find_files(request.texts), columns, request.shard_rows)
+        folder.open(_manifest(request, encoder, parts))
+        manifest = folder.manifest()
+        missing = _missing(folder, manifest, tell)
+        tell(f"{manifest.rows:,} texts in {len(manifest.shards):,} shards; still to be made: {len(missing):,}")
+        tasks = [_task(request, spec, manifest, parts, plan) for plan in missing]
+        executor = _executor(request, manifest, len(tasks))
+        made = []
+        try:
+            with progress.encoding(spec.label or spec.head, sum(task.plan.rows for task in tasks)) as advance:
+                for marker in run_all(executor, make_shard, tasks, tell):
+                    made.append(marker)
+                    advance(marker.rows)
+        finally:
+            executor.close()
+    return _summary(folder, manifest, made)
+
+
+def check_encoder(encoder: Encoder) -> None:
+    """Refuse an encoder whose vectors of a text depend on other texts.
+
+    Raises
+    ------
+    SpecError
+        For an encoder that learns from the texts it encodes.
+    """
+    if encoder.card.fitted:
+        raise SpecError(
+            f"{encoder.name} learns from the texts that it encodes, so each shard would have other dimensions; "
+            "choose an encoder with fixed vectors"
+        )
+
+
+def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifest:
+    threads = request.threads or max(cores() // request.workers, 1)
+    return Manifest(
+        spec=encoder.card.spec,
+        fingerprint=encoder.fingerprint,
+        similarity=encoder.card.similarity,
+        role=request.role,
+        dtype=request.dtype,
+        id_column=request.id,
+        text_column=request.text,
+        shard_rows=request.shard_rows,
+        threads=threads,
+        files=parts.files,
+        shards=parts.shards,
+        embassay=__version__,
+    )
+
+
+def _missing(folder: ShardFolder, manifest: Manifest, tell: Callable[[str], None]) -> list[ShardPlan]:
+    """Return the shards that are missing or damaged; a damaged one is made again."""
+    missing = []
+    for plan in manifest.shards:
+        problem = folder.problem_with(plan)
+        if not problem:
+            continue
+        if problem != "missing":
+            tell(f"shard {plan.name}: {problem}; it is made again")
+            folder.remove_marker(plan)
+        missing.append(plan)
+    return missing
+
+
+def _task(request: EncodeRequest, spec: Spec, manifest: Manifest, parts: Input, plan: ShardPlan) -> ShardTask:
+    return ShardTask(
+        plan=plan,
+        source=parts.paths[plan.file].resolve(),
+        folder=request.out.resolve(),
+        spec=spec,
+        fingerprint=manifest.fingerprint,
+        role=request.role,
+        dtype=request.dtype,
+        columns=Columns(request.id, request.text),
+        threads=manifest.threads,
+        device=request.device,
+        trusted=request.trusted,
+    )
+
+
+def _executor(request: EncodeRequest, manifest: Manifest, tasks: int) -> Executor:
+    """Return where the shards are made; no more workers than shards."""
+    workers = min(request.workers, tasks)
+    return InProcess() if workers <= 1 else LocalProcesses(workers, manifest.threads)
+
+
+def _summary(folder: ShardFolder, manifest: Manifest, made: Sequence[Marker]) -> Encoded:
+    markers = list(markers_of(folder, manifest))
+    return Encoded(
+        folder=folder.path,
+        rows=manifest.rows,
+        shards=len(markers),
+        dim=markers[0].dim,
+        made=len(made),
+        encoded=sum(marker.distinct for marker in made),
+        repeated=sum(marker.rows - marker.distinct for marker in markers),
+        lowest_cosine=min(marker.lowest_cosine for marker in markers),
+        largest_error=max(marker.largest_error for marker in markers),
+    )
+
+
+def markers_of(folder: ShardFolder, manifest: Manifest) -> Iterator[Marker]:
+    """Yield the markers of the shards that have one."""
+    for plan in manifest.shards:
+        marker = folder.marker(plan)
+        if marker is not None:
+            yield marker
+
+
+def verify(folder: ShardFolder) -> tuple[Manifest, list[tuple[ShardPlan, str]]]:
+    """Read all files of a folder of shards.
+
+    Returns
+    -------
+    The manifest, and each shard that is missing or damaged with what is wrong.
+    """
+    manifest = folder.manifest()
+    checked = [(plan, folder.problem_with(plan)) for plan in manifest.shards]
+    return manifest, [(plan, problem) for plan, problem in checked if problem]

@@ -1,0 +1,297 @@
+"""The input of ``embassay encode``: files of ids and texts, cut into shards.
+
+The input is read twice: once to cut and to hash it, once to encode it. Files stay in the order in which they are given,
+and no shard has rows of two files. So a file that is added at the end changes no shard of the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from embassay.errors import SourceError
+from embassay.samples.checks import text_problem
+from embassay.store.paths import source_path
+from embassay.store.shards import InputFile, ShardPlan
+
+BUCKETS = 64
+"""Ids are checked for repetitions in so many parts, of which one is in memory at a time."""
+DIGEST = 16
+"""Bytes of the digest of an id."""
+PARQUET_ROWS = 50_000
+"""Rows of a Parquet file that are read at once."""
+SUFFIXES = (".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are read."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One text of the input.
+
+    Attributes
+    ----------
+    line
+        Its line in a file of JSON lines, or its row in a Parquet file, both from 1.
+    end
+        Where the next row begins, in bytes; 0 for Parquet.
+    """
+
+    id: str
+    text: str
+    line: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Input:
+    """The files of an input by name, and how they are cut."""
+
+    paths: dict[str, Path]
+    files: tuple[InputFile, ...]
+    shards: tuple[ShardPlan, ...]
+
+
+def find_files(patterns: Iterable[str]) -> dict[str, Path]:
+    """Return the files of paths and patterns by name, in order; those of a pattern (``corpus/*.parquet``) sorted.
+
+    Raises
+    ------
+    SourceError
+        If nothing matches, a file has another suffix, or two files have the same name.
+    """
+    paths: dict[str, Path] = {}
+    for pattern in patterns:
+        path = Path(pattern).expanduser()
+        # A file whose name has brackets is meant as it is written.
+        matches = [path] if path.exists() else sorted(path.parent.glob(path.name)) or [path]
+        for match in matches:
+            path = source_path(match)
+            if not path.is_file():
+                raise SourceError("no such file", path)
+            if path.suffix not in SUFFIXES:
+                raise SourceError(f"texts are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files", path)
+            if path.name in paths:
+                raise SourceError(f"two files have the name {path.name!r}; the other is {paths[path.name]}", path)
+            paths[path.name] = path
+    if not paths:
+        raise SourceError("give the files of texts with --texts", "--texts")
+    return paths
+
+
+def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
+    """Read all files once: cut them into shards, hash them, and check that no id repeats.
+
+    Parameters
+    ----------
+    shard_rows
+        Rows of a shard, at most.
+
+    Raises
+    ------
+    SourceError
+        For a row without id or text, an id that repeats, or no rows at all; with file and line.
+    """
+    files: list[InputFile] = []
+    shards: list[ShardPlan] = []
+    with ExitStack() as stack:
+        ids = _Ids(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="embassay-ids-"))), stack)
+        for name, path in paths.items():
+            of_file = hashlib.sha256()
+            rows = 0
+            for shard in _cut_file(path, columns, shard_rows, len(shards), ids):
+                shards.append(shard)
+                of_file.update(shard.sha256.encode())
+                rows += shard.rows
+            files.append(InputFile(name, rows, of_file.hexdigest()))
+        repeated = ids.first_repeated()
+    if repeated is not None:
+        raise _repetition(paths, columns, repeated)
+    if not shards:
+        raise SourceError("the files have no rows", next(iter(paths.values())))
+    return Input(paths, tuple(files), tuple(shards))
+
+
+def _cut_file(path: Path, columns: Columns, shard_rows: int, number: int, ids: _Ids) -> Iterator[ShardPlan]:
+    """Yield the shards of one file."""
+    content = _Content()
+    first_row, offset, line = 0, 0, 0
+    last = Row("", "", 0, 0)
+    for last in read_rows(path, columns):
+        ids.add(last.id)
+        content.add(last)
+        if content.rows == shard_rows:
+            yield ShardPlan(number, path.name, first_row, content.rows, offset, line, content.digest)
+            number, first_row = number + 1, first_row + content.rows
+            offset, line = last.end, last.line
+            content = _Content()
+    if content.rows:
+        yield ShardPlan(number, path.name, first_row, content.rows, offset, line, content.digest)
+
+
+class _Content:
+    """The hash of ids and texts."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._hash = hashlib.sha256()
+
+    def add(self, row: Row) -> None:
+        # The lengths keep ("ab", "c") and ("a", "bc") apart.
+        for text in (row.id, row.text):
+            content = text.encode("utf-8", "surrogatepass")
+            self._hash.update(f"{len(content)}:".encode())
+            self._hash.update(content)
+        self.rows += 1
+
+    @property
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+class _Ids:
+    """Finds ids that repeat, with a fixed amount of memory: their digests are sorted into files by their first byte."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._paths = [folder / str(number) for number in range(BUCKETS)]
+        self._files: list[IO[bytes]] = [stack.enter_context(path.open("wb")) for path in self._paths]
+
+    def add(self, name: str) -> None:
+        digest = _digest(name)
+        self._files[digest[0] % BUCKETS].write(digest)
+
+    def first_repeated(self) -> bytes | None:
+        """Return the digest of an id that repeats; None if none does."""
+        for path, file in zip(self._paths, self._files, strict=True):
+            file.flush()
+            digests = np.fromfile(path, dtype=f"V{DIGEST}")
+            distinct, counts = np.unique(digests, return_counts=True)
+            if len(distinct) < len(digests):
+                return bytes(distinct[counts > 1][0])
+        return None
+
+
+def _digest(name: str) -> bytes:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+
+
+def _repetition(paths: dict[str, Path], columns: Columns, digest: bytes) -> SourceError:
+    """Return the error about an id that repeats, with both places."""
+    places: list[tuple[Path, Row]] = []
+    for path in paths.values():
+        places += [(path, row) for row in read_rows(path, columns) if _digest(row.id) == digest]
+    (first_path, first), (second_path, second) = places[0], places[-1]
+    return SourceError(
+        f"the id {second.id!r} repeats: it is also in line {first.line:,} of {first_path.name}",
+        second_path,
+        second.line,
+        columns.id,
+    )
+
+
+def read_shard(path: Path, columns: Columns, plan: ShardPlan) -> tuple[list[str], list[str]]:
+    """Return the ids and the texts of a shard.
+
+    Raises
+    ------
+    SourceError
+        If the file is not what it was when it was cut.
+    """
+    content = _Content()
+    ids, texts = [], []
+    for row in read_rows(path, columns, plan):
+        content.add(row)
+        ids.append(row.id)
+        texts.append(row.text)
+        if content.rows == plan.rows:
+            break
+    if content.digest != plan.sha256:
+        raise SourceError("the file has changed since it was cut into shards; encode it into another folder", path)
+    return ids, texts
+
+
+def read_rows(path: Path, columns: Columns, start: ShardPlan | None = None) -> Iterator[Row]:
+    """Yield the rows of a file, from the beginning of a shard on if one is given.
+
+    Raises
+    ------
+    SourceError
+        For a row without id or text, or a file that cannot be read.
+    """
+    try:
+        if path.suffix == ".parquet":
+            yield from _parquet_rows(path, columns, start)
+        else:
+            yield from _json_rows(path, columns, start)
+    except OSError as error:
+        raise SourceError(f"cannot be read: {error.strerror or error}", path) from None
+
+
+def _json_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterator[Row]:
+    end, line = (start.offset, start.line) if start else (0, 0)
+    with path.open("rb") as file:
+        file.seek(end)
+        for content in file:
+            line += 1
+            end += len(content)
+            stripped = content.removeprefix(b"\xef\xbb\xbf").strip()
+            if not stripped:
+                continue
+            try:
+                row = json.loads(stripped)
+            except (ValueError, RecursionError):
+                raise SourceError("not valid JSON", path, line) from None
+            if not isinstance(row, dict):
+                raise SourceError("not an object", path, line)
+            yield _row(row, columns, path, line, end)
+
+
+def _parquet_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterator[Row]:
+    import polars
+    from polars.exceptions import PolarsError
+
+    try:
+        frame = polars.scan_parquet(path, glob=False)
+        names = frame.collect_schema().names()
+        for name in (columns.id, columns.text):
+            if name not in names:
+                raise SourceError(f"missing column; found {', '.join(names)}", path, field=name)
+        frame = frame.select(columns.id, columns.text)
+        first = start.row if start else 0
+        size = start.rows if start else PARQUET_ROWS
+        while True:
+            part = frame.slice(first, size).collect()
+            for number, values in enumerate(part.iter_rows(), first + 1):
+                yield _row(dict(zip((columns.id, columns.text), values, strict=True)), columns, path, number, 0)
+            first += len(part)
+            if len(part) < size:
+                return
+    except PolarsError as error:
+        raise SourceError(f"not a Parquet file that can be read: {str(error).splitlines()[0]}", path) from None
+
+
+def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int) -> Row:
+    for name in (columns.id, columns.text):
+        if row.get(name) is None:
+            found = ", ".join(map(str, row)) or "nothing"
+            raise SourceError(f"missing; found {found[:200]}", path, line, name)
+    name, text = row[columns.id], row[columns.text]
+    if isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise SourceError("must be a text or a whole number", path, line, columns.id)
+    if problem := text_problem(text):
+        raise SourceError(problem, path, line, columns.text)
+    return Row(str(name), text, line, end)

@@ -1,0 +1,377 @@
+"""A folder of shards: what they are made of (``manifest.json``), and three files for each.
+
+``shards/00000042.npy``
+    (n, d) the vectors, to be memory-mapped; int8 vectors have a scale for each row in the Parquet file.
+``shards/00000042.parquet``
+    the id and the hash of the text of each row, and the scale.
+``shards/00000042.json``
+    the marker: counts, and the hashes of the other two files. It is written last: a shard without it is not complete.
+
+Each file is written under another name and renamed. Nothing is changed once it is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import OutputError, SourceError
+from embassay.store.canonical import canonical, write, write_with
+from embassay.store.partial_files import remove_left_overs
+from embassay.store.paths import source_path
+
+Dtype = Literal["float32", "float16", "int8"]
+SCHEMA = 1
+MANIFEST, LOCK, SHARDS = "manifest.json", ".lock", "shards"
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file of texts."""
+
+    name: str
+    rows: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """One shard: a part of an input file.
+
+    Attributes
+    ----------
+    file
+        The name of the file.
+    row
+        The first row in the file, from 0.
+    offset
+        Where it begins in a file of JSON lines, in bytes; 0 for Parquet.
+    line
+        The line before the first row of JSON lines, for messages; 0 for Parquet.
+    sha256
+        Of the ids and texts.
+    """
+
+    number: int
+    file: str
+    row: int
+    rows: int
+    offset: int
+    line: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The name of its files, without suffix."""
+        return f"{self.number:08d}"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a folder of shards is made of; the same for all its shards.
+
+    Attributes
+    ----------
+    spec, options, fingerprint, similarity
+        Of the encoder.
+    role
+        The role in which the texts are encoded.
+    id_column, text_column
+        The columns that were read.
+    threads
+        How many threads encode a shard. It is fixed because sums in another order differ in the last digits.
+    """
+
+    spec: str
+    fingerprint: str
+    similarity: str
+    role: str
+    dtype: Dtype
+    id_column: str
+    text_column: str
+    shard_rows: int
+    threads: int
+    files: tuple[InputFile, ...]
+    shards: tuple[ShardPlan, ...]
+    embassay: str
+    schema: int = SCHEMA
+
+    @property
+    def rows(self) -> int:
+        """The number of texts."""
+        return sum(shard.rows for shard in self.shards)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """What is known of a finished shard.
+
+    Attributes
+    ----------
+    distinct
+        How many different texts were encoded for it.
+    lowest_cosine, largest_error
+        Of a sample of the stored vectors with the float32 ones: their lowest cosine, and the largest difference in a
+        coordinate, as a share of the vector's length. 1 and 0 for float32.
+    vectors_sha256, rows_sha256
+        Of the two other files.
+    """
+
+    number: int
+    rows: int
+    dim: int
+    distinct: int
+    sampled: int
+    lowest_cosine: float
+    largest_error: float
+    vectors_sha256: str
+    rows_sha256: str
+
+
+@dataclass(frozen=True)
+class ShardRows:
+    """The rows of a shard, before they are written.
+
+    Attributes
+    ----------
+    vectors
+        (n, d) of the folder's dtype.
+    scale
+        (n,) what int8 rows are multiplied by; None for others.
+    text_hashes
+        16 hexadecimal digits of each text.
+    """
+
+    vectors: NDArray[Any]
+    scale: NDArray[np.float32] | None
+    ids: Sequence[str]
+    text_hashes: Sequence[str]
+    distinct: int
+    sampled: int
+    lowest_cosine: float
+    largest_error: float
+
+
+@dataclass(frozen=True)
+class ShardFolder:
+    """A folder of shards."""
+
+    path: Path
+    _shards: Path = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Set the folder of the shards' files."""
+        object.__setattr__(self, "_shards", self.path / SHARDS)
+
+    def exists(self) -> bool:
+        """Return whether there is a manifest."""
+        return (self.path / MANIFEST).is_file()
+
+    def manifest(self) -> Manifest:
+        """Read the manifest.
+
+        Raises
+        ------
+        SourceError
+            If there is none, or it is damaged.
+        """
+        path = self.path / MANIFEST
+        if not path.is_file():
+            raise SourceError("not a folder of shards: there is no manifest.json", self.path)
+        try:
+            content = json.loads(path.read_bytes())
+            files = tuple(InputFile(**part) for part in content.pop("files"))
+            shards = tuple(ShardPlan(**part) for part in content.pop("shards"))
+            manifest = Manifest(**content, files=files, shards=shards)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise SourceError("the manifest is damaged; encode into another folder", path) from None
+        if manifest.schema != SCHEMA:
+            raise SourceError(f"the manifest has schema {manifest.schema}; this version reads {SCHEMA}", path)
+        return manifest
+
+    def open(self, manifest: Manifest) -> None:
+        """Create the folder, or continue one of the same encoder and input.
+
+        Raises
+        ------
+        OutputError
+            If the folder holds shards of another encoder or input, or other files; or if it cannot be written to.
+        """
+        if self.exists():
+            before = self.manifest()
+            changed = differences(before, manifest)
+            if changed:
+                raise OutputError(
+                    f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder with -o"
+                )
+            remove_left_overs(self._shards)
+            return
+        try:
+            others = [path for path in self.path.iterdir() if path.name not in (LOCK, SHARDS)]
+        except FileNotFoundError:
+            others = []
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
+        if [path for path in others if path.suffix != ".part"]:
+            raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder with -o")
+        write(self.path / MANIFEST, canonical(asdict(manifest)))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this process.
+
+        Raises
+        ------
+        OutputError
+            If another process holds it.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            # Windows has no flock: there, two processes make each shard twice, and write the same bytes.
+            yield
+            return
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = (self.path / LOCK).open("a+", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                holder = file.read(40).strip() or "unknown"
+                raise OutputError(
+                    f"{self.path}: another process (number {holder}) is encoding into this folder; wait until it ends"
+                ) from None
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+            yield
+
+    def write_shard(self, plan: ShardPlan, rows: ShardRows) -> Marker:
+        """Write the files of a shard, the marker last.
+
+        Raises
+        ------
+        OutputError
+            If a file cannot be written.
+        """
+        table = _parquet(rows)
+        vectors = self._file(plan, ".npy")
+        write_with(vectors, lambda file: np.save(file, rows.vectors, allow_pickle=False))
+        write(self._file(plan, ".parquet"), table)
+        marker = Marker(
+            number=plan.number,
+            rows=len(rows.ids),
+            dim=rows.vectors.shape[1],
+            distinct=rows.distinct,
+            sampled=rows.sampled,
+            lowest_cosine=rows.lowest_cosine,
+            largest_error=rows.largest_error,
+            vectors_sha256=_sha256(vectors),
+            rows_sha256=hashlib.sha256(table).hexdigest(),
+        )
+        write(self._file(plan, ".json"), canonical(asdict(marker)))
+        return marker
+
+    def marker(self, plan: ShardPlan) -> Marker | None:
+        """Return the marker of a shard; None if there is none or if it is damaged."""
+        try:
+            content = json.loads(self._file(plan, ".json").read_bytes())
+            marker = Marker(**content)
+        except (OSError, ValueError, TypeError, RecursionError):
+            # The shard is made again.
+            return None
+        return marker if (marker.number, marker.rows) == (plan.number, plan.rows) else None
+
+    def problem_with(self, plan: ShardPlan) -> str:
+        """Read a shard, and return what is wrong with it; empty if it is complete."""
+        marker = self.marker(plan)
+        if marker is None:
+            return "missing"
+        for suffix, sha256 in ((".npy", marker.vectors_sha256), (".parquet", marker.rows_sha256)):
+            path = self._file(plan, suffix)
+            if not path.is_file():
+                return f"{path.name} is missing"
+            if _sha256(path) != sha256:
+                return f"{path.name} is damaged: its hash differs"
+        return ""
+
+    def remove_marker(self, plan: ShardPlan) -> None:
+        """Remove the marker of a damaged shard, so that it is made again."""
+        self._file(plan, ".json").unlink(missing_ok=True)
+
+    def vectors(self, plan: ShardPlan) -> NDArray[Any]:
+        """Return the (n, d) stored vectors of a shard, memory-mapped."""
+        matrix: NDArray[Any] = np.load(self._file(plan, ".npy"), mmap_mode="r", allow_pickle=False)
+        return matrix
+
+    def rows_file(self, plan: ShardPlan) -> Path:
+        """Return the Parquet file of ids and text hashes of a shard."""
+        return self._file(plan, ".parquet")
+
+    def _file(self, plan: ShardPlan, suffix: str) -> Path:
+        return self._shards / f"{plan.name}{suffix}"
+
+
+def read_folder(path: str | Path) -> ShardFolder:
+    """Return a folder of shards that must be there already."""
+    folder = ShardFolder(source_path(path))
+    folder.manifest()
+    return folder
+
+
+def differences(before: Manifest, now: Manifest) -> list[str]:
+    """Return what differs between two manifests, with both sides."""
+    changed = []
+    old, new = _settings(before), _settings(now)
+    for name, value in new.items():
+        if old[name] != value:
+            changed.append(f"{name.replace('_', ' ')} {old[name]}, now {value}")
+    old_files = {file.name: file.sha256 for file in before.files}
+    new_files = {file.name: file.sha256 for file in now.files}
+    for name in sorted(old_files.keys() | new_files.keys()):
+        if name not in new_files:
+            changed.append(f"{name} was in the input and is not now")
+        elif name not in old_files:
+            changed.append(f"{name} was not in the input")
+        elif old_files[name] != new_files[name]:
+            changed.append(f"{name} has changed since")
+    return changed
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _settings(manifest: Manifest) -> Mapping[str, Any]:
+    """Return what must be the same in two manifests, other than the input."""
+    # The number of threads and the version are taken from the folder.
+    ignored = ("files", "shards", "threads", "embassay")
+    return {part.name: getattr(manifest, part.name) for part in fields(manifest) if part.name not in ignored}
+
+
+def _parquet(rows: ShardRows) -> bytes:
+    import polars
+
+    columns: dict[str, Any] = {"id": list(rows.ids), "text_hash": list(rows.text_hashes)}
+    schema: dict[str, Any] = {"id": polars.String, "text_hash": polars.String}
+    if rows.scale is not None:
+        columns["scale"] = rows.scale
+        schema["scale"] = polars.Float32
+    buffer = io.BytesIO()
+    polars.DataFrame(columns, schema=schema).write_parquet(buffer)
+    return buffer.getvalue()
