@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Ints
-from embassay.errors import InputError, SourceError
+from embassay.errors import InputError, SourceError, SpecError
 from embassay.result import Result
+from embassay.run.items import Items
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.store import results
@@ -94,7 +95,7 @@ class StoredRun:
         return tuple(record.name for record in self.result.encoders)
 
 
-def read_run(path: str | Path, name: str = "") -> StoredRun:
+def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.
 
     Parameters
@@ -103,6 +104,8 @@ def read_run(path: str | Path, name: str = "") -> StoredRun:
         The run's folder, or what ``embassay bless`` has made of it.
     name
         What the run is called; the name of its folder if empty.
+    may_have_failed
+        Whether a run in which everything failed is read as well; it has no tasks.
 
     Raises
     ------
@@ -125,9 +128,31 @@ def read_run(path: str | Path, name: str = "") -> StoredRun:
     tasks = {}
     for task in _tasks(record, result, list(folder.stored(any_version=True)), items, path):
         tasks[task.name] = task
-    if not tasks:
+    if not tasks and not (may_have_failed and result.failures):
         raise SourceError("nothing was scored in this run", path)
     return StoredRun(name or path.resolve().name, path, result, record, tasks)
+
+
+def run_in_memory(result: Result, name: str) -> StoredRun:
+    """Return the run that a result came from, with the item scores that it still has.
+
+    Raises
+    ------
+    SpecError
+        If it has none: it was read from a file.
+    """
+    if not isinstance(result.items, Items):
+        raise SpecError("this result has no item scores; pass the run's folder")
+    tasks = {}
+    for task in result.items.tasks:
+        origin = task.scores[0].origin
+        items = {item.id: item for item in CorpusItems.of(task.corpus, texts=False).items}
+        scores = {s.origin.encoder: s for s in task.scores}
+        stored = StoredTask(
+            task.name, origin.corpus, task.options, origin.version, origin.corpus_fingerprint, scores, items
+        )
+        tasks[stored.name] = stored
+    return StoredRun(name, Path(name), result, {}, tasks)
 
 
 def _tasks(
@@ -247,10 +272,13 @@ class Common:
         Diagnostics and corpora that all of the runs have.
     notes
         What cannot be compared and why, and what does not match, one sentence each.
+    incomparable
+        Why a task that all runs have cannot be compared.
     """
 
     tasks: tuple[CommonTask, ...]
     notes: tuple[str, ...]
+    incomparable: Mapping[TaskName, str] = field(default_factory=dict)
 
 
 def common_tasks(runs: Sequence[StoredRun]) -> Common:
@@ -268,6 +296,7 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
     """
     tasks = []
     notes = []
+    incomparable = {}
     names = dict.fromkeys(name for run in runs for name in run.tasks)
     for name in names:
         owners = [run for run in runs if name in run.tasks]
@@ -279,6 +308,7 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
         try:
             task = _common_task({run.name: run.tasks[name] for run in runs})
         except InputError as error:
+            incomparable[name] = str(error)
             notes.append(f"{diagnostic} on {corpus} is not compared: {error}")
             continue
         tasks.append(task)
@@ -287,7 +317,7 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
         sides = "; ".join(f"{run.name} has {_listed(run)}" for run in runs)
         reasons = f" ({'; '.join(notes)})" if any(len(runs) == sum(n in r.tasks for r in runs) for n in names) else ""
         raise SourceError(f"these runs have nothing in common: {sides}{reasons}", runs[-1].path)
-    return Common(tuple(tasks), tuple(notes))
+    return Common(tuple(tasks), tuple(notes), incomparable)
 
 
 def _listed(run: StoredRun) -> str:
