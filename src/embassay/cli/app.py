@@ -191,7 +191,8 @@ def cache_(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a check is inconclusive, 130 interrupted.
+    0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a check is inconclusive,
+    130 interrupted.
     """
     show_as_usual = warnings.showwarning
     warnings.showwarning = partial(_show_warning, show_as_usual)

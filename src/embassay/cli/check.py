@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from embassay.errors import SpecError
-
-if TYPE_CHECKING:
-    from embassay.comparison.gate import CheckOptions
 
 Repeated = Parameter(consume_multiple=False, negative="")
 
@@ -56,9 +53,18 @@ def check(
         Exit with 0 (pass) or 1 (fail) where the check is inconclusive.
     """
     from embassay.comparison import gate, gate_files
+    from embassay.run.config import CheckSettings, read
 
-    options = _options(config, on, _numbers("margin", margin), _numbers("floor", floor), inconclusive)
-    outcome = gate.check(run, baseline, options)
+    settings = read(config).check if config else CheckSettings()
+    outcome = gate.check(
+        run,
+        baseline,
+        # The command line goes before the config file.
+        margins={**settings.margins, **_numbers("margin", margin)},
+        floors={**settings.floors, **_numbers("floor", floor)},
+        on=on or settings.on,
+        inconclusive=inconclusive or settings.inconclusive or "",
+    )
     gate_files.write_files(outcome, {"junit": junit, "markdown": markdown, "json": json})
     for line in gate_files.terminal_lines(outcome):
         print(line)  # noqa: T201
@@ -77,23 +83,3 @@ def _numbers(flag: str, values: list[str]) -> dict[str, float]:
         if not name:
             raise SpecError(f"--{flag} {value}: write QUANTITY=X with a number, such as Success@5=0.02")
     return numbers
-
-
-def _options(
-    config: Path | None,
-    on: list[str],
-    margins: dict[str, float],
-    floors: dict[str, float],
-    inconclusive: Literal["pass", "fail"] | None,
-) -> CheckOptions:
-    """Return the options of a check; the command line goes before the config file."""
-    from embassay.comparison.gate import CheckOptions
-    from embassay.run.config import CheckSettings, read
-
-    settings = read(config).check if config else CheckSettings()
-    return CheckOptions(
-        margins={**settings.margins, **margins},
-        floors={**settings.floors, **floors},
-        on=tuple(on or settings.on),
-        inconclusive=inconclusive or settings.inconclusive or "",
-    )

@@ -147,8 +147,18 @@ class Check:
         return "\n".join(self.sentences)
 
 
-def check(run: str | Path | Result, baseline: str | Path, options: CheckOptions | None = None) -> Check:
+def check(
+    run: str | Path | Result,
+    baseline: str | Path,
+    *,
+    margins: Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
+    on: Sequence[str] = (),
+    inconclusive: Inconclusive = "",
+) -> Check:
     """Check a finished run against a baseline, as ``embassay check`` does.
+
+    The headline quantities are tested with the margins that they declare.
 
     Parameters
     ----------
@@ -156,17 +166,20 @@ def check(run: str | Path | Result, baseline: str | Path, options: CheckOptions 
         The folder of the run, or the result of :func:`embassay.assay`.
     baseline
         What ``embassay bless`` has written, or the folder of another run.
+    margins, floors, on, inconclusive
+        See :class:`CheckOptions`.
 
     Raises
     ------
     InputError
         If the two cannot be compared, or an option names what they do not have; the message names both.
     """
+    options = CheckOptions(margins or {}, floors or {}, tuple(on), inconclusive)
     shown = "the result" if isinstance(run, Result) else str(run)
     try:
         old = read_run(baseline, "baseline")
         new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
-        return replace(check_runs(new, old, options or CheckOptions()), run=shown, baseline=str(baseline))
+        return replace(check_runs(new, old, options), run=shown, baseline=str(baseline))
     except InputError as error:
         raise InputError(f"cannot check {shown} against {baseline}: {error}") from None
 
@@ -180,7 +193,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     tasks: Sequence[CommonTask] = ()
     if new.tasks:
         _check_tasks(new, old, labels)
-        common = common_tasks([old, new])
+        common = common_tasks([old, new], may_be_reduced=True)
         for (diagnostic, corpus), reason in common.incomparable.items():
             raise InputError(f"{diagnostic} on {corpus}: {reason}")
         tasks = common.tasks

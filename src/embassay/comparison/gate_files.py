@@ -133,9 +133,7 @@ def _wrapped(text: str) -> list[str]:
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
     changes = [{**asdict(change), "sentence": change_sentence(change)} for change in check.changes]
-    floors = [
-        {**asdict(floor), "outcome": floor.outcome, "sentence": floor_sentence(floor)} for floor in check.floors
-    ]
+    floors = [{**asdict(floor), "outcome": floor.outcome, "sentence": floor_sentence(floor)} for floor in check.floors]
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "run": check.run,

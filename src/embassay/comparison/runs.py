@@ -49,6 +49,8 @@ class StoredTask:
         By the label of the encoder, in the order of the run.
     items
         The items of the corpus by their ids; None where the run has no list of them.
+    reduced
+        Whether only the scores are kept that a check reads.
     """
 
     diagnostic: str
@@ -58,6 +60,7 @@ class StoredTask:
     fingerprint: str
     scores: Mapping[str, ItemScores]
     items: Mapping[str, StoredItem] | None
+    reduced: bool = False
 
     @property
     def name(self) -> TaskName:
@@ -201,7 +204,8 @@ def _tasks(
             fingerprint = fingerprints[corpus]
             listed = items.get(fingerprint)
             by_id = {item.id: item for item in listed.items} if listed else None
-            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id)
+            reduced = [diagnostic, corpus] in record.get("reduced", [])
+            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id, reduced)
 
 
 def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
@@ -281,13 +285,15 @@ class Common:
     incomparable: Mapping[TaskName, str] = field(default_factory=dict)
 
 
-def common_tasks(runs: Sequence[StoredRun]) -> Common:
+def common_tasks(runs: Sequence[StoredRun], *, may_be_reduced: bool = False) -> Common:
     """Return the tasks that all runs have, on the items that all of them have.
 
     Parameters
     ----------
     runs
         Two or more, with distinct names; the oldest first.
+    may_be_reduced
+        Whether scores are enough that a baseline has reduced to what a check reads.
 
     Raises
     ------
@@ -304,6 +310,11 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
         if len(owners) < len(runs):
             missing = ", ".join(run.name for run in runs if run not in owners)
             notes.append(f"{diagnostic} on {corpus} is not compared: {missing} does not have it")
+            continue
+        reduced = [run.name for run in owners if run.tasks[name].reduced]
+        if reduced and not may_be_reduced:
+            incomparable[name] = f"{', '.join(reduced)} holds only the scores that 'embassay check' reads"
+            notes.append(f"{diagnostic} on {corpus} is not compared: {incomparable[name]}")
             continue
         try:
             task = _common_task({run.name: run.tasks[name] for run in runs})
