@@ -200,7 +200,7 @@ def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
 
 def without_folders(text: str) -> str:
     """Return a spec or source with only the last name of each absolute path: ``st:/home/me/model`` → ``st:model``."""
-    return re.sub(r"(?<![\w/.])(?:~|[A-Za-z]:\\|/|\\\\)(?:[^,;\s\"']*[/\\])?(?=[^,;\s\"'/\\])", "", text)
+    return re.sub(r"(?<![\w/.])(?:~/|[A-Za-z]:\\|/(?!/)|\\\\)(?:[^,;\s\"']*[/\\])?(?=[^,;\s\"'/\\])", "", text)
 
 
 class _Recorder(dict[str, NDArray[Any]]):

@@ -198,8 +198,9 @@ def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, .
 def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> int:
     """Return how many units like these call a true loss a regression with this power; at least ``MIN_UNITS``.
 
-    The smallest number for which (z₁₋α/₂ₘ + z_power)·SE is at most the loss, m the number of tests in the check. For
-    shares, a loss of δ means that at least a share of δ of the items differs: the standard error is at least
+    With m tests in the check and z = z₁₋α/₂ₘ + z_power, it is the smallest number for which z·SE is at most the loss. A
+    share of n items needs z·SE + 1/n, because the sign-flip p of whole answers is discrete: the sum of the signs moves
+    in steps of two items. And a loss of δ means that a share of at least δ of the items differs, so that SE is at least
     √(δ(1 − δ)/n).
 
     Parameters
@@ -211,9 +212,14 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
     """
     normal = NormalDist()
     z = normal.inv_cdf(1 - ALPHA / (2 * max(precision.tests, 1))) + normal.inv_cdf(power)
-    growth = (z * precision.error / loss) ** 2
-    if precision.effective_items is not None:
-        growth = max(growth, z * z * (1 - loss) / (loss * precision.effective_items))
+    error = z * precision.error
+    if precision.effective_items is None:
+        growth = (error / loss) ** 2
+    else:
+        error = max(error, z * math.sqrt(loss * (1 - loss) / precision.effective_items))
+        # error/√g + step/g = loss, solved for √g.
+        step = 1 / precision.items
+        growth = ((error + math.sqrt(error**2 + 4 * step * loss)) / (2 * loss)) ** 2
     return max(math.ceil(precision.units * growth), MIN_UNITS)
 
 
