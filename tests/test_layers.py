@@ -20,7 +20,18 @@ OPEN_MODULES = (
 of what plug-ins may do."""
 ALLOWED = {
     "__main__": {"cli"},
-    "__init__": {"adaptation", "api", "testsets", "integrations", "run", "samples", "types", "result", "vectors"},
+    "__init__": {
+        "adaptation",
+        "api",
+        "comparison",
+        "testsets",
+        "integrations",
+        "run",
+        "samples",
+        "types",
+        "result",
+        "vectors",
+    },
     "cli": {
         "adaptation",
         "api",
@@ -37,6 +48,7 @@ ALLOWED = {
         "training",
         "types",
     },
+    "testing": {"comparison", "result"},
     "api": {"adaptation", "comparison", "engine", "reports", "result", "run", "store", "testsets", "training", "types"},
     "adaptation": {
         "corpora",

@@ -45,6 +45,7 @@ def test_the_public_names():
         "assay",
         "assay_vectors",
         "build",
+        "check",
         "compare",
         "encoder",
         "evaluator",

@@ -23,6 +23,7 @@ _HOME = {
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
+    "check": "embassay.comparison.gate:check",
     "read": "embassay.api:read",
     "report": "embassay.api:report",
     "load": "embassay.run.resolve:load_corpus",
@@ -96,6 +97,7 @@ __all__ = [
     "assay",
     "assay_vectors",
     "build",
+    "check",
     "compare",
     "encoder",
     "evaluator",
@@ -110,6 +112,7 @@ __all__ = [
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
     from embassay.api import adapt, assay, assay_vectors, build, compare, plan, read, report
+    from embassay.comparison.gate import check
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator
     from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict

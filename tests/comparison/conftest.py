@@ -1,4 +1,4 @@
-"""Small runs that differ in a controlled way."""
+"""Small finished runs that differ in a controlled way."""
 
 import shutil
 from pathlib import Path
@@ -8,6 +8,8 @@ import pytest
 
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
+from embassay.samples.choice import Choice
+from embassay.types import Card, Corpus, content_hash
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -59,3 +61,62 @@ def source(folder, name, count, seed):
     questions = folder.with_suffix(".csv")
     questions.write_text("\n".join(rows) + "\n")
     return f"{name}={folder},questions={questions}"
+
+
+class Answers:
+    """An encoder that is right about the entries that it is told and chooses the antonym of the others.
+
+    The texts of a broken entry get the zero vector, so that nothing is chosen.
+    """
+
+    def __init__(self, right, broken=(), *, fails=False, name="model"):
+        self.name, self.right, self.broken, self.fails = name, frozenset(right), frozenset(broken), fails
+        self.card = Card(f"object:{name}")
+        self.fingerprint = content_hash([sorted(self.right), sorted(self.broken), fails])
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role="text"):
+        if self.fails:
+            raise RuntimeError("no memory left")
+        return np.array([self._vector(*text.split()) for text in texts], dtype=np.float32)
+
+    def _vector(self, kind, number):
+        if kind != "polarity" and int(number) in self.broken:
+            return [0.0, 0.0]
+        near = "paraphrase" if int(number) in self.right else "antonym"
+        return [1.0, 0.0] if kind in ("input", near) else [0.6, 0.8]
+
+
+def choices(numbers, unit_size=1, name="mine"):
+    """Return a corpus; the entries of a unit share their polarity sentence."""
+    samples = [
+        Choice(
+            id=f"e{number}",
+            input=f"input {number}",
+            antonym=f"antonym {number}",
+            polarity=f"polarity {number // unit_size}",
+            paraphrase=f"paraphrase {number}",
+            part_of_speech="noun" if number % 2 else "adjective",
+            pair="bad–good",
+        )
+        for number in numbers
+    ]
+    return Corpus(name, "choice", tuple(samples))
+
+
+@pytest.fixture
+def choice_run(tmp_path):
+    """Make a finished run and return its folder."""
+
+    def make(name, encoders, corpus=None, code=0, **options):
+        out = tmp_path / name
+        corpora = [corpus or choices(range(200))]
+        request = RunRequest(
+            encoders, corpora, ["negated_antonyms"], out=out, quiet=True, resamples=100, cache=None, **options
+        )
+        assert carry_out(request) == code
+        return out
+
+    return make

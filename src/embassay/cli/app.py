@@ -14,7 +14,9 @@ from cyclopts import App, CycloptsError, Parameter
 
 from embassay._version import __version__
 from embassay.cli.adapt import adapt
+from embassay.cli.bless import bless
 from embassay.cli.build import rate
+from embassay.cli.check import check
 from embassay.cli.compare import compare
 from embassay.cli.encode import encode
 from embassay.cli.export import export
@@ -45,6 +47,8 @@ app.command(build)
 app.command(rate)
 app.command(encode)
 app.command(export)
+app.command(check)
+app.command(bless)
 # One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
 Repeated = Parameter(consume_multiple=False, negative="")
 
@@ -191,7 +195,11 @@ def cache_(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 fine, 2 wrong input, 3 an encoder failed, 130 interrupted."""
+    """Run the command line and exit.
+
+    0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a check is inconclusive,
+    130 interrupted.
+    """
     show_as_usual = warnings.showwarning
     warnings.showwarning = partial(_show_warning, show_as_usual)
     try:

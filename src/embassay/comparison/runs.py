@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Ints
-from embassay.errors import InputError, SourceError
+from embassay.errors import InputError, SourceError, SpecError
 from embassay.result import Result
+from embassay.run.items import Items
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.store import results
@@ -49,6 +50,8 @@ class StoredTask:
         By the label of the encoder, in the order of the run.
     items
         The items of the corpus by their ids; None where the run has no list of them.
+    reduced
+        Whether only the scores are kept that a check reads.
     """
 
     diagnostic: str
@@ -58,6 +61,7 @@ class StoredTask:
     fingerprint: str
     scores: Mapping[str, ItemScores]
     items: Mapping[str, StoredItem] | None
+    reduced: bool = False
 
     @property
     def name(self) -> TaskName:
@@ -95,7 +99,7 @@ class StoredRun:
         return tuple(record.name for record in self.result.encoders)
 
 
-def read_run(path: str | Path, name: str = "") -> StoredRun:
+def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False) -> StoredRun:
     """Read a finished run.
 
     Parameters
@@ -104,6 +108,8 @@ def read_run(path: str | Path, name: str = "") -> StoredRun:
         The run's folder, or what ``embassay bless`` has made of it.
     name
         What the run is called; the name of its folder if empty.
+    may_have_failed
+        Whether a run in which everything failed is read as well; it has no tasks.
 
     Raises
     ------
@@ -126,9 +132,31 @@ def read_run(path: str | Path, name: str = "") -> StoredRun:
     tasks = {}
     for task in _tasks(record, result, list(folder.stored(any_version=True)), items, path):
         tasks[task.name] = task
-    if not tasks:
+    if not tasks and not (may_have_failed and result.failures):
         raise SourceError("nothing was scored in this run", path)
     return StoredRun(name or path.resolve().name, path, result, record, tasks)
+
+
+def run_in_memory(result: Result, name: str) -> StoredRun:
+    """Return the run that a result came from, with the item scores that it still has.
+
+    Raises
+    ------
+    SpecError
+        If it has none: it was read from a file.
+    """
+    if not isinstance(result.items, Items):
+        raise SpecError("this result has no item scores; pass the run's folder")
+    tasks = {}
+    for task in result.items.tasks:
+        origin = task.scores[0].origin
+        items = {item.id: item for item in CorpusItems.of(task.corpus, texts=False).items}
+        scores = {s.origin.encoder: s for s in task.scores}
+        stored = StoredTask(
+            task.name, origin.corpus, task.options, origin.version, origin.corpus_fingerprint, scores, items
+        )
+        tasks[stored.name] = stored
+    return StoredRun(name, Path(name), result, {}, tasks)
 
 
 def _tasks(
@@ -177,7 +205,8 @@ def _tasks(
             fingerprint = fingerprints[corpus]
             listed = items.get(fingerprint)
             by_id = {item.id: item for item in listed.items} if listed else None
-            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id)
+            reduced = [diagnostic, corpus] in record.get("reduced", [])
+            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id, reduced)
 
 
 def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
@@ -263,19 +292,24 @@ class Common:
         Diagnostics and corpora that all of the runs have.
     notes
         What cannot be compared and why, and what does not match, one sentence each.
+    incomparable
+        Why a task that all runs have cannot be compared.
     """
 
     tasks: tuple[CommonTask, ...]
     notes: tuple[str, ...]
+    incomparable: Mapping[TaskName, str] = field(default_factory=dict)
 
 
-def common_tasks(runs: Sequence[StoredRun]) -> Common:
+def common_tasks(runs: Sequence[StoredRun], *, may_be_reduced: bool = False) -> Common:
     """Return the tasks that all runs have, on the items that all of them have.
 
     Parameters
     ----------
     runs
         Two or more, with distinct names; the oldest first.
+    may_be_reduced
+        Whether scores are enough that a baseline has reduced to what a check reads.
 
     Raises
     ------
@@ -284,6 +318,7 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
     """
     tasks = []
     notes = []
+    incomparable = {}
     names = dict.fromkeys(name for run in runs for name in run.tasks)
     for name in names:
         owners = [run for run in runs if name in run.tasks]
@@ -292,9 +327,15 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
             missing = ", ".join(run.name for run in runs if run not in owners)
             notes.append(f"{diagnostic} on {corpus} is not compared: {missing} does not have it")
             continue
+        reduced = [run.name for run in owners if run.tasks[name].reduced]
+        if reduced and not may_be_reduced:
+            incomparable[name] = f"{', '.join(reduced)} holds only the scores that 'embassay check' reads"
+            notes.append(f"{diagnostic} on {corpus} is not compared: {incomparable[name]}")
+            continue
         try:
             task = _common_task({run.name: run.tasks[name] for run in runs})
         except InputError as error:
+            incomparable[name] = str(error)
             notes.append(f"{diagnostic} on {corpus} is not compared: {error}")
             continue
         tasks.append(task)
@@ -303,7 +344,7 @@ def common_tasks(runs: Sequence[StoredRun]) -> Common:
         sides = "; ".join(f"{run.name} has {_listed(run)}" for run in runs)
         reasons = f" ({'; '.join(notes)})" if any(len(runs) == sum(n in r.tasks for r in runs) for n in names) else ""
         raise SourceError(f"these runs have nothing in common: {sides}{reasons}", runs[-1].path)
-    return Common(tuple(tasks), tuple(notes))
+    return Common(tuple(tasks), tuple(notes), incomparable)
 
 
 def _listed(run: StoredRun) -> str:

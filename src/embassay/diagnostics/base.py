@@ -27,7 +27,7 @@ from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdi
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of, precision_of_pair
 from embassay.stats.families import Family, PairedDifference, Roles
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.stats.shares import PooledShare
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin, content_hash, is_chance
@@ -65,6 +65,15 @@ class Meaning:
     points: bool = True
     lower: tuple[str, ...] = ()
     neither: tuple[str, ...] = ()
+
+    def direction(self, quantity: str, subset: str, condition: str) -> int:
+        """Return 1 if higher values of a quantity are better, −1 if lower ones are, 0 if neither."""
+        name = "_".join(part.replace(":", "_") for part in (quantity, subset, condition) if part)
+        if name.startswith(self.neither):
+            return 0
+        if name.startswith(self.lower):
+            return -1
+        return 1
 
 
 def meaning_of(diagnostic: str) -> Meaning:
@@ -537,8 +546,17 @@ class ShowsItems(Protocol):
 
 @runtime_checkable
 class HasHeadline(Protocol):
-    """Has a headline that is a mean over items, so that ``embassay adapt`` can test it for a loss."""
+    """Has a headline that is a mean over items, so that ``embassay adapt`` and ``check`` can test it for a loss."""
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the headline's item values for all encoders; None where this corpus has none."""
+        ...
+
+
+@runtime_checkable
+class HasItemQuantities(Protocol):
+    """Has further quantities that are means over items, so that ``embassay check`` can test them for a loss."""
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield the item values of each quantity for all encoders; they may repeat the headline."""
         ...

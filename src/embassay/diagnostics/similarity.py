@@ -51,7 +51,7 @@ from embassay.stats.best import rank_correlations
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences, midranks
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Correlated, Headline, ItemQuantity
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -169,10 +169,26 @@ class SimilarityDiagnostic:
         None without human scores that vary. In simulation an encoder that is worse by the margin passes in 5-8 % of
         the cases with 100 pairs and more, in 9-12 % with 30.
         """
-        headline = _influences(scores)
+        headline = _headline(scores)
         if all(np.isnan(items).all() for items in headline.values.values()):
             return None
         return headline
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield both correlations; none without human scores that vary."""
+        human = scores[0].values["human"]
+        if not _has_enough(human) or not _vary(human):
+            return
+        for kind in KINDS:
+            yield ItemQuantity(
+                quantity=kind,
+                margin=None,
+                values=_influences(scores, kind),
+                unit=scores[0].unit,
+                purpose=stream_of(scores[0]),
+                of_shares=False,
+                correlated=_correlated(scores, kind),
+            )
 
 
 def _percentiles(values: Floats) -> Floats:
@@ -183,15 +199,32 @@ def _percentiles(values: Floats) -> Floats:
     return percentiles
 
 
-def _influences(scores: Sequence[ItemScores]) -> Headline:
+def _headline(scores: Sequence[ItemScores]) -> Headline:
+    """Return the headline; its item values are NaN where nothing varies."""
+    return Headline(
+        quantity=HEADLINE,
+        margin=MEANING.margin,
+        values=_influences(scores, HEADLINE),
+        unit=scores[0].unit,
+        purpose=stream_of(scores[0]),
+        of_shares=False,
+        correlated=_correlated(scores, HEADLINE),
+    )
+
+
+def _influences(scores: Sequence[ItemScores], kind: Kind) -> dict[str, Floats]:
     """Return the (n,) influence of each pair on the correlation, by encoder; NaN where nothing varies.
 
     The mean of the influences is the correlation itself, so that tests of means apply to it; see
     :func:`~embassay.stats.correlate.influences`.
     """
     human = scores[0].values["human"]
-    values = {s.origin.encoder: influences(human, s.values["cosine"], HEADLINE) for s in scores}
-    return Headline(HEADLINE, MEANING.margin, values, scores[0].unit, stream_of(scores[0]), of_shares=False)
+    return {s.origin.encoder: influences(human, s.values["cosine"], kind) for s in scores}
+
+
+def _correlated(scores: Sequence[ItemScores], kind: Kind) -> Correlated:
+    """Return what a correlation is computed from."""
+    return Correlated(scores[0].values["human"], {s.origin.encoder: s.values["cosine"] for s in scores}, kind)
 
 
 def _has_enough(human: Floats) -> bool:
@@ -251,7 +284,7 @@ def _verdict(
     cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
     candidates = candidates_of(scores, cosines)
     standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
-    return verdict(scores, _influences(scores), estimates, differences, standings, chance=0.0)
+    return verdict(scores, _headline(scores), estimates, differences, standings, chance=0.0)
 
 
 def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:

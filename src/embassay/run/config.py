@@ -35,8 +35,18 @@ class Item(BaseModel):
         return Spec(parsed.head, self.name or parsed.label, options)
 
 
+class CheckSettings(BaseModel):
+    """The table ``[check]``: the settings of ``embassay check``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    margins: dict[str, float] = Field(default_factory=dict)
+    floors: dict[str, float] = Field(default_factory=dict)
+    on: list[str] = Field(default_factory=list)
+    inconclusive: Literal["pass", "fail"] | None = None
+
+
 class Settings(BaseModel):
-    """All settings of ``embassay run`` that a config file may hold."""
+    """All settings of ``embassay run`` that a config file may hold, and those of ``embassay check``."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     encoders: list[str | Item] = Field(default_factory=list)
@@ -53,10 +63,11 @@ class Settings(BaseModel):
     examples: NonNegativeInt | Literal["all"] | None = None
     texts: bool | None = None
     reference: str | None = None
+    check: CheckSettings = Field(default_factory=CheckSettings)
 
     def options(self) -> dict[str, Any]:
-        """Return the settings that the file has, with parsed specs."""
-        options = {name: getattr(self, name) for name in self.model_fields_set}
+        """Return the settings of a run that the file has, with parsed specs."""
+        options = {name: getattr(self, name) for name in self.model_fields_set if name != "check"}
         options["encoders"] = [_spec(item, "encoder") for item in self.encoders]
         options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
         options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]
@@ -90,9 +101,8 @@ def read(path: Path) -> Settings:
         first = error.errors()[-1]
         place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))[:SHOWN]
         if first["type"] == "extra_forbidden":
-            raise SourceError(
-                f"unknown setting; known settings: {', '.join(Settings.model_fields)}", path, field=place
-            ) from None
+            known = CheckSettings.model_fields if place.startswith("check.") else Settings.model_fields
+            raise SourceError(f"unknown setting; known settings: {', '.join(known)}", path, field=place) from None
         raise SourceError(first["msg"], path, field=place) from None
     except ValueError as error:
         # What tomllib raises, and int() for a number of thousands of digits.

@@ -53,7 +53,7 @@ class Outcome:
         for task in plan.tasks:
             scores = [run.scores[task.key] for run in self.encoders if run.failure is None and task.key in run.scores]
             if scores:
-                tasks.append(ScoredTask(task.name, task.diagnostic, task.corpus, tuple(scores)))
+                tasks.append(ScoredTask(task.name, task.diagnostic, task.corpus, tuple(scores), dict(task.options)))
         return tasks
 
     @property

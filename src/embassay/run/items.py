@@ -7,7 +7,7 @@ are read from its folder, and the corpora are read again for their texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +33,13 @@ Value = str | float | int | bool | None
 
 @dataclass(frozen=True)
 class ScoredTask:
-    """One diagnostic on one corpus, with the scores of all encoders."""
+    """One diagnostic on one corpus, with the scores of all encoders and the options of the diagnostic."""
 
     name: str
     diagnostic: Diagnostic
     corpus: Corpus[Any]
     scores: tuple[ItemScores, ...]
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
         if of_task and corpus in by_name:
             of_task.sort(key=lambda scores: encoders.index(scores.origin.encoder))
             diagnostic = load_diagnostic(Spec(name, options=options)).method
-            yield ScoredTask(name, diagnostic, by_name[corpus], tuple(of_task))
+            yield ScoredTask(name, diagnostic, by_name[corpus], tuple(of_task), options)
 
 
 def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]] = ()) -> dict[str, Corpus[Any]]:

@@ -153,6 +153,7 @@ def compare_correlations(
     roles: Roles,
     draws: Draws,
     *purpose: str,
+    more_tests: int = 0,
 ) -> tuple[PairedDifference, ...]:
     """Compare the correlations of encoders with x: one row for each question, family by family.
 
@@ -167,6 +168,8 @@ def compare_correlations(
         The (n,) values of each encoder.
     unit
         (n,) unit codes from 0.
+    more_tests
+        See :func:`~embassay.stats.families.answer`.
 
     Returns
     -------
@@ -193,7 +196,7 @@ def compare_correlations(
             items.append(int(mask.sum()))
         return CorrelationExchange.of(np.stack(first, axis=2), np.stack(second, axis=2), np.array(items))
 
-    return answer(questions, gaps, exchange, draws, *purpose)
+    return answer(questions, gaps, exchange, draws, *purpose, more_tests=more_tests)
 
 
 class _Replicates:

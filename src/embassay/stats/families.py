@@ -190,6 +190,7 @@ def compare_means(
     draws: Draws,
     *purpose: str,
     of_shares: bool = False,
+    more_tests: int = 0,
 ) -> tuple[PairedDifference, ...]:
     """Compare the means of encoders: one row for each question, family by family.
 
@@ -206,6 +207,8 @@ def compare_means(
         Names the random streams; every pair gets the same resamples and patterns.
     of_shares
         Whether the values are yes and no, or shares of them; see :func:`~embassay.stats.resample.means`.
+    more_tests
+        See :func:`answer`.
 
     Returns
     -------
@@ -223,7 +226,7 @@ def compare_means(
     for pair, items, (estimate,) in zip(pairs, differences, estimates, strict=True):
         gaps[pair] = Gap(estimate, _standard_error(items, unit))
     sums, _ = unit_sums(np.stack(differences, axis=1), unit)
-    return answer(questions, gaps, lambda places: SignFlips(sums[:, places]), draws, *purpose)
+    return answer(questions, gaps, lambda places: SignFlips(sums[:, places]), draws, *purpose, more_tests=more_tests)
 
 
 def mean_of(items: Floats) -> float:
@@ -244,6 +247,7 @@ def answer(
     exchange: Callable[[list[int]], Exchange],
     draws: Draws,
     *purpose: str,
+    more_tests: int = 0,
 ) -> tuple[PairedDifference, ...]:
     """Test the differences of pairs, and return one row for each question, family by family.
 
@@ -253,6 +257,9 @@ def answer(
         The difference of each pair; questions about other pairs are left out.
     exchange
         Called with places of pairs in ``gaps``; returns the permutation tests of these pairs.
+    more_tests
+        How many other p-values the caller corrects these p-values together with. A drawn p is then also settled at
+        every level that Holm's correction may compare it with.
     """
     families: dict[Family, list[Question]] = {}
     for question in questions:
@@ -268,7 +275,10 @@ def answer(
         tests_of_family[family] = [test_of[question.pair] for question in members if question.pair in test_of]
     p: Sequence[PValue] = ()
     if places:
-        p = p_values(exchange(places), list(tests_of_family.values()), draws, *purpose)
+        settled_in = list(tests_of_family.values())
+        for size in range(2, more_tests + 2):
+            settled_in += [[test] * size for test in test_of.values()]
+        p = p_values(exchange(places), settled_in, draws, *purpose)
 
     rows = []
     for family, members in families.items():

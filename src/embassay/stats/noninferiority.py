@@ -22,6 +22,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.result import MIN_UNITS
+from embassay.stats.correlate import Kind
 from embassay.stats.resample import bootstrap_means, tail
 from embassay.stats.units import LEVEL, Floats, Ints, effective_units, ratio_variance, unit_sums
 from embassay.types import Draws
@@ -73,33 +74,71 @@ class NotWorse:
 
 
 @dataclass(frozen=True)
-class Headline:
-    """The item values of a diagnostic's headline quantity on one corpus, on which a possible loss is tested.
+class Correlated:
+    """What a correlation over items is computed from.
+
+    Attributes
+    ----------
+    x
+        (n,) for example the human scores.
+    ys
+        The (n,) values of each encoder.
+    """
+
+    x: Floats
+    ys: Mapping[str, Floats]
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class ItemQuantity:
+    """A quantity of a diagnostic on one corpus that is a mean over items, on which a possible loss is tested.
 
     Attributes
     ----------
     quantity, subset, condition
-        The names of the quantity in comparisons.
+        The names of the quantity in rows and comparisons.
     margin
-        The smallest loss that matters.
+        The smallest loss that matters; None where the diagnostic declares none.
     values
-        The (n,) item values of each encoder, whose mean is the quantity; higher is better, NaN is undefined.
+        The (n,) item values of each encoder, whose mean is the quantity; NaN is undefined.
     unit
         (n,) unit codes.
     purpose
         Names the random streams, as in the comparisons.
     of_shares
         Whether the values are yes and no, or shares of them.
+    measure
+        As in rows; empty for the measure of the scores.
+    places
+        (n,) the places of these items in the scores; None for all items.
+    correlated
+        For a correlation, whose item values are influences: what it is computed from.
     """
 
     quantity: str
-    margin: float
+    margin: float | None
     values: Mapping[str, Floats]
     unit: Ints
     purpose: tuple[str, ...]
     subset: str = "all"
     condition: str = ""
     of_shares: bool = True
+    measure: str = ""
+    places: Ints | None = None
+    correlated: Correlated | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """Quantity, subset, measure and condition."""
+        return self.quantity, self.subset, self.measure, self.condition
+
+
+@dataclass(frozen=True)
+class Headline(ItemQuantity):
+    """The headline quantity of a diagnostic; higher is better, and it has a margin."""
+
+    margin: float
 
     def not_worse(
         self, new: str, old: str, draws: Draws, *, p: float | None = None, same_encoder: bool = False

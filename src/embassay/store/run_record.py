@@ -38,7 +38,8 @@ class RunRecord(TypedDict, total=False):
 
     ``settings`` identifies the run, and ``key`` is a hash of the settings and of the version of embassay. ``state`` is
     ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
-    ``limit`` and ``follow_links``.
+    ``limit`` and ``follow_links``. ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of
+    which only the scores are kept that a check reads.
     """
 
     key: str
@@ -55,6 +56,8 @@ class RunRecord(TypedDict, total=False):
     platform: str
     packages: dict[str, str]
     time: str
+    blessed: bool
+    reduced: list[list[str]]
 
 
 _TEXT: Rules = {"type": "string"}
@@ -71,6 +74,8 @@ RECORD: dict[str, Rules] = {
     "state": _TEXT,
     "failures": {"type": "array", "items": {"type": "object", "additionalProperties": _TEXT}},
     "notes": _TEXTS,
+    "blessed": {"type": "boolean"},
+    "reduced": {"type": "array", "items": _TEXTS},
     "encoders": {"type": "object"},
     "sources": {
         "type": "object",

@@ -66,7 +66,7 @@ from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, R
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.stats.resample import means
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats, ratio_variance
@@ -296,7 +296,8 @@ class CompositionDiagnostic:
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return C1 less its null, sample by sample, of all encoders; None without overlaps."""
-        values, unit = _excess_of_encoders(scores, blocks_of(scores[0]), HEADLINE)
+        blocks = blocks_of(scores[0])
+        values, unit = _excess_of_encoders(scores, blocks, HEADLINE)
         if not values:
             return None
         return Headline(
@@ -307,7 +308,27 @@ class CompositionDiagnostic:
             purpose=stream_of(scores[0]),
             subset=HEADLINE.subset,
             condition=HEADLINE.condition,
+            measure=HEADLINE.measure,
+            places=blocks[_block_of(HEADLINE)],
         )
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield the share of each compared criterion less its null."""
+        blocks = blocks_of(scores[0])
+        for key in COMPARED:
+            values, unit = _excess_of_encoders(scores, blocks, key)
+            if values:
+                yield ItemQuantity(
+                    quantity=key.quantity,
+                    margin=None,
+                    values=values,
+                    unit=unit,
+                    purpose=stream_of(scores[0]),
+                    subset=key.subset,
+                    condition=key.condition,
+                    measure=key.measure,
+                    places=blocks[_block_of(key)],
+                )
 
     def _verdict(
         self,
@@ -491,12 +512,17 @@ def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[Quant
             yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
 
 
+def _block_of(key: QuantityKey) -> str:
+    """Return the block of samples that a figure is about."""
+    criterion = key.subset.split(":")[0]
+    return BLOCK_OF_CRITERION[criterion]
+
+
 def _excess_of_encoders(
     scores: Sequence[ItemScores], blocks: Mapping[str, Ints], key: QuantityKey
 ) -> tuple[dict[str, Floats], Ints]:
     """Return the (m,) item values of a figure less its null by encoder, and the items' units; none without samples."""
-    criterion = key.subset.split(":")[0]
-    block = BLOCK_OF_CRITERION[criterion]
+    block = _block_of(key)
     if block not in blocks:
         return {}, np.zeros(0, dtype=np.int64)
     items = blocks[block]

@@ -48,7 +48,7 @@ from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.folds import compare_means_over_folds, contiguous_folds
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -261,6 +261,17 @@ class Localization:
         views = [LocalizationView(s) for s in scores]
         values = {view.encoder: view.values("accuracy") for view in views}
         return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield both accuracies and MAP@R; sentences have equal weights, not folds."""
+        views = [LocalizationView(s) for s in scores]
+        for quantity in QUANTITIES:
+            values = {view.encoder: view.values(quantity) for view in views}
+            of_shares = quantity != "map_at_r"
+            measure = "" if quantity == "accuracy" else views[0].measure(quantity)
+            yield ItemQuantity(
+                quantity, None, values, scores[0].unit, views[0].stream, of_shares=of_shares, measure=measure
+            )
 
     def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
         """Return the paired differences between the encoders in one quantity."""

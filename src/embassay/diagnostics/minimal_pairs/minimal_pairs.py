@@ -49,7 +49,7 @@ from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.density import density
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import shares_of_encoders
 from embassay.stats.units import Floats
@@ -243,6 +243,21 @@ class MinimalPairsDiagnostic:
             subset=HEADLINE_SUBSET,
             of_shares=False,
         )
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield the contrasts, how often the first edit of each is nearer, and the similarity of each edit."""
+        views = [MinimalPairsView(s) for s in scores]
+        unit, stream = scores[0].unit, views[0].stream
+        for first, second in _contrasts(views[0].edits):
+            subset = f"{first}-{second}"
+            for condition, raw in (("", False), ("raw", True)):
+                values = {view.encoder: _infinite_to_nan(view.contrast(first, second, raw)) for view in views}
+                yield ItemQuantity("contrast", None, values, unit, stream, subset, condition, of_shares=False)
+            values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
+            yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
+        for edit in views[0].edits:
+            values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+            yield ItemQuantity("similarity", None, values, unit, stream, edit, of_shares=False)
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""

@@ -53,7 +53,7 @@ from embassay.result import Comparison, Estimate, Example, Finding, Result, Row,
 from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
 from embassay.stats.families import compare_means
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.stats.resample import ABSENT, mean
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats
@@ -245,6 +245,17 @@ class NegatedAntonyms:
         views = [ChoiceView(s) for s in scores]
         values = {view.encoder: view.right for view in views}
         return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, views[0].stream)
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield the accuracy and what is chosen, of all entries and of each subset."""
+        views = [ChoiceView(s) for s in scores]
+        shares = {view.encoder: _shares(view) for view in views}
+        for quantity, subset in shares[views[0].encoder]:
+            values = {}
+            for encoder, of_encoder in shares.items():
+                items = of_encoder[quantity, subset]
+                values[encoder] = np.where(items == ABSENT, np.nan, items)
+            yield ItemQuantity(quantity, None, values, scores[0].unit, views[0].stream, subset)
 
     def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""

@@ -50,7 +50,7 @@ from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline
+from embassay.stats.noninferiority import Headline, ItemQuantity
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
 from embassay.vectors import Vectors
@@ -268,7 +268,29 @@ class Retrieval:
         views = self._views(scores)
         quantity = views[0].headline
         values = {view.encoder: view.metric(quantity) for view in views}
-        return Headline(quantity, MEANING.margin, values, views[0].unit, views[0].stream)
+        places = np.flatnonzero(views[0].answered)
+        return Headline(quantity, MEANING.margin, values, views[0].unit, views[0].stream, places=places)
+
+    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+        """Yield the ranking metrics, and Success@k after each transform; only of questions with a right document."""
+        views = self._views(scores)
+        first = views[0]
+        stored = {(name, ""): name for name in first.metrics}
+        for transform in TRANSFORMS:
+            after_transform = f"{first.headline}/{transform}"
+            if all(after_transform in view.scores.values for view in views):
+                stored[first.headline, transform] = after_transform
+        for (quantity, condition), name in stored.items():
+            yield ItemQuantity(
+                quantity,
+                None,
+                {view.encoder: view.metric(name) for view in views},
+                first.unit,
+                first.stream,
+                condition=condition,
+                of_shares=is_share(quantity),
+                places=np.flatnonzero(first.answered),
+            )
 
     def _views(self, scores: Sequence[ItemScores]) -> list[RetrievalView]:
         return [RetrievalView(s, self.k, self.psi, self.loss) for s in scores]

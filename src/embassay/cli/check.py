@@ -1,0 +1,85 @@
+"""``embassay check``: compare a run with a baseline, and exit with an error where it is worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from embassay.errors import SpecError
+
+Repeated = Parameter(consume_multiple=False, negative="")
+
+
+def check(
+    run: Path,
+    *,
+    baseline: Path,
+    config: Path | None = None,
+    on: Annotated[list[str], Repeated] = [],  # noqa: B006
+    margin: Annotated[list[str], Repeated] = [],  # noqa: B006
+    floor: Annotated[list[str], Repeated] = [],  # noqa: B006
+    junit: Path | None = None,
+    markdown: Path | None = None,
+    json: Path | None = None,
+    inconclusive: Literal["pass", "fail"] | None = None,
+) -> int:
+    """Check that no encoder of a run is worse than in a baseline; exit code 0 pass, 1 regression, 4 inconclusive.
+
+    The headline quantities are checked with the margins that they declare. Exit code 3: an encoder of the run failed.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    baseline
+        What 'embassay bless' has written, or the folder of another run. Encoders are compared by label.
+    config
+        TOML file with a table [check]: margins, floors, on, inconclusive.
+    on
+        DIAGNOSTIC or CORPUS to check, repeatable; all by default.
+    margin
+        QUANTITY=X, repeatable: check this quantity too, or with another margin; 0.02 is 2 points of a share.
+    floor
+        QUANTITY=X, repeatable: a value below X is a regression.
+    junit
+        JUnit XML file to write.
+    markdown
+        Markdown file to write, for a comment on a pull request.
+    json
+        JSON file to write.
+    inconclusive
+        Exit with 0 (pass) or 1 (fail) where the check is inconclusive.
+    """
+    from embassay.comparison import gate, gate_files
+    from embassay.run.config import CheckSettings, read
+
+    settings = read(config).check if config else CheckSettings()
+    outcome = gate.check(
+        run,
+        baseline,
+        # The command line goes before the config file.
+        margins={**settings.margins, **_numbers("margin", margin)},
+        floors={**settings.floors, **_numbers("floor", floor)},
+        on=on or settings.on,
+        inconclusive=inconclusive or settings.inconclusive or "",
+    )
+    gate_files.write_files(outcome, {"junit": junit, "markdown": markdown, "json": json})
+    for line in gate_files.terminal_lines(outcome):
+        print(line)  # noqa: T201
+    return outcome.exit_code
+
+
+def _numbers(flag: str, values: list[str]) -> dict[str, float]:
+    """Return the number of each QUANTITY=X; a name may hold = itself, so the last one counts."""
+    numbers = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        try:
+            numbers[name] = float(number)
+        except ValueError:
+            name = ""
+        if not name:
+            raise SpecError(f"--{flag} {value}: write QUANTITY=X with a number, such as Success@5=0.02")
+    return numbers

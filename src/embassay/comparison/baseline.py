@@ -1,0 +1,252 @@
+"""What a repository commits as a baseline: the item scores of a run's candidates and the main rows of its result.
+
+A baseline is a run's folder without the report, texts, baselines that joined by themselves, times and names of folders,
+so that the same run gives the same bytes on every machine. :func:`~embassay.comparison.runs.read_run` reads it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from embassay._version import __version__
+from embassay.comparison.gate import candidates_in
+from embassay.comparison.runs import StoredRun, StoredTask, read_run
+from embassay.diagnostics.base import HasHeadline, HasItemQuantities
+from embassay.errors import OutputError, SourceError
+from embassay.result import Result, Row
+from embassay.run.resolve import load_diagnostic
+from embassay.run.specs import Spec
+from embassay.store.paths import output_path
+from embassay.store.runs import ITEMS, RunFolder
+from embassay.types import ItemScores, content_hash
+
+LIMIT = 900_000
+"""Bytes from which on scores are reduced to what a check reads."""
+FILES = ("run.json", "result.json")
+FOLDERS = ("scores", ITEMS)
+
+
+def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Path, int]:
+    """Write a finished run as a baseline, and return its folder and its size in bytes.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    out
+        Folder to write; a baseline in it is replaced.
+    texts
+        Whether the texts of the items are kept, each cut after 400 characters.
+
+    Raises
+    ------
+    SourceError
+        If the run did not finish or failed in part, has no candidate, or has no texts where they are asked for.
+    OutputError
+        If the folder holds anything but a baseline, or cannot be written.
+    """
+    stored = read_run(run)
+    labels = _labels(stored)
+    folder = output_path(out)
+    _check_replaceable(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".embassay-", dir=folder.parent) as place:
+            complete = RunFolder(Path(place))
+            _write(stored, labels, complete, texts=texts)
+            _replace(folder, complete.path)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be written: {error.strerror}") from None
+    return folder, _size(folder)
+
+
+def _labels(run: StoredRun) -> list[str]:
+    """Return the candidates of a run that can be a baseline.
+
+    Raises
+    ------
+    SourceError
+        If a part of the run failed, or it has no candidate.
+    """
+    if run.result.failures:
+        failures = "; ".join(failure.sentence for failure in run.result.failures)
+        raise SourceError(f"this run failed in part ({failures}); a baseline needs a complete run", run.path)
+    labels = candidates_in(run)
+    if not labels:
+        raise SourceError("this run has no encoder that the user named, so there is nothing to compare with", run.path)
+    return labels
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Refuse a folder that holds anything but a baseline."""
+    try:
+        names = {path.name for path in folder.iterdir()}
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be used as a folder: {error.strerror}") from None
+    if names and not RunFolder(folder).record().get("blessed"):
+        raise OutputError(f"{folder}: is not empty and not a baseline; choose another folder with -o")
+
+
+def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: bool) -> None:
+    """Write all files of a baseline; where they are too large, the largest scores are reduced first."""
+    tasks = list(run.tasks.values())
+    folder.write_result(_main_result(run, labels))
+    _write_items(run, folder, texts=texts)
+    sizes = {}
+    for task in tasks:
+        before = _size(folder.path)
+        for scores in _scores_of(task, labels):
+            folder.save(scores)
+        sizes[task.name] = _size(folder.path) - before
+    reduced = []
+    for task in sorted(tasks, key=lambda task: sizes[task.name], reverse=True):
+        if _size(folder.path) <= LIMIT:
+            break
+        # The file of the whole scores is overwritten: it is named after their origin.
+        for scores in _read_by_check(task, _scores_of(task, labels)):
+            folder.save(scores)
+        reduced.append(list(task.name))
+    settings = _settings(run, labels)
+    folder.write_record(
+        {
+            "key": content_hash(settings),
+            "settings": settings,
+            "state": "finished",
+            "embassay": __version__,
+            "blessed": True,
+            "reduced": sorted(reduced),
+        }
+    )
+
+
+def _scores_of(task: StoredTask, labels: Sequence[str]) -> list[ItemScores]:
+    """Return the scores of the candidates, without names of folders."""
+    of_candidates = [task.scores[label] for label in labels if label in task.scores]
+    return [replace(s, origin=replace(s.origin, spec=without_folders(s.origin.spec))) for s in of_candidates]
+
+
+def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
+    """Return the encoders, corpora and main rows of a result, for the candidates only."""
+    result = run.result
+    encoders = [replace(e, spec=without_folders(e.spec)) for e in result.encoders if e.name in labels]
+    verdicts = [
+        replace(
+            verdict,
+            baseline=None,
+            against_baseline={},
+            second_baseline=None,
+            against_second_baseline={},
+        )
+        for verdict in result.verdicts
+    ]
+    return Result(
+        result.seed,
+        result.resamples,
+        encoders=tuple(encoders),
+        corpora=tuple(replace(c, source=without_folders(c.source)) for c in result.corpora),
+        rows=tuple(_main_rows(result, labels)),
+        comparisons=tuple(c for c in result.comparisons if c.a in labels and c.b in labels),
+        verdicts=tuple(verdicts),
+    )
+
+
+def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
+    """Yield the rows of all items and of the headlines, and at least one of each encoder in each task."""
+    headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in result.verdicts}
+    started = set()
+    for row in result.rows:
+        if row.encoder not in labels:
+            continue
+        task = (row.diagnostic, row.corpus, row.encoder)
+        is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
+        # A row of each task says, by its signature, which scores belong to it.
+        if row.subset == "all" or is_headline or task not in started:
+            yield row
+        started.add(task)
+
+
+def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
+    """Write the hashes of the items, with their texts if asked."""
+    corpora = list(RunFolder(run.path).read_items().values())
+    if texts and not any(item.texts for corpus in corpora for item in corpus.items):
+        raise SourceError("this run has no texts to keep; repeat its command without --no-texts", run.path)
+    folder.write_items(corpora if texts else [corpus.without_texts() for corpus in corpora])
+
+
+def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a run that are needed to read it again, for the candidates only."""
+    settings = run.record["settings"]
+    encoders = []
+    for label, spec, fingerprint, is_baseline in settings["encoders"]:
+        if label in labels:
+            encoders.append([label, without_folders(spec), fingerprint, is_baseline])
+    reference = settings["reference"]
+    return {
+        **{name: settings[name] for name in ("corpora", "diagnostics", "seed", "resamples")},
+        "encoders": encoders,
+        "reference": reference if reference in labels else "",
+    }
+
+
+def without_folders(text: str) -> str:
+    """Return a spec or source with only the last name of each absolute path: ``st:/home/me/model`` → ``st:model``."""
+    return re.sub(r"(?<![\w/.])(?:~/|[A-Za-z]:\\|/(?!/)|\\\\)(?:[^,;\s\"']*[/\\])?(?=[^,;\s\"'/\\])", "", text)
+
+
+class _Recorder(dict[str, NDArray[Any]]):
+    """Arrays by name; it records which of them are read."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__(arrays)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def only_read(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays that were read."""
+        return {name: array for name, array in self.items() if name in self.read}
+
+
+def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[ItemScores]:
+    """Return scores with only the arrays that the tests of a check read."""
+    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    values = [_Recorder(scores.values) for scores in all_scores]
+    labels = [_Recorder(scores.labels) for scores in all_scores]
+    recorded = [replace(s, values=v, labels=w) for s, v, w in zip(all_scores, values, labels, strict=True)]
+    if isinstance(method, HasHeadline):
+        method.headline(recorded)
+    if isinstance(method, HasItemQuantities):
+        for _ in method.item_quantities(recorded):
+            pass
+    return [
+        replace(s, values=v.only_read(), labels=w.only_read())
+        for s, v, w in zip(all_scores, values, labels, strict=True)
+    ]
+
+
+def _replace(folder: Path, complete: Path) -> None:
+    """Move the files of a complete baseline into a folder, in place of those of an earlier one."""
+    folder.mkdir(exist_ok=True)
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    for name in FOLDERS:
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+    for path in sorted(complete.iterdir()):
+        shutil.move(str(path), folder / path.name)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

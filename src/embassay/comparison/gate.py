@@ -1,0 +1,466 @@
+"""The gate: has a candidate of a run become worse than in a baseline?
+
+Each candidate is compared with the encoder of the same label in the baseline, on the items that both have. The headline
+quantities are tested with the margins that they declare, others with the margins that the user gives
+(:mod:`embassay.comparison.losses`); a floor is compared with the value of the run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
+from embassay.comparison.names import Named, matching, shortest_name
+from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
+from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of, unit_codes
+from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.result import Failure, Result, Row
+from embassay.stats.noninferiority import Correlated, ItemQuantity
+from embassay.types import Draws, ItemScores, is_chance
+
+Outcome = Literal["pass", "regression", "inconclusive", "failed"]
+Inconclusive = Literal["", "pass", "fail"]
+EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is checked beyond the headlines, and how.
+
+    Attributes
+    ----------
+    margins
+        By the name of a quantity, the smallest loss of it that matters: 0.02 is 2 points of a share.
+    floors
+        By the name of a quantity, the smallest value that it may have; for a quantity of which lower is better, the
+        largest.
+    on
+        Labels of diagnostics and corpora; only these are checked. Empty for all.
+    inconclusive
+        What a check that is inconclusive counts as: ``pass``, ``fail``, or empty for neither.
+
+    Raises
+    ------
+    SpecError
+        For a margin or floor that is no usable number.
+    """
+
+    margins: Mapping[str, float] = field(default_factory=dict)
+    floors: Mapping[str, float] = field(default_factory=dict)
+    on: tuple[str, ...] = ()
+    inconclusive: Inconclusive = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no check can use."""
+        for name, margin in self.margins.items():
+            if not (math.isfinite(margin) and margin > 0):
+                raise SpecError(f"the margin of {name} must be above 0, is {margin:g}; 0.02 is 2 points of a share")
+        for name, floor in self.floors.items():
+            if not math.isfinite(floor):
+                raise SpecError(f"the floor of {name} must be a number, is {floor:g}")
+        if self.inconclusive not in ("", "pass", "fail"):
+            raise SpecError(f"inconclusive must be 'pass' or 'fail', is {self.inconclusive!r}")
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A value of the run beside the smallest value that it may have; the largest where lower is better."""
+
+    encoder: str
+    diagnostic: str
+    corpus: str
+    quantity: str
+    value: float | None
+    low: float | None
+    high: float | None
+    floor: float
+    lower_is_better: bool = False
+    reason: str = ""
+
+    @property
+    def outcome(self) -> Literal["pass", "regression"]:
+        """``regression`` where the floor is missed or the value is undefined."""
+        if self.value is None:
+            return "regression"
+        missed = self.value > self.floor if self.lower_is_better else self.value < self.floor
+        return "regression" if missed else "pass"
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of a check.
+
+    Attributes
+    ----------
+    run, baseline
+        The names of both.
+    changes
+        The tested quantities of the candidates.
+    failures
+        What failed in the run, one sentence each.
+    notes
+        What was not checked, and what does not match, one sentence each.
+    inconclusive
+        What an inconclusive check counts as: ``pass``, ``fail``, or empty for neither.
+    """
+
+    run: str
+    baseline: str
+    changes: tuple[Change, ...]
+    floors: tuple[Floor, ...] = ()
+    failures: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    inconclusive: Inconclusive = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """``failed``, ``regression``, ``inconclusive`` or ``pass``: the first that any part has."""
+        outcomes = {change.outcome for change in self.changes} | {floor.outcome for floor in self.floors}
+        if self.failures:
+            return "failed"
+        if "regression" in outcomes:
+            return "regression"
+        return "inconclusive" if "inconclusive" in outcomes else "pass"
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass, 1 regression, 3 a candidate failed, 4 inconclusive unless that counts as pass or fail."""
+        if self.outcome == "inconclusive" and self.inconclusive:
+            return 0 if self.inconclusive == "pass" else 1
+        return EXIT_CODES[self.outcome]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence for each quantity, floor and failure."""
+        from embassay.comparison.gate_words import sentences
+
+        return sentences(self)
+
+    def __str__(self) -> str:
+        """Return the sentences, one on each line."""
+        return "\n".join(self.sentences)
+
+
+def check(
+    run: str | Path | Result,
+    baseline: str | Path,
+    *,
+    margins: Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
+    on: Sequence[str] = (),
+    inconclusive: Inconclusive = "",
+) -> Check:
+    """Check a finished run against a baseline, as ``embassay check`` does.
+
+    The headline quantities are tested with the margins that they declare.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, or the result of :func:`embassay.assay`.
+    baseline
+        What ``embassay bless`` has written, or the folder of another run.
+    margins, floors, on, inconclusive
+        See :class:`CheckOptions`.
+
+    Raises
+    ------
+    InputError
+        If the two cannot be compared, or an option names what they do not have; the message names both.
+    """
+    options = CheckOptions(margins or {}, floors or {}, tuple(on), inconclusive)
+    shown = "the result" if isinstance(run, Result) else str(run)
+    try:
+        old = read_run(baseline, "baseline")
+        new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
+        return replace(check_runs(new, old, options), run=shown, baseline=str(baseline))
+    except InputError as error:
+        raise InputError(f"cannot check {shown} against {baseline}: {error}") from None
+
+
+def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
+    """Check a run against a baseline; see :func:`check`."""
+    _check_labels(options.on, new, old)
+    new, old = _restricted(new, options.on), _restricted(old, options.on)
+    failures = [failure for failure in new.result.failures if _concerns_candidate(failure, new, old, options.on)]
+    labels, notes = _common_labels(new, old)
+    tasks: Sequence[CommonTask] = ()
+    if new.tasks:
+        _check_tasks(new, old, labels)
+        common = common_tasks([old, new], may_be_reduced=True)
+        for (diagnostic, corpus), reason in common.incomparable.items():
+            raise InputError(f"{diagnostic} on {corpus}: {reason}")
+        tasks = common.tasks
+        notes += common.notes
+    pairs = _pairs(tasks, labels, options.margins, new.result.rows)
+    changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
+    floors = tuple(_floors(new, options.floors))
+    if not changes and not floors and not failures:
+        raise InputError("nothing to check: no diagnostic of both has a headline; name a quantity with --margin")
+    return Check(
+        run=new.name,
+        baseline=old.name,
+        changes=changes,
+        floors=floors,
+        failures=tuple(failure.sentence for failure in failures),
+        notes=tuple(dict.fromkeys(notes)),
+        inconclusive=options.inconclusive,
+    )
+
+
+def candidates_in(run: StoredRun) -> list[str]:
+    """Return the labels of the encoders that the user named, except those with random vectors."""
+    return [record.name for record in run.result.encoders if not record.baseline and not is_chance(record.spec)]
+
+
+# --- what is compared ------------------------------------------------------------------------------------
+
+
+def _check_labels(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
+    """Refuse a label in ``--on`` that is neither a diagnostic nor a corpus of both runs."""
+    known = [label for run in (new, old) for name in run.tasks for label in name]
+    for label in on:
+        if label not in known:
+            raise UnknownNameError("diagnostic or corpus", label, dict.fromkeys(known))
+
+
+def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:
+    """Return a run with only the tasks that ``--on`` names."""
+    tasks = {name: task for name, task in run.tasks.items() if _is_on(on, name, run)}
+    return replace(run, tasks=tasks)
+
+
+def _is_on(on: Sequence[str], task: tuple[str, str], run: StoredRun) -> bool:
+    """Return whether ``--on`` names a task: one of its diagnostics, if it names any, and one of its corpora."""
+    for place in (0, 1):
+        labels = {name[place] for name in run.tasks}
+        chosen = labels.intersection(on)
+        if chosen and task[place] not in chosen:
+            return False
+    return True
+
+
+def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun, on: Sequence[str]) -> bool:
+    """Return whether a failure of the run is one of a candidate, in what is checked."""
+    if on and failure.diagnostic and failure.diagnostic not in on and failure.corpus not in on:
+        return False
+    # An encoder that failed is missing from the result, which says what its other encoders are.
+    automatic = {record.name for record in new.result.encoders if record.name not in candidates_in(new)}
+    automatic |= {
+        label for label, _, _, is_baseline in new.record.get("settings", {}).get("encoders", ()) if is_baseline
+    }
+    if failure.encoder in candidates_in(old):
+        return True
+    return failure.encoder not in automatic
+
+
+def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]]:
+    """Return the labels of the candidates that both have, and notes on those that only the run has.
+
+    Raises
+    ------
+    InputError
+        If the baseline has a candidate that the run does not have: an encoder that was renamed would not be checked.
+    """
+    in_new, in_old = candidates_in(new), candidates_in(old)
+    failed = {failure.encoder for failure in new.result.failures}
+    missing = [label for label in in_old if label not in in_new and label not in failed]
+    if missing:
+        raise InputError(
+            f"the baseline has {', '.join(missing)}, the run does not; it has {', '.join(in_new) or 'no candidate'}. "
+            "Give the encoder its old label (-e LABEL=SPEC), or bless a run without it"
+        )
+    notes = [f"{label} is not checked: the baseline does not have it" for label in in_new if label not in in_old]
+    return [label for label in in_new if label in in_old], notes
+
+
+def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
+    """Refuse a run that lacks a diagnostic or corpus of the baseline: it would not be checked."""
+    failed = {(failure.diagnostic, failure.corpus) for failure in new.result.failures}
+    all_failed = not labels
+    missing = [name for name in old.tasks if name not in new.tasks and name not in failed and not all_failed]
+    if missing:
+        names = ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in missing)
+        present = ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in new.tasks)
+        raise InputError(f"the baseline has {names}, the run does not; it has {present}. Leave it out with --on")
+
+
+def _pairs(
+    tasks: Sequence[CommonTask], labels: Sequence[str], margins: Mapping[str, float], rows: Sequence[Row]
+) -> list[PairedQuantity]:
+    """Return what is tested: the headlines, and the quantities that have a margin."""
+    available: list[Named[tuple[CommonTask, ItemQuantity]]] = []
+    for task in tasks:
+        available += _available(task, labels, with_others=bool(margins))
+    margin_of = _margins(available, margins, rows)
+    pairs: list[PairedQuantity] = []
+    for one in available:
+        margin = margin_of.get(id(one), one.content[1].margin)
+        if margin is not None:
+            pairs += _pairs_of(one, shortest_name(one, available), margin, labels)
+    return pairs
+
+
+def _available(
+    task: CommonTask, labels: Sequence[str], *, with_others: bool
+) -> Iterator[Named[tuple[CommonTask, ItemQuantity]]]:
+    """Yield the quantities of a task that can be tested, the headline first.
+
+    Parameters
+    ----------
+    with_others
+        Whether to yield also the quantities that are not the headline.
+    """
+    scores = []
+    for run, prefix in zip(task.scores, (OLD, NEW), strict=True):
+        of_run = task.scores[run]
+        scores += [_renamed(of_run[label], f"{prefix} {label}") for label in labels if label in of_run]
+    if not scores:
+        return
+    headline_key = None
+    if isinstance(task.method, HasHeadline):
+        headline = task.method.headline(scores)
+        if headline is not None:
+            named = _named(task, headline, scores[0], is_headline=True)
+            headline_key = named.key
+            yield named
+    if with_others and isinstance(task.method, HasItemQuantities):
+        for quantity in task.method.item_quantities(scores):
+            named = _named(task, quantity, scores[0])
+            if named.key != headline_key:
+                yield named
+
+
+def _renamed(scores: ItemScores, name: str) -> ItemScores:
+    return replace(scores, origin=replace(scores.origin, encoder=name))
+
+
+def _named(
+    task: CommonTask, quantity: ItemQuantity, scores: ItemScores, *, is_headline: bool = False
+) -> Named[tuple[CommonTask, ItemQuantity]]:
+    name, subset, measure, condition = quantity.key
+    key = (name, subset, measure or scores.measure, condition)
+    return Named(task.diagnostic, task.corpus, key, (task, quantity), is_headline)
+
+
+def _margins(
+    available: Sequence[Named[tuple[CommonTask, ItemQuantity]]], margins: Mapping[str, float], rows: Sequence[Row]
+) -> dict[int, float]:
+    """Return the margins of the user by the identity of the quantity.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or its quantity cannot be tested.
+    """
+    margin_of: dict[int, float] = {}
+    # A name with its diagnostic is more precise, so it is read last.
+    for name in sorted(margins, key=lambda name: any(name.startswith(f"{one.diagnostic}.") for one in available)):
+        matches = matching(name, available)
+        if not matches:
+            raise _unknown(name, available, rows)
+        for one in matches:
+            quantity = one.content[1]
+            if meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition) == 0:
+                raise SpecError(f"{name} cannot have a margin: neither higher nor lower values of it are better")
+            if quantity.of_shares and margins[name] >= 1:
+                raise SpecError(
+                    f"the margin of {name} must be below 1, is {margins[name]:g}; it is a share: 0.02 is 2 points"
+                )
+            margin_of[id(one)] = margins[name]
+    return margin_of
+
+
+def _unknown(name: str, available: Sequence[Named[tuple[CommonTask, ItemQuantity]]], rows: Sequence[Row]) -> InputError:
+    """Return the error for a margin of a quantity that is unknown or cannot be tested."""
+    names = dict.fromkeys(one.names[0] for one in available)
+    if any(one.answers_to(name) for one in _named_rows(rows)):
+        listed = ", ".join(list(names)[:10])
+        return SpecError(f"{name} cannot have a margin: it is not a mean over items. Those that can: {listed}")
+    return UnknownNameError("quantity", name, names)
+
+
+def _pairs_of(
+    one: Named[tuple[CommonTask, ItemQuantity]], name: str, margin: float, labels: Sequence[str]
+) -> Iterator[PairedQuantity]:
+    """Yield a quantity for each candidate that has it in both runs."""
+    task, quantity = one.content
+    old_scores, new_scores = task.scores.values()
+    direction = meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition)
+    for label in labels:
+        if label not in old_scores or label not in new_scores:
+            continue
+        old, new = f"{OLD} {label}", f"{NEW} {label}"
+        scores = new_scores[label]
+        items = scores.item if quantity.places is None else scores.item[quantity.places]
+        correlated = quantity.correlated
+        if correlated is not None:
+            correlated = Correlated(correlated.x, {OLD: correlated.ys[old], NEW: correlated.ys[new]}, correlated.kind)
+        yield PairedQuantity(
+            encoder=label,
+            diagnostic=one.diagnostic,
+            corpus=one.corpus,
+            quantity=name,
+            margin=margin,
+            old=quantity.values[old],
+            new=quantity.values[new],
+            unit=unit_codes(quantity.unit),
+            item=np.asarray(items).astype(str),
+            purpose=quantity.purpose,
+            of_shares=quantity.of_shares,
+            lower_is_better=direction < 0,
+            same_encoder=old_scores[label].origin.encoder_fingerprint == scores.origin.encoder_fingerprint,
+            correlated=correlated,
+        )
+
+
+# --- floors ----------------------------------------------------------------------------------------------
+
+
+def _named_rows(rows: Sequence[Row]) -> list[Named[Row]]:
+    return [Named(r.diagnostic, r.corpus, (r.quantity, r.subset, r.measure, r.condition), r) for r in rows]
+
+
+def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
+    """Yield the value of each candidate beside each floor.
+
+    Raises
+    ------
+    UnknownNameError
+        If no row has the name.
+    """
+    if not floors:
+        return
+    headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in run.result.verdicts}
+    candidates = candidates_in(run)
+    named = []
+    for one in _named_rows([row for row in run.result.rows if row.encoder in candidates]):
+        row = one.content
+        if (row.diagnostic, row.corpus) in run.tasks:
+            is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
+            named.append(replace(one, is_headline=is_headline))
+    for name, floor in floors.items():
+        matches = matching(name, named)
+        if not matches and named:
+            raise UnknownNameError("quantity", name, dict.fromkeys(one.names[0] for one in named))
+        for one in matches:
+            row = one.content
+            direction = meaning_of(row.diagnostic).direction(row.quantity, row.subset, row.condition)
+            yield Floor(
+                encoder=row.encoder,
+                diagnostic=row.diagnostic,
+                corpus=row.corpus,
+                quantity=shortest_name(one, named),
+                value=row.value,
+                low=row.low,
+                high=row.high,
+                floor=floor,
+                lower_is_better=direction < 0,
+                reason=row.reason or "",
+            )

@@ -1,0 +1,392 @@
+"""Tests whether quantities of a run are worse than those of a baseline, corrected for their number.
+
+A quantity passes if a loss of its margin or more is ruled out (:mod:`embassay.stats.noninferiority`). It is a
+regression if the loss is significant after Holm's correction over all tests of the check, otherwise it is inconclusive.
+So equally good encoders are called a regression in at most 5 % of the checks, however many quantities a check has. All
+tests of a check must pass for the check to pass, which needs no correction (Berger 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.result import MIN_UNITS
+from embassay.stats.correlate import correlation
+from embassay.stats.detectable import Precision, precision_of_pair
+from embassay.stats.exchange import compare_correlations
+from embassay.stats.families import PairedDifference, Roles, compare_means, mean_of
+from embassay.stats.noninferiority import UNCHANGED, Correlated, NotWorse, Z, mean_not_worse, share_not_worse
+from embassay.stats.permutation import ALPHA, holm
+from embassay.stats.units import Floats, Ints
+from embassay.types import Draws
+
+Outcome = Literal["pass", "regression", "inconclusive"]
+OLD, NEW = "old", "new"
+ROLES = Roles((OLD, NEW), reference=OLD)
+FLIPPED = 0.5
+"""An item is lost where its value falls by at least this: a right answer is now wrong, or tied with a wrong one."""
+POWER = 0.8
+"""The probability of a decision for which further items are counted."""
+
+
+@dataclass(frozen=True)
+class PairedQuantity:
+    """A quantity of one candidate in two runs, item by item.
+
+    Attributes
+    ----------
+    encoder, diagnostic, corpus, quantity
+        What it is; the quantity by the name that users write.
+    margin
+        The smallest loss that matters, above 0.
+    old, new
+        (n,) item values whose mean is the quantity; NaN is undefined.
+    unit
+        (n,) unit codes from 0.
+    item
+        (n,) ids.
+    purpose
+        Names the random streams.
+    of_shares
+        Whether the values are yes and no, or shares of them.
+    lower_is_better
+        Whether a rise is a loss.
+    same_encoder
+        Whether both have the same fingerprint.
+    correlated
+        For a correlation: what it is computed from, under the names ``old`` and ``new``.
+    """
+
+    encoder: str
+    diagnostic: str
+    corpus: str
+    quantity: str
+    margin: float
+    old: Floats
+    new: Floats
+    unit: Ints
+    item: NDArray[np.str_]
+    purpose: tuple[str, ...] = ()
+    of_shares: bool = True
+    lower_is_better: bool = False
+    same_encoder: bool = False
+    correlated: Correlated | None = None
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the same encoder has the same value on every item."""
+        return self.same_encoder and np.array_equal(self.old, self.new, equal_nan=True)
+
+    @property
+    def worst(self) -> float:
+        """The worst value of an item: 0, or 1 where lower is better."""
+        return 1.0 if self.lower_is_better else 0.0
+
+
+@dataclass(frozen=True)
+class Change:
+    """The change of one quantity of one candidate against the baseline.
+
+    Attributes
+    ----------
+    quantity
+        Its name, with the subset in brackets: ``accuracy[part_of_speech:noun]``.
+    old, new
+        The quantity in the baseline and in the run, on the common items.
+    change, low, high
+        ``new`` less ``old``, with its 95 % interval; None where undefined, no interval under ``MIN_UNITS`` units.
+    p
+        Two-sided, after Holm's correction over all tests of the check; None under ``MIN_UNITS`` units.
+    tests
+        The number of these tests.
+    margin
+        The smallest loss that matters.
+    smallest_loss
+        The smallest true loss that such a check calls a regression in four cases of five; None where unknown.
+    items, units
+        Those that have a value in both.
+    more_items, more_units
+        Of an inconclusive test: about how many further ones decide it with a power of 80 %, if the true change is the
+        one observed.
+    lower_is_better
+        Whether a rise is a loss.
+    of_shares
+        Whether the figures are shares.
+    unchanged
+        Whether the same encoder has the same value on every item, which needs no test.
+    lost, gained
+        Ids of the items that only the old, or only the new encoder is right about; empty for other than shares.
+    undefined
+        How many items have a value in one run only.
+    undefined_as
+        The value that such an item counts as where it has none: the worst one, 0 or 1. None for a correlation, which
+        leaves it out.
+    """
+
+    encoder: str
+    diagnostic: str
+    corpus: str
+    quantity: str
+    outcome: Outcome
+    old: float | None
+    new: float | None
+    change: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    tests: int
+    margin: float
+    smallest_loss: float | None
+    items: int
+    units: int
+    more_items: int | None = None
+    more_units: int | None = None
+    lower_is_better: bool = False
+    of_shares: bool = True
+    unchanged: bool = False
+    lost: tuple[str, ...] = ()
+    gained: tuple[str, ...] = ()
+    undefined: int = 0
+    undefined_as: float | None = 0.0
+
+    @property
+    def loss(self) -> float | None:
+        """By how much the quantity became worse; negative where it became better."""
+        if self.change is None:
+            return None
+        return self.change if self.lower_is_better else 0.0 - self.change
+
+    @property
+    def loss_is_significant(self) -> bool:
+        """Whether the quantity is significantly worse, be it by more or by less than the margin."""
+        return self.p is not None and self.p <= ALPHA and self.loss is not None and self.loss > 0
+
+
+@dataclass(frozen=True)
+class _Oriented:
+    """The (n,) values of a quantity, turned so that higher is better and filled where only one has a value."""
+
+    old: Floats
+    new: Floats
+    undefined: int
+
+
+def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
+    """Test all quantities of a check, and return their changes in the same order."""
+    # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
+    tested = [pair for pair in pairs if not pair.unchanged]
+    more_tests = max(len(tested) - 1, 0)
+    differences = [_difference(pair, draws, more_tests) for pair in pairs]
+    p = {}
+    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
+        if not pair.unchanged and difference is not None and difference.p is not None:
+            p[place] = difference.p
+    adjusted = dict(zip(p, holm(list(p.values())), strict=True))
+    changes = []
+    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
+        changes.append(_change(pair, difference, adjusted.get(place), max(len(p), 1), draws))
+    return tuple(changes)
+
+
+def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> int:
+    """Return how many units like these call a true loss a regression with this power; at least ``MIN_UNITS``.
+
+    With m tests in the check and z = z₁₋α/₂ₘ + z_power, it is the smallest number for which z·SE is at most the loss. A
+    share of n items needs z·SE + 1/n, because the sign-flip p of whole answers is discrete: the sum of the signs moves
+    in steps of two items. And a loss of δ means that a share of at least δ of the items differs, so that SE is at least
+    √(δ(1 − δ)/n).
+
+    Parameters
+    ----------
+    precision
+        Its ``tests`` is m, its ``error`` that of a difference on its ``units``.
+    loss
+        Above 0, and above the margin, or else it may pass; in the unit of ``error``.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf(1 - ALPHA / (2 * max(precision.tests, 1))) + normal.inv_cdf(power)
+    error = z * precision.error
+    if precision.effective_items is None:
+        growth = (error / loss) ** 2
+    else:
+        error = max(error, z * math.sqrt(loss * (1 - loss) / precision.effective_items))
+        # error/√g + step/g = loss, solved for √g.
+        step = 1 / precision.items
+        growth = ((error + math.sqrt(error**2 + 4 * step * loss)) / (2 * loss)) ** 2
+    return max(math.ceil(precision.units * growth), MIN_UNITS)
+
+
+def _oriented(pair: PairedQuantity) -> _Oriented:
+    """Return the values of a pair so that a loss is a fall.
+
+    A new encoder that gives no vector to some texts must not pass because they are left out. So an item that only one
+    of the two has a value for counts as the worst value of the other: 0, or 1 where lower is better.
+    """
+    old, new = pair.old.copy(), pair.new.copy()
+    only_one = np.isnan(old) != np.isnan(new)
+    if pair.correlated is None:
+        old[only_one & np.isnan(old)] = pair.worst
+        new[only_one & np.isnan(new)] = pair.worst
+    sign = -1.0 if pair.lower_is_better else 1.0
+    return _Oriented(sign * old, sign * new, int(only_one.sum()))
+
+
+def _difference(pair: PairedQuantity, draws: Draws, more_tests: int) -> PairedDifference | None:
+    """Return how much better the new encoder is, with interval and p; None without items."""
+    if pair.correlated is not None:
+        c = pair.correlated
+        rows = compare_correlations(c.x, c.ys, pair.unit, c.kind, ROLES, draws, *pair.purpose, more_tests=more_tests)
+    else:
+        oriented = _oriented(pair)
+        values = {OLD: oriented.old, NEW: oriented.new}
+        rows = compare_means(
+            values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=more_tests
+        )
+    return rows[0] if rows else None
+
+
+def _change(
+    pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
+) -> Change:
+    """Return the change of a quantity, from its difference and the p-value corrected for all tests."""
+    oriented = _oriented(pair)
+    change = Change(
+        encoder=pair.encoder,
+        diagnostic=pair.diagnostic,
+        corpus=pair.corpus,
+        quantity=pair.quantity,
+        outcome="inconclusive",
+        old=None,
+        new=None,
+        change=None,
+        low=None,
+        high=None,
+        p=p,
+        tests=tests,
+        margin=pair.margin,
+        smallest_loss=None,
+        items=0,
+        units=0,
+        lower_is_better=pair.lower_is_better,
+        of_shares=pair.of_shares,
+        unchanged=pair.unchanged,
+        undefined=oriented.undefined,
+        undefined_as=pair.worst if pair.correlated is None else None,
+    )
+    if difference is None or difference.difference is None:
+        return change
+    gaps = oriented.new - oriented.old
+    test = _not_worse(pair, gaps, p, draws)
+    precision = _precision(pair, oriented, replace(difference, tests=tests))
+    figures = _figures(pair, oriented, difference)
+    change = replace(
+        change,
+        outcome=_outcome(test, difference.units),
+        old=figures.old,
+        new=figures.new,
+        change=figures.change,
+        low=figures.low,
+        high=figures.high,
+        smallest_loss=precision.minimum_detectable_difference if precision else None,
+        items=difference.items,
+        units=difference.units,
+    )
+    if pair.of_shares:
+        lost = tuple(pair.item[gaps <= -FLIPPED].tolist())
+        gained = tuple(pair.item[gaps >= FLIPPED].tolist())
+        change = replace(change, lost=lost, gained=gained)
+    if change.outcome == "inconclusive":
+        more_units = _further_units(difference, test, tests)
+        more_items = math.ceil(more_units * difference.items / difference.units)
+        change = replace(change, more_units=_rounded_up(more_units), more_items=_rounded_up(more_items))
+    return change
+
+
+def _not_worse(pair: PairedQuantity, gaps: Floats, p: float | None, draws: Draws) -> NotWorse:
+    """Test whether a loss of the margin is ruled out."""
+    if pair.of_shares:
+        return share_not_worse(gaps, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
+    return mean_not_worse(gaps, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
+
+
+def _outcome(test: NotWorse, units: int) -> Outcome:
+    """Return the outcome of one test; under ``MIN_UNITS`` units there is none, unless nothing changed."""
+    if test.note == UNCHANGED:
+        return "pass"
+    if units < MIN_UNITS:
+        return "inconclusive"
+    outcomes: dict[str, Outcome] = {"not worse": "pass", "worse": "regression"}
+    return outcomes.get(test.outcome, "inconclusive")
+
+
+class _Figures(NamedTuple):
+    """The values of a quantity and its change with interval, not turned."""
+
+    old: float
+    new: float
+    change: float | None
+    low: float | None
+    high: float | None
+
+
+def _figures(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> _Figures:
+    """Return the figures of a change as they are, where the oriented values and their difference may be turned."""
+    if pair.correlated is not None:
+        c = pair.correlated
+        both = ~np.isnan(c.x + c.ys[OLD] + c.ys[NEW])
+        old = correlation(c.x[both], c.ys[OLD][both], c.kind)
+        new = correlation(c.x[both], c.ys[NEW][both], c.kind)
+        return _Figures(old, new, difference.difference, difference.low, difference.high)
+    old, new = mean_of(oriented.old), mean_of(oriented.new)
+    if not pair.lower_is_better:
+        return _Figures(old, new, difference.difference, difference.low, difference.high)
+    # Negating the difference swaps the limits of its interval.
+    return _Figures(-old, -new, _negated(difference.difference), _negated(difference.high), _negated(difference.low))
+
+
+def _negated(value: float | None) -> float | None:
+    # 0 − value and not −value: −0.0 would be printed with a sign.
+    return None if value is None else 0.0 - value
+
+
+def _precision(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> Precision | None:
+    """Return the precision of a difference; None under ``MIN_UNITS`` units."""
+    if difference.units < MIN_UNITS:
+        return None
+    values = {OLD: np.abs(oriented.old), NEW: np.abs(oriented.new)}
+    return precision_of_pair(difference, values, pair.unit, of_shares=pair.of_shares)
+
+
+def _further_units(difference: PairedDifference, test: NotWorse, tests: int) -> int:
+    """Return how many further units decide a test with a power of 80 %, if the true loss L is the one observed.
+
+    To rule out a loss of the margin m takes (z₀.₉₅ + z₀.₈)²·v/(m − L)² units, v the variance of a unit; to show the
+    loss as a regression takes (z₁₋α/₂ₖ + z₀.₈)²·v/L², k the number of tests. The smaller number decides the test.
+    """
+    normal = NormalDist()
+    loss = -(difference.difference or 0.0)
+    error = difference.error or 0.0
+    needed = []
+    if loss < test.margin:
+        z = Z + normal.inv_cdf(POWER)
+        to_pass = difference.units * (z * error / (test.margin - max(loss, 0.0))) ** 2
+        # This number also covers corpora on which few items differ or that are small for the margin.
+        needed.append(max(to_pass, float(test.units_needed or 0)))
+    if loss > 0:
+        z = normal.inv_cdf(1 - ALPHA / (2 * tests)) + normal.inv_cdf(POWER)
+        needed.append(difference.units * (z * error / loss) ** 2)
+    units = max(math.ceil(min(needed)), MIN_UNITS)
+    return max(units - difference.units, 1)
+
+
+def _rounded_up(number: int) -> int:
+    """Round up to two significant digits."""
+    step: int = 10 ** max(len(str(number)) - 2, 0)
+    return -(-number // step) * step

@@ -1,0 +1,61 @@
+"""Assertions for your own pytest: ``from embassay.testing import assert_not_worse``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from embassay.comparison.gate import Check
+    from embassay.result import Result
+
+__all__ = ["assert_not_worse"]
+
+
+def assert_not_worse(
+    result: Result | str | Path,
+    baseline: str | Path,
+    *,
+    margins: Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
+    on: Sequence[str] = (),
+    inconclusive: Literal["pass", "fail"] = "fail",
+) -> Check:
+    """Assert that no encoder is worse than in a baseline, by the rules of ``embassay check``.
+
+    Parameters
+    ----------
+    result
+        The result of :func:`embassay.assay`, or the folder of a run.
+    baseline
+        What ``embassay bless`` has written, or the folder of another run.
+    margins
+        By quantity, the smallest loss that matters: ``{"Success@1": 0.02}`` is 2 points. The headline quantities are
+        tested in any case, by default with the margins that they declare.
+    floors
+        By quantity, the smallest value that it may have.
+    on
+        Labels of diagnostics and corpora; only these are checked. All by default.
+    inconclusive
+        Whether a loss that is neither shown nor ruled out passes or fails.
+
+    Returns
+    -------
+    The check; its ``sentences`` say what was found.
+
+    Raises
+    ------
+    AssertionError
+        If the check does not pass; the message has one sentence for each quantity that does not.
+    InputError
+        If the two cannot be compared.
+    """
+    __tracebackhide__ = True  # pytest shows the line of the caller
+    from embassay.comparison.gate import check
+
+    outcome = check(result, baseline, margins=margins, floors=floors, on=on, inconclusive=inconclusive)
+    if outcome.exit_code:
+        reasons = [sentence for sentence in outcome.sentences if not sentence.startswith("pass:")]
+        raise AssertionError("\n".join(reasons))
+    return outcome

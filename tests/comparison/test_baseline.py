@@ -1,0 +1,135 @@
+"""``embassay bless``: what it keeps, its size, its bytes, and what it refuses to replace."""
+
+import pytest
+
+import embassay as ea
+from comparison.conftest import Answers
+from embassay.comparison.baseline import bless, without_folders
+from embassay.comparison.runs import common_tasks, read_run
+from embassay.errors import InputError
+from embassay.run.request import RunRequest
+from embassay.run.session import carry_out
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_baseline_is_checked_as_the_run_itself(choice_run, tmp_path):
+    old = choice_run("old", [Answers(range(180))])
+    folder, size = bless(old, tmp_path / "baseline")
+    new = choice_run("new", [Answers(range(120))])
+    blessed, whole = ea.check(new, folder), ea.check(new, old)
+    assert blessed.changes == whole.changes
+    assert size == sum(len(content) for content in contents(folder).values())
+
+
+def test_a_baseline_has_the_candidates_and_no_texts(choice_run, tmp_path):
+    folder, _ = bless(choice_run("old", [Answers(range(180))]), tmp_path / "baseline")
+    everything = b"".join(contents(folder).values())
+    for part in (b"paraphrase 1", str(tmp_path).encode(), b"seconds", b"platform"):
+        assert part not in everything
+    run = read_run(folder)
+    assert run.encoders == ("model",)
+    assert sorted(path.name for path in folder.iterdir()) == ["items", "result.json", "run.json", "scores"]
+
+
+def test_texts_are_kept_on_request(choice_run, tmp_path):
+    folder, _ = bless(choice_run("old", [Answers(range(180))]), tmp_path / "a", texts=True)
+    (task,) = read_run(folder).tasks.values()
+    assert task.items["e7"].texts["input"] == "input 7"
+    without = choice_run("without", [Answers(range(180))], texts=False)
+    with pytest.raises(InputError, match="no texts to keep"):
+        bless(without, tmp_path / "b", texts=True)
+    assert not (tmp_path / "b").exists()
+
+
+def test_the_same_run_gives_the_same_bytes_and_replaces_a_baseline(choice_run, tmp_path):
+    first, _ = bless(choice_run("one", [Answers(range(180))]), tmp_path / "first")
+    second, _ = bless(choice_run("two", [Answers(range(180))]), tmp_path / "second")
+    assert contents(first) == contents(second)
+    bless(choice_run("three", [Answers(range(90), name="other")]), first)
+    assert read_run(first).encoders == ("other",)
+    assert len(list((first / "scores").iterdir())) == 1
+
+
+def test_anything_but_a_baseline_is_not_replaced(choice_run, tmp_path):
+    run = choice_run("old", [Answers(range(180))])
+    before = contents(run)
+    with pytest.raises(InputError, match="not a baseline"):
+        bless(run, run)
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "notes.txt").write_text("keep me")
+    with pytest.raises(InputError, match="not a baseline"):
+        bless(run, other)
+    with pytest.raises(InputError, match="cannot be used as a folder"):
+        bless(run, other / "notes.txt")
+    assert contents(run) == before
+    assert (other / "notes.txt").read_text() == "keep me"
+    assert not list(tmp_path.glob(".embassay-*"))
+
+
+def test_what_the_user_adds_to_a_baseline_stays(choice_run, tmp_path):
+    run = choice_run("old", [Answers(range(180))])
+    folder, _ = bless(run, tmp_path / "baseline")
+    (folder / "README.md").write_text("ours")
+    bless(run, folder)
+    assert (folder / "README.md").read_text() == "ours"
+
+
+def test_a_run_that_failed_in_part_is_no_baseline(choice_run, tmp_path):
+    run = choice_run("old", [Answers(range(180)), Answers((), fails=True, name="broken")], code=3)
+    with pytest.raises(InputError, match="failed in part"):
+        bless(run, tmp_path / "baseline")
+
+
+def test_large_scores_are_reduced_to_what_a_check_reads(choice_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("embassay.comparison.baseline.LIMIT", 0)
+    old = choice_run("old", [Answers(range(180))])
+    folder, _ = bless(old, tmp_path / "baseline")
+    new = choice_run("new", [Answers(range(120))])
+    margins = {"chosen[polarity]": 0.05, "accuracy[part_of_speech:noun]": 0.05}
+    assert ea.check(new, folder, margins=margins).changes == ea.check(new, old, margins=margins).changes
+    # What needs all scores says why it cannot have them.
+    with pytest.raises(InputError, match="only the scores that 'embassay check' reads"):
+        common_tasks([read_run(folder, "baseline"), read_run(new, "new")])
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("st:all-MiniLM-L6-v2,dim=64", "st:all-MiniLM-L6-v2,dim=64"),
+        ("st:/home/me/models/tuned,dim=64", "st:tuned,dim=64"),
+        ("st:sentence-transformers/LaBSE", "st:sentence-transformers/LaBSE"),
+        ("~/models/tuned", "tuned"),
+        (r"st:C:\models\tuned", "st:tuned"),
+        ("vectors:/data/a.npy,ids=/data/ids.txt", "vectors:a.npy,ids=ids.txt"),
+        ("https://example.org/data", "https://example.org/data"),
+        ("models/tuned", "models/tuned"),
+    ],
+)
+def test_names_of_folders_are_left_out(text, short):
+    assert without_folders(text) == short
+
+
+@pytest.mark.parametrize("diagnostic", ["retrieval", "composition"])
+def test_a_thousand_items_of_three_encoders_are_under_a_megabyte(tmp_path, diagnostic):
+    if diagnostic == "retrieval":
+        documents = [ea.Document(f"d{n}", (f"topic {n} word{n % 7}",)) for n in range(1000)]
+        samples = [ea.Question(f"q{n}", f"question topic {n}", (f"d{n}",)) for n in range(1000)]
+        corpus = ea.Corpus("mine", "retrieval", tuple(samples), documents=tuple(documents))
+    else:
+        operators = ("overlap", "difference", "union")
+        samples = [
+            ea.Composition(f"s{n}", operators[n % 3], f"a {n} x{n % 5}", f"b {n} y{n % 3}", f"c {n}", f"u{n}")
+            for n in range(1000)
+        ]
+        corpus = ea.Corpus("mine", "composition", tuple(samples))
+    encoders = [f"{name}=hashing,dim={dim}" for name, dim in (("a", 64), ("b", 48), ("c", 32))]
+    out = tmp_path / "run"
+    request = RunRequest(encoders, [corpus], [diagnostic], out=out, quiet=True, resamples=20, baselines=False)
+    assert carry_out(request) == 0
+    folder, size = bless(out, tmp_path / "baseline")
+    assert size < 1_000_000
+    assert ea.check(out, folder).outcome == "pass"
