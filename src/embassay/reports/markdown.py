@@ -28,7 +28,10 @@ MOST_ROWS = 30
 """Rows of a folded table; the others are counted below it."""
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
-MOST_FINDINGS = 60
+ROOM_OF_FINDINGS = 16_000
+"""Characters that the folded findings may take."""
+MOST_ENCODERS = 60
+"""Lines of the scorecard, and of the list of encoders and corpora."""
 MOST_ACTIONS = 3
 NAMED = 8
 """Tables that are named where they are left out."""
@@ -155,17 +158,17 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
         for name in (*card.candidates, *card.baselines):
             label = escaped(name) + (" (baseline)" if name in card.baselines else "")
             rows.append([label, *(escaped(question.cells.get(name, "–")) for question in card.questions)])
-        yield _drawn(head, rows, [False, *[True] * len(card.questions)])
+        yield _drawn(head, rows[:MOST_ENCODERS], [False, *[True] * len(card.questions)])
+        if len(rows) > MOST_ENCODERS:
+            yield f"And {len(rows) - MOST_ENCODERS:,} more encoders in the HTML report."
         yield escaped(legend(card)) + "."
     findings = [_finding(group, layouts) for group in grouped(result.findings)]
     if findings:
         yield "## Findings"
         yield "\n".join(findings[:FIRST_FINDINGS])
-    if len(findings) > FIRST_FINDINGS:
-        lines = findings[FIRST_FINDINGS:MOST_FINDINGS]
-        if len(findings) > MOST_FINDINGS:
-            lines.append(f"- and {len(findings) - MOST_FINDINGS:,} more in the HTML report")
-        yield _folded(f"{len(findings) - FIRST_FINDINGS:,} more findings", "\n".join(lines))
+    more = findings[FIRST_FINDINGS:]
+    if more:
+        yield _folded(counted(len(more), "more finding"), "\n".join(_fitting(more)))
     actions = list(dict.fromkeys(finding.action for finding in result.findings if finding.action))
     if actions:
         yield "## Next"
@@ -173,6 +176,17 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
     if result.failures:
         yield "## Failed"
         yield "\n".join(f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failures)
+
+
+def _fitting(findings: Sequence[str]) -> Iterator[str]:
+    """Yield the findings that there is room for, and how many there are besides."""
+    room = ROOM_OF_FINDINGS
+    for place, finding in enumerate(findings):
+        room -= len(finding)
+        if room < 0:
+            yield f"- and {len(findings) - place:,} more in the HTML report"
+            return
+        yield finding
 
 
 def _finding(group: Sequence[Finding], layouts: Mapping[str, Layout]) -> str:
@@ -227,7 +241,9 @@ def _closing(result: Result, notes: Sequence[str]) -> Iterator[str]:
     for corpus in result.corpora:
         size = f"{counted(corpus.items, 'item')} in {counted(corpus.units, 'unit')}"
         rows.append([code(corpus.name), escaped(f"{corpus.shape}, licence {corpus.licence}"), size])
-    table = _drawn(["name", "encoder or corpus", "dimensions or size"], rows, [False, False, True])
+    table = _drawn(["name", "encoder or corpus", "dimensions or size"], rows[:MOST_ENCODERS], [False, False, True])
+    if len(rows) > MOST_ENCODERS:
+        table += f"\n\nAnd {len(rows) - MOST_ENCODERS:,} more in the HTML report."
     yield _folded("Encoders and corpora", table)
     if notes:
         yield _folded("Notes", "\n".join(f"- *Note*: {escaped(note)}" for note in notes))
