@@ -17,7 +17,7 @@ from embassay.api import assay, read
 from embassay.diagnostics.negated_antonyms.published import beside_published
 from embassay.errors import LONGEST, InputError, SourceError
 from embassay.plugins import PluginWarning
-from embassay.run.session import draw_again
+from embassay.run.exports import write_page
 from embassay.store.results import from_bytes, to_bytes
 from embassay.store.runs import RunFolder
 from embassay.store.schema import Schema, SchemaError
@@ -139,7 +139,7 @@ def drawn(run):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PluginWarning)  # a diagnostic's name may be changed
-            draw_again(run)
+            write_page(run)
     except InputError as error:
         assert str(error).isprintable()
         assert len(str(error)) <= LONGEST

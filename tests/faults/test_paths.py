@@ -12,8 +12,8 @@ from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.export.making import make as export
 from embassay.run.config import read
+from embassay.run.exports import write_page
 from embassay.run.request import RunRequest
-from embassay.run.session import draw_again
 from embassay.store.files import default_folder
 
 UNUSABLE = {
@@ -65,7 +65,7 @@ READ = {
     "corpus with a loader": lambda path, docs: ea.load(f"{path},loader=pairs"),
     "questions": lambda path, docs: ea.load(f"{docs},questions={path}"),
     "config": lambda path, docs: read(f"{path}.toml" if not path.endswith("loop") else path),
-    "report of a run": lambda path, docs: draw_again(path),
+    "report of a run": lambda path, docs: write_page(path),
     "result": lambda path, docs: ea.read(path),
     "source of a build": lambda path, docs: ea.build("minimal-pairs", docs.parent / path),
     "documents of a build": lambda path, docs: ea.build("composition", docs.parent / path),

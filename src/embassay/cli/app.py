@@ -22,6 +22,7 @@ from embassay.cli.encode import encode
 from embassay.cli.export import export
 from embassay.cli.generate import build
 from embassay.cli.plan import plan
+from embassay.cli.report import report
 from embassay.cli.run import run
 from embassay.cli.train import train
 from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
@@ -49,6 +50,7 @@ app.command(encode)
 app.command(export)
 app.command(check)
 app.command(bless)
+app.command(report)
 # One value for each -c or -e: otherwise "-c a b" would take the next argument as a corpus too.
 Repeated = Parameter(consume_multiple=False, negative="")
 
@@ -107,44 +109,6 @@ def show(
     from embassay.run.session import show_again
 
     show_again(run, diagnostic, signatures=signatures)
-    return FINE
-
-
-@app.command
-def report(
-    run: Path,
-    *,
-    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
-    format: Literal["html", "latex", "svg", "pdf", "parquet"] = "html",  # noqa: A002 - an option's name
-    with_vectors: Annotated[bool, Parameter(negative="")] = False,
-) -> int:
-    """Write the HTML report of a run again, its tables and figures for a paper, or its single items.
-
-    Parameters
-    ----------
-    run
-        The run's folder.
-    out
-        File to write for html, folder for the other formats; in the run's folder by default.
-    format
-        html: the report; latex: its tables; svg or pdf: its figures for print (extra charts); parquet: what each
-        encoder made of each item, a file for each diagnostic.
-    with_vectors
-        With parquet: add the vector of each item, where the cache has it.
-    """
-    from embassay.run.session import draw_again, write_for_paper, write_items_again
-
-    if with_vectors and format != "parquet":
-        raise SpecError("--with-vectors is for --format parquet")
-    if format == "parquet":
-        for path in write_items_again(run, out, with_vectors=with_vectors):
-            say(f"items: {path}")
-        return FINE
-    if format == "html":
-        say(f"report: {draw_again(run, out)}")
-        return FINE
-    folder, count = write_for_paper(run, format, out)
-    say(f"{count:,} {'tables' if format == 'latex' else 'figures'}: {folder}")
     return FINE
 
 

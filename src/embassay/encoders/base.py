@@ -132,6 +132,16 @@ class Routed(Protocol):
 
 
 @runtime_checkable
+class NamesTrainingData(Protocol):
+    """May know what it was trained on; a run then warns of corpora of the same data."""
+
+    @property
+    def training_datasets(self) -> tuple[str, ...]:
+        """The data sets that its model card names as training data, as the card writes them; empty without a card."""
+        ...
+
+
+@runtime_checkable
 class Releases(Protocol):
     """Holds memory or a connection, which is released before the next encoder starts."""
 

@@ -65,6 +65,26 @@ def joined_name(row: Row, measure: str = "") -> str:
     return "_".join(part.replace(":", "_") for part in parts if part)
 
 
+def pin_of(
+    name: str, version: str, options: Mapping[str, object], fingerprint: str, draws: Draws, embassay: str, *more: str
+) -> str:
+    """Return an eight-digit hexadecimal hash of everything, except the model, that figures depend on.
+
+    Parameters
+    ----------
+    name, version, options
+        Of the diagnostic.
+    fingerprint
+        Of the corpus.
+    embassay
+        The version of Embassay.
+    more
+        Further values to include in the hash.
+    """
+    parts = [name, version, dict(options), fingerprint, draws.seed, draws.resamples, embassay, *more]
+    return content_hash(parts)[:8]
+
+
 Value = TypeVar("Value")
 
 
@@ -130,17 +150,9 @@ class Measurement:
             Further values to include in the hash.
         """
         name = self.diagnostic.partition(",")[0]
-        parts = [
-            name,
-            DIAGNOSTICS.version(name),
-            dict(self.options),
-            self.corpus.fingerprint,
-            self.draws.seed,
-            self.draws.resamples,
-            __version__,
-            *more,
-        ]
-        return content_hash(parts)[:8]
+        draws = self.draws
+        version = DIAGNOSTICS.version(name)
+        return pin_of(name, version, self.options, self.corpus.fingerprint, draws, __version__, *more)
 
     def of_stand_in(self) -> Figures[float | None]:
         """Return the figures of random vectors, which provide the names."""

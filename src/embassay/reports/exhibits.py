@@ -20,6 +20,8 @@ from embassay.result import Result
 
 LONGEST_NAME = 60
 """Characters of one part of a file name, at most."""
+DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+"""Names that no file can have on Windows, whatever its suffix."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class FileNames:
     def name(self, *parts: str) -> str:
         """Return the parts joined by hyphens, with a number if another file has this name, whatever its case."""
         name = "-".join(map(file_name_part, parts))
+        if DEVICES.fullmatch(name):
+            name += "-file"
         unique = name
         number = 2
         while unique.casefold() in self.taken:

@@ -45,7 +45,8 @@ def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[
         raise OutputError(f"{folder}: is a file; --format parquet writes a folder, name another one with -o")
     names = dict.fromkeys(task.name for task in items.tasks if isinstance(task.diagnostic, ShowsItems))
     if not names:
-        raise OutputError("no diagnostic of this run shows single items")
+        others = ", ".join(without_items(items))
+        raise OutputError(f"no diagnostic of this run shows single items ({others})")
     contents: dict[str, bytes] = {}
     with ExitStack() as stack:
         opened = stack.enter_context(VectorCache(cache)) if cache else None
@@ -60,6 +61,12 @@ def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[
     for file, content in contents.items():
         write(folder / file, content)
     return tuple(folder / file for file in contents)
+
+
+def without_items(items: Items) -> list[str]:
+    """Return the diagnostics of a run that show no single items."""
+    names = [task.name for task in items.tasks if not isinstance(task.diagnostic, ShowsItems)]
+    return list(dict.fromkeys(names))
 
 
 def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFrame:

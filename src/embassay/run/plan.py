@@ -20,6 +20,7 @@ from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, parse
+from embassay.run.training_overlap import overlaps
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
 from embassay.types import Corpus, Diagnostic, Encoder, Origin
@@ -132,7 +133,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if request.reference:
         entries = with_reference(entries, request.reference)
 
-    favoured = favoured_encoders(entries, corpora)
+    favoured = [*favoured_encoders(entries, corpora), *overlaps(entries, corpora, source_files(request, corpora))]
     of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
     of_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.encoder.card.warnings]
     return Plan(
@@ -196,6 +197,17 @@ def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
         else:
             corpora.append(load_corpus(source, follow_links=request.follow_links))
     return corpora
+
+
+def source_files(request: RunRequest, corpora: Sequence[Corpus[Any]]) -> dict[str, str]:
+    """Return by corpus the file or folder that it was read from; corpora that were made in Python have none."""
+    sources = [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else list(request.corpora)
+    files = {}
+    # Without sources the corpora are built-in ones.
+    for source, corpus in zip(sources, corpora, strict=False):
+        if not isinstance(source, Corpus):
+            files[corpus.name] = (parse(source, "corpus") if isinstance(source, str) else source).head
+    return files
 
 
 def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:

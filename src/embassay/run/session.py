@@ -12,22 +12,16 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from embassay.errors import EmbassayError, SourceError, UnknownNameError, reason_of, say
+from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.execute import Outcome, execute
-from embassay.run.item_files import write_items
-from embassay.run.items import items_in
+from embassay.run.exports import draw, finished_run
 from embassay.run.pages import layouts
-from embassay.run.paper import Style, write_files
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, latencies, settings_of, speeds, trust
+from embassay.run.record import finished_record, settings_of, speeds
 from embassay.run.request import RunRequest
-from embassay.store import results
-from embassay.store.canonical import write
-from embassay.store.files import default_folder
 from embassay.store.items import CorpusItems
-from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
 
@@ -154,106 +148,9 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> 
     """
     from embassay.reports.terminal import show, stdout
 
-    result, record = _finished(run)
+    finished = finished_run(run)
+    result = finished.result
     names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
     if diagnostic and diagnostic not in names:
         raise UnknownNameError("diagnostic", diagnostic, names)
-    show(result, layouts(result), speeds(record), stdout(), diagnostic=diagnostic, signatures=signatures)
-
-
-def draw_again(run: Path, out: Path | None = None) -> Path:
-    """Write the report of a run again from what its folder holds, and return where it is.
-
-    Parameters
-    ----------
-    run
-        The run's folder, or the ``result.json`` in it.
-    out
-        File to write; ``report.html`` in the folder by default.
-
-    Raises
-    ------
-    SourceError
-        If the run did not finish, nothing was scored in it, or its result cannot be read.
-    """
-    run = source_path(run)
-    page = output_path(out) if out else RunFolder(run.parent if run.is_file() else run).report
-    result, record = _finished(run)
-    draw(page, result, layouts(result), record)
-    return page
-
-
-def write_for_paper(run: Path, style: Style, out: Path | None = None) -> tuple[Path, int]:
-    """Write the tables (``latex``) or figures (``svg``, ``pdf``) of a run; return the folder and how many there are.
-
-    Parameters
-    ----------
-    run
-        The run's folder, or the ``result.json`` in it.
-    out
-        Folder to write; by default one in the run's folder, with the name of the format.
-
-    Raises
-    ------
-    MissingExtraError
-        For figures, if the extra ``charts`` is not installed.
-    OutputError
-        If the folder cannot be written to.
-    SourceError
-        If the run did not finish, nothing was scored in it, or its result cannot be read.
-    """
-    run = source_path(run)
-    folder = output_path(out) if out else (run.parent if run.is_file() else run) / style
-    result, _ = _finished(run)
-    return folder, write_files(result, layouts(result), style, folder)
-
-
-def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool = False) -> tuple[Path, ...]:
-    """Write the single items of a run as Parquet files, and return the files.
-
-    Parameters
-    ----------
-    run
-        The run's folder.
-    out
-        Folder to write; ``parquet`` in the run's folder by default.
-    with_vectors
-        Whether the vectors in the user's cache are added.
-
-    Raises
-    ------
-    OutputError
-        If the folder cannot be written to, or no diagnostic of the run shows single items.
-    SourceError
-        If the run did not finish, or a corpus of it cannot be read again.
-    """
-    run = source_path(run)
-    if run.is_file():
-        run = run.parent
-    _finished(run)
-    folder = output_path(out) if out else run / "parquet"
-    return write_items(items_in(RunFolder(run)), folder, default_folder() if with_vectors else None)
-
-
-def _finished(run: Path) -> tuple[Result, RunRecord]:
-    """Return result and record of a run that has finished."""
-    run = source_path(run)
-    if run.is_dir() and not (run / "run.json").exists() and not (run / "result.json").exists():
-        raise SourceError("not a run folder: it has neither run.json nor result.json", run)
-    folder = RunFolder(run.parent if run.is_file() else run)
-    record = folder.record()
-    if record.get("state") == "running":
-        raise SourceError("this run did not finish; repeat the command to continue it", run)
-    result = results.read(run / "result.json" if run.is_dir() else run)
-    if not result.rows:
-        failures = [f"failed: {failure.sentence}" for failure in result.failures]
-        raise SourceError("; ".join(["nothing was scored in this run", *failures]), run)
-    return result, record
-
-
-def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> None:
-    """Write the page of a result."""
-    from embassay.reports.page import render
-
-    page = render(result, pages, speeds(record), trust(record), record.get("notes", ()), latencies(record))
-    write(path, page.encode("utf-8", "replace"))
+    show(result, layouts(result), speeds(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures)

@@ -34,11 +34,12 @@ from embassay.types import ItemScores, Origin, content_hash
 
 ENCODING = "encoding"
 """The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
-EXPORTS = ("latex", "svg", "pdf", "parquet")
+EXPORTS = ("latex", "svg", "pdf", "parquet", "csv", "mteb", "model-card", "trec")
 """The folders that ``embassay report --format`` writes by default."""
 ITEMS = "items"
 """The folder with the items of each corpus; see ``store.items``."""
-OURS = {"run.json", "result.json", "report.html", "scores", ITEMS, ENCODING, *EXPORTS}
+FILES = ("run.json", "result.json", "report.html", "report.md")
+OURS = {*FILES, "scores", ITEMS, ENCODING, *EXPORTS}
 
 
 class RunFolder:
@@ -219,7 +220,7 @@ class RunFolder:
         return False
 
     def _clear(self) -> None:
-        for name in ("run.json", "result.json", "report.html"):
+        for name in FILES:
             (self.path / name).unlink(missing_ok=True)
         for path in (self.path / "scores").glob("*.npz"):
             path.unlink(missing_ok=True)
@@ -227,8 +228,9 @@ class RunFolder:
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
         for folder in EXPORTS:
-            for path in (self.path / folder).glob("*.*"):
-                path.unlink(missing_ok=True)
+            for path in (self.path / folder).rglob("*.*"):
+                if not path.is_dir():
+                    path.unlink(missing_ok=True)
         self.remove_restart_records()
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from embassay.encoders.neural.model_card import CARD
 from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import ModelNotFoundError, SpecError, nearest
 from embassay.store.paths import source_path
@@ -266,7 +267,7 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
-            folder = download(repository, revision, files)
+            folder = download(repository, revision, (*files, CARD))
             return Found(_folder(folder), folder.name)
     which = f"no such model or no such revision {revision!r}" if revision else "no such model"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")

@@ -1,0 +1,82 @@
+"""``embassay report``: write a finished run again in one of several formats."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from embassay.errors import SpecError, say
+
+if TYPE_CHECKING:
+    from embassay.run.exports import Written
+
+FINE = 0
+FAILED_IN_PART = 3
+Format = Literal["html", "md", "latex", "svg", "pdf", "csv", "parquet", "model-card", "mteb", "trec"]
+COUNTED = {
+    "latex": "tables",
+    "svg": "figures",
+    "pdf": "figures",
+    "csv": "files",
+    "parquet": "files of items",
+    "model-card": "model cards",
+    "mteb": "results",
+    "trec": "files",
+}
+"""What a folder of each format holds."""
+
+
+def report(
+    run: Path,
+    *,
+    out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    format: Format = "html",  # noqa: A002 - an option's name
+    with_vectors: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write the report of a run again, or what it measured in the format of another tool.
+
+    Parameters
+    ----------
+    run
+        The run's folder.
+    out
+        File to write for html and md, folder for the other formats; in the run's folder by default.
+    format
+        html or md: the report; latex: its tables; svg or pdf: its figures for print (extra charts); csv: all figures;
+        parquet: what each encoder made of each item; model-card: each encoder's figures for its README.md; mteb: task
+        results (extra mteb); trec: qrels and run files of retrieval.
+    with_vectors
+        With parquet: add the vector of each item, where the cache has it.
+    """
+    if with_vectors and format != "parquet":
+        raise SpecError("--with-vectors is for --format parquet")
+    written = _write(run, out, format, with_vectors)
+    for note in written.notes:
+        say(note)
+    what = f"{written.count:,} {COUNTED[format]}" if format in COUNTED else "report"
+    say(f"{what}: {written.path}")
+    return FAILED_IN_PART if written.is_partial else FINE
+
+
+def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Written:
+    """Write a run in a format."""
+    from embassay.run import exports
+
+    if style == "latex" or style == "svg" or style == "pdf":
+        return exports.write_for_paper(run, style, out)
+    if style == "parquet":
+        return exports.write_items_again(run, out, with_vectors=with_vectors)
+    if style == "mteb":
+        from embassay.integrations.mteb_results import task_results
+
+        return exports.write_contents(run, out, style, task_results)
+    write = {
+        "html": exports.write_page,
+        "md": exports.write_markdown,
+        "csv": exports.write_csv,
+        "model-card": exports.write_model_cards,
+        "trec": exports.write_trec,
+    }
+    return write[style](run, out)

@@ -1,0 +1,160 @@
+"""The figures of a finished run as mteb's results, in a folder that mteb reads.
+
+    cache = mteb.ResultCache("RUN/mteb")
+    cache.load_results(models=…, tasks=…)      results/MODEL/REVISION/TASK.json
+
+A task is called like that of :func:`embassay.integrations.mteb.mteb_task` with the language ``und-Zyyy``: a run does
+not know the language of its texts. mteb has no field for intervals, and a run no time for a single task.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+from embassay.errors import MissingExtraError, OutputError, SourceError
+from embassay.integrations.figures import joined_name, pin_of
+from embassay.result import EncoderRecord, Result, Verdict
+from embassay.store.run_record import RunRecord
+from embassay.types import Draws
+
+NOT_IN_NAMES = r"[^A-Za-z0-9_.+-]"
+"""Characters that a name of mteb cannot have."""
+LANGUAGE = "und-Zyyy"
+"""Undetermined, in the notation of ISO 639-3 and ISO 15924."""
+SPLIT, SUBSET = "test", "default"
+
+
+def task_results(result: Result, record: RunRecord) -> tuple[dict[str, bytes], list[str]]:
+    """Return the files of the results by their path, and notes on what is left out.
+
+    Every candidate has a result for each diagnostic and corpus that ranks encoders; its main score is the headline.
+
+    Raises
+    ------
+    MissingExtraError
+        If mteb is not installed.
+    OutputError
+        If no candidate has a headline figure.
+    SourceError
+        If the run's record does not say which diagnostics ran.
+    """
+    if find_spec("mteb") is None:
+        raise MissingExtraError("--format mteb", "mteb")
+    contents: dict[str, bytes] = {}
+    undefined = []
+    for encoder in result.encoders:
+        if encoder.baseline:
+            continue
+        model = f"embassay__{_name(encoder.name)}"
+        folder = f"results/{model}/{_name(encoder.fingerprint) or 'no_revision_available'}"
+        for verdict in result.verdicts:
+            if not verdict.quantity or encoder.name not in verdict.candidates:
+                continue
+            scores, main_score = _scores(result, verdict, encoder.name)
+            if main_score not in scores:
+                undefined.append(f"{encoder.name}: {verdict.diagnostic} on {verdict.corpus} is undefined")
+                continue
+            task = _task_name(result, record, verdict, main_score)
+            contents[f"{folder}/{task}.json"] = _task_result(result, record, verdict, task, scores, main_score)
+            contents[f"{folder}/model_meta.json"] = _model_meta(encoder)
+    if not contents:
+        raise OutputError("no mteb result can be written: no candidate has a headline figure")
+    notes = [f"left out: {reason}" for reason in undefined]
+    unranked = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if not verdict.quantity)
+    if unranked:
+        notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(unranked)})")
+    return contents, notes
+
+
+def _name(text: str) -> str:
+    return re.sub(NOT_IN_NAMES, "_", text)
+
+
+def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, float], str]:
+    """Return the defined figures of an encoder by name, and the name of the headline."""
+    scores = dict[str, float]()
+    main_score = ""
+    for row in result.rows:
+        if (row.diagnostic, row.corpus, row.encoder) != (verdict.diagnostic, verdict.corpus, encoder):
+            continue
+        # Only another measure than the headline's is part of a name.
+        is_of_headline = verdict.measure in ("", row.measure)
+        name = joined_name(row, "" if is_of_headline else row.measure)
+        key = (row.quantity, row.subset, row.condition)
+        if is_of_headline and key == (verdict.quantity, verdict.subset, verdict.condition):
+            main_score = name
+        if row.value is not None:
+            scores.setdefault(name, row.value)
+    return scores, main_score
+
+
+def _task_name(result: Result, record: RunRecord, verdict: Verdict, main_score: str) -> str:
+    """Return the name of a task, which ends in a hash of everything but the model that its scores depend on."""
+    fingerprints = {corpus.name: corpus.fingerprint for corpus in result.corpora}
+    embassay = str(record.get("embassay", ""))
+    try:
+        tasks: list[tuple[str, str, Mapping[str, Any], str]] = record["settings"]["diagnostics"]
+        (code, options), *_ = [
+            (code, options)
+            for name, code, options, corpus in tasks
+            if (name, corpus) == (verdict.diagnostic, verdict.corpus)
+        ]
+    except (KeyError, TypeError, ValueError):
+        raise SourceError("run.json is missing or damaged; repeat the run's command", "run.json") from None
+    draws = Draws(result.seed, result.resamples)
+    fingerprint = fingerprints[verdict.corpus]
+    pin = pin_of(verdict.diagnostic, code, options, fingerprint, draws, embassay, main_score, LANGUAGE)
+    return f"{_name(f'Embassay.{verdict.diagnostic}.{verdict.corpus}')}.{pin}"
+
+
+def _task_result(
+    result: Result, record: RunRecord, verdict: Verdict, task: str, scores: Mapping[str, float], main_score: str
+) -> bytes:
+    """Return one result as mteb writes it."""
+    from mteb.results import TaskResult
+
+    (fingerprint,) = [corpus.fingerprint for corpus in result.corpora if corpus.name == verdict.corpus]
+    of_subset = {**scores, "main_score": scores[main_score], "hf_subset": SUBSET, "languages": [LANGUAGE]}
+    task_result = TaskResult(
+        task_name=task,
+        dataset_revision=fingerprint,
+        mteb_version=version("mteb"),
+        scores={SPLIT: [of_subset]},
+        evaluation_time=None,
+        date=_date(record),
+    )
+    text: str = task_result.model_dump_json(indent=2)
+    return text.encode("utf-8")
+
+
+def _date(record: RunRecord) -> datetime | None:
+    try:
+        return datetime.fromisoformat(record.get("time", ""))
+    except (TypeError, ValueError):
+        # The record may have been edited; mteb does not need a date.
+        return None
+
+
+def _model_meta(encoder: EncoderRecord) -> bytes:
+    """Return what mteb keeps about a model."""
+    from mteb.models import ModelMeta
+    from mteb.models.model_meta import ScoringFunction
+
+    similarity = ScoringFunction.DOT_PRODUCT if encoder.similarity == "dot" else ScoringFunction.COSINE
+    meta = ModelMeta.create_empty(
+        overwrites={
+            "name": f"embassay/{_name(encoder.name)}",
+            "revision": encoder.fingerprint,
+            "n_parameters": encoder.parameters,
+            "embed_dim": encoder.dim,
+            "max_tokens": encoder.max_tokens,
+            "similarity_fn_name": similarity,
+        }
+    )
+    return json.dumps(meta.to_dict(), indent=2, default=str).encode("utf-8")

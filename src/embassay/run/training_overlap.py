@@ -1,0 +1,135 @@
+"""Notes on models that were trained on a corpus of the run, as far as their model cards say so.
+
+A data set is known by a line in ``FAMILIES``: what model cards call it, and how a corpus of it is recognised. The label
+that a user gives to a corpus plays no part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
+from embassay.encoders.base import NamesTrainingData
+from embassay.formatting import names
+from embassay.run.candidates import Entry
+from embassay.types import Corpus
+
+NAMED = 3
+"""Names of a model card that a note repeats."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """A data set, with all that is made of its texts.
+
+    Attributes
+    ----------
+    title
+        What it is called.
+    datasets
+        Patterns of its names in model cards: lower case, letters and digits only, without organisation.
+    files
+        Patterns of the name of its file or folder, lower case, without suffix.
+    loaders
+        Loaders that read nothing else.
+    fingerprints
+        Of corpora that are known to be of it.
+    item_ids
+        A pattern that all ids of its items match, and hardly those of others.
+    """
+
+    title: str
+    datasets: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    loaders: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+    item_ids: str = ""
+
+
+# fmt: off
+FAMILIES = (
+    Family("SQuAD", ("squad", "squad11", "squad20", "squadv*", "squadpairs", "xquad*"), ("squad*", "xquad*"),
+           item_ids="5[0-9a-f]{23}"),
+    Family("MS MARCO", ("msmarco*",), ("msmarco*", "ms_marco*", "ms-marco*")),
+    Family("Natural Questions", ("naturalquestions*", "nq*"), ("nq", "nq-*", "natural_questions*")),
+    Family("HotpotQA", ("hotpotqa*", "hotpot"), ("hotpotqa*",)),
+    Family("TriviaQA", ("triviaqa*", "trivia"), ("triviaqa*", "trivia_qa*")),
+    Family("FEVER", ("fever*",), ("fever*",)),
+    Family("FiQA", ("fiqa*",), ("fiqa*",)),
+    Family("SciFact", ("scifact*",), ("scifact*",)),
+    Family("NFCorpus", ("nfcorpus*",), ("nfcorpus*",)),
+    Family("Quora question pairs", ("quora*", "qqp*"), ("quora*", "qqp*")),
+    Family("STS benchmark", ("stsb*", "stsbenchmark*"), ("stsb*", "sts-train", "sts-dev", "sts-test")),
+    Family("SICK", ("sick*",), ("sick*",)),
+    Family("MSRP (MRPC)", ("mrpc*", "msrp*", "microsoftresearchparaphrase*"), ("msr_paraphrase*",), ("msrp",),
+           (MSRP, MSRP_GROUPED)),
+    Family("SNLI and MultiNLI", ("snli*", "multinli*", "mnli*", "allnli*", "nli"), ("snli*", "multinli*", "allnli*")),
+    Family("Opusparcus", ("opusparcus*",), ("semantoneg*",), (), (SEMANTONEG_V1,)),
+    Family("WikiSplit", ("wikisplit*",), ("wikisplit*",), ("wikisplit",)),
+)
+# fmt: on
+"""A new data set is a line here, and so is a new name of one."""
+
+
+def overlaps(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], sources: Mapping[str, str]) -> Iterator[str]:
+    """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set.
+
+    Parameters
+    ----------
+    sources
+        By corpus the file or folder that it was read from, as far as there is one.
+    """
+    for corpus in corpora:
+        if corpus.builtin:
+            continue
+        for family in FAMILIES:
+            evidence = recognised_by(family, corpus, sources.get(corpus.name, ""))
+            if not evidence:
+                continue
+            for entry in entries:
+                named = named_datasets(family, entry)
+                if named:
+                    yield (
+                        f"{entry.label}: its model card names {names(named[:NAMED])} among its training data, and "
+                        f"{corpus.name} is from {family.title} ({evidence}); if these texts were in its training, its "
+                        "figures there are too high"
+                    )
+
+
+def named_datasets(family: Family, entry: Entry) -> list[str]:
+    """Return the training data of an encoder that are of a family, as its model card writes them."""
+    if not isinstance(entry.encoder, NamesTrainingData):
+        return []
+    named = []
+    for name in entry.encoder.training_datasets:
+        plain = re.sub(r"[^a-z0-9]", "", name.lower().rpartition("/")[2])
+        if any(fnmatchcase(plain, pattern) for pattern in family.datasets):
+            named.append(name)
+    return named
+
+
+def recognised_by(family: Family, corpus: Corpus[Any], source: str) -> str:
+    """Return how it is known that a corpus is of a family; empty where it is not.
+
+    Parameters
+    ----------
+    source
+        The file or folder that it was read from; may be empty.
+    """
+    if corpus.fingerprint in family.fingerprints:
+        return "by its content"
+    if family.item_ids and all(re.fullmatch(family.item_ids, sample.id) for sample in corpus.samples):
+        return "by the ids of its items"
+    if corpus.loader in family.loaders:
+        return "by the format of its file"
+    path = Path(source)
+    # A folder has no suffix, and a dot in its name is a part of it.
+    file = path.name if path.is_dir() else path.stem
+    if source and any(fnmatchcase(file.lower(), pattern) for pattern in family.files):
+        return f"by the name of its file, {path.name}"
+    return ""

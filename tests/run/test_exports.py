@@ -1,0 +1,144 @@
+"""``embassay report --format``: every format is written whole, and bad input is one message."""
+
+import json
+
+import pytest
+
+from embassay.cli.app import exit_code_of
+from embassay.reports.markdown import MARKER
+
+FILES = ("html", "md")
+FOLDERS = ("latex", "csv", "parquet", "model-card", "mteb", "trec")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a run of a corpus of one's own for retrieval, and of a built-in one."""
+    top = tmp_path_factory.mktemp("exports")
+    (top / "docs").mkdir()
+    for number in range(12):
+        (top / "docs" / f"{number}.txt").write_text(f"text number {number} is about topic {number}", encoding="utf-8")
+    lines = ["question,document", *(f"what is about topic {number}?,{number}" for number in range(12))]
+    (top / "questions.csv").write_text("\n".join(lines), encoding="utf-8")
+    out = top / "run"
+    arguments = ["run", "-c", f"mine={top / 'docs'},questions={top / 'questions.csv'}", "-c", "opposites", "-e", "bow"]
+    arguments += ["-d", "retrieval", "-d", "negated_antonyms", "-d", "isotropy"]
+    assert exit_code_of([*arguments, "--resamples", "20", "--no-cache", "-o", str(out)]) == 0
+    return out
+
+
+def report(run, *arguments):
+    return exit_code_of(["report", str(run), *map(str, arguments)])
+
+
+@pytest.mark.parametrize("style", [*FILES, *FOLDERS])
+def test_each_format_is_written_again_and_again(run, tmp_path, style):
+    if style == "mteb":
+        pytest.importorskip("mteb")
+    for name in ("first", "second"):
+        assert report(run, "--format", style, "-o", tmp_path / name) == 0
+    first = tmp_path / "first"
+    paths = [first] if first.is_file() else sorted(path for path in first.rglob("*") if path.is_file())
+    assert paths
+    for path in paths:
+        other = tmp_path / "second" / path.relative_to(first) if first.is_dir() else tmp_path / "second"
+        assert other.read_bytes() == path.read_bytes()
+    # An export into the run's folder keeps it a run, which --overwrite may replace.
+    assert report(run, "--format", style) == 0
+
+
+@pytest.mark.parametrize("style", FOLDERS)
+def test_a_file_in_place_of_a_folder_is_kept(run, tmp_path, capsys, style):
+    if style == "mteb":
+        pytest.importorskip("mteb")
+    path = tmp_path / "file"
+    path.write_text("mine")
+    assert report(run, "--format", style, "-o", path) == 2
+    message = f"{path}: is a file; --format {style} writes a folder, name another one with -o"
+    assert message in capsys.readouterr().err
+    assert path.read_text() == "mine"
+
+
+@pytest.mark.parametrize("style", FILES)
+def test_a_folder_in_place_of_a_file_is_kept(run, tmp_path, capsys, style):
+    assert report(run, "--format", style, "-o", tmp_path) == 2
+    assert f"{tmp_path}: is a folder; --format {style} writes a file, name one with -o" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_markdown_replaces_its_own_report_only(run, tmp_path, capsys):
+    path = tmp_path / "README.md"
+    path.write_text("# Mine")
+    assert report(run, "--format", "md", "-o", path) == 2
+    assert "exists and is not a report of Embassay; name another file with -o" in capsys.readouterr().err
+    assert path.read_text() == "# Mine"
+    path.write_text(f"{MARKER}\nold")
+    assert report(run, "--format", "md", "-o", path) == 0
+    assert "# Embassay report" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("style", [*FILES, *FOLDERS])
+def test_what_is_no_run_is_one_message(run, tmp_path, capsys, style):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "run.json").write_bytes((run / "run.json").read_bytes())
+    (damaged / "result.json").write_bytes((run / "result.json").read_bytes()[:-40])
+    running = tmp_path / "running"
+    running.mkdir()
+    (running / "run.json").write_text(json.dumps({"key": "x", "state": "running"}))
+    for folder in (empty, damaged, running, tmp_path / "missing"):
+        before = sorted(folder.rglob("*"))
+        assert report(folder, "--format", style) == 2
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert str(folder) in line
+        assert sorted(folder.rglob("*")) == before
+
+
+def test_items_name_the_diagnostics_that_show_none(run, tmp_path, capsys):
+    assert report(run, "--format", "parquet", "-o", tmp_path / "items") == 0
+    assert "left out: diagnostics that show no single items (isotropy)" in capsys.readouterr().err
+
+
+def test_built_in_corpora_are_not_in_a_model_card(run, tmp_path, capsys):
+    assert report(run, "--format", "model-card", "-o", tmp_path / "cards") == 0
+    assert (
+        "left out: figures on built-in corpora, which are for trying things out (opposites)" in capsys.readouterr().err
+    )
+    text = (tmp_path / "cards" / "bow.md").read_text(encoding="utf-8")
+    assert "mine" in text
+    assert "opposites" not in text
+
+
+def test_an_encoder_that_is_gone_is_named_and_the_others_are_written(run, tmp_path, capsys, monkeypatch):
+    from embassay.errors import SpecError
+    from embassay.run import trec
+
+    load_encoder = trec.load_encoder
+
+    def load(spec):
+        if spec.startswith("bow"):
+            raise SpecError("no such model")
+        return load_encoder(spec)
+
+    monkeypatch.setattr(trec, "load_encoder", load)
+    assert report(run, "--format", "trec", "-o", tmp_path / "trec") == 3
+    assert "left out: bow on mine: no such model" in capsys.readouterr().err
+    names = {path.name for path in (tmp_path / "trec").iterdir()}
+    assert names == {"mine.qrels", "mine.tfidf.run", "mine.bm25.run", "mine.random.run"}
+
+
+def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
+    out = tmp_path / "run"
+    arguments = ["run", "-c", "opposites", "-d", "negated_antonyms", "-e", "bow", "--no-cache", "-o", str(out)]
+    assert exit_code_of([*arguments, "--resamples", "20"]) == 0
+    for style in ("md", "csv"):
+        assert report(out, "--format", style) == 0
+    nested = out / "mteb" / "results" / "model"
+    nested.mkdir(parents=True)
+    (nested / "task.json").write_text("{}")
+    assert exit_code_of([*arguments, "--resamples", "30", "--overwrite"]) == 0
+    assert not (out / "report.md").exists()
+    assert not list((out / "csv").iterdir())
+    assert not (nested / "task.json").exists()
