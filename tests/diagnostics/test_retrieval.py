@@ -1050,13 +1050,13 @@ def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
 # --- what moves no number --------------------------------------------------------------------------------
 
 
-def test_neither_the_order_of_encoders_nor_another_one_moves_a_number(same_but_for_pools):
+def test_neither_the_order_of_encoders_nor_another_one_moves_a_number(assert_same_but_for_pools):
     corpus = many(unanswerable=5)
     a, b, c = (Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc"))
     both, turned, three = (run(list(e), corpus) for e in ((a, b), (b, a), (c, a, b)))
     for name in "ab":
         assert rows(both, name) == rows(turned, name)
-        same_but_for_pools(rows(both, name).values(), rows(three, name).values())
+        assert_same_but_for_pools(rows(both, name).values(), rows(three, name).values())
     three = run([c, a, b], corpus, reference="a")
     gap = {(c.a, c.b): (c.difference, c.low, c.high, c.p) for c in three.comparisons}
     (alone,) = both.comparisons
