@@ -236,7 +236,7 @@ class Verdict:
     items, units
         Those of the corpus, undefined ones included.
     candidates
-        The encoders that were asked for, highest value first; baselines that joined by themselves are none.
+        The requested encoders, highest value first, without baselines that were added automatically.
     undefined
         Those asked for that have no value at all.
     best, value, low, high

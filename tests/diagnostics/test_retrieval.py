@@ -1178,7 +1178,7 @@ def test_examples_have_ranks_ids_and_passages_as_a_naive_computation(noisy_run):
                 assert example.labels[f"found{place}"] == reference
                 assert example.values[f"found{place}"] == pytest.approx(similarity)
             if not sample.right:
-                assert (example.correct, example.margin, example.subset) == (None, None, "without an answer")
+                assert (example.correct, example.margin, example.subset) == (None, None, "unanswerable")
                 assert not {"right", "rank"} & (set(example.values) | set(example.labels))
                 continue
             right = min(sample.right, key=order.index)

@@ -22,9 +22,9 @@ STEPS = 20
 CARD = {
     "encoder": "text",
     "similarity": "number",
-    "above random pairs": "percent",
-    "above retrieved pairs": "percent",
-    "above right pairs": "percent",
+    "random pairs below it": "percent",
+    "retrieved pairs below it": "percent",
+    "right pairs below it": "percent",
 }
 CURVES = (
     ("coe", "", "COE"),
