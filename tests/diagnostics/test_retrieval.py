@@ -1266,6 +1266,20 @@ def test_the_card_converts_a_similarity_into_shares():
     assert card["rows"][-1][2:] == [1, 1, 1]
 
 
+def test_a_sentence_says_what_a_similarity_means_for_the_best_encoder():
+    corpus = many()
+    good, bad = noisy(corpus, 0.5), noisy(corpus, 30.0)
+    card = next(s.data for s in run([Table("bad", bad), Table("good", good)], corpus).series if s.name == "card")
+    note = card["note"]
+    assert note.startswith("With good, which has the highest Success@5, a similarity of ")
+    similarity = float(note.partition("a similarity of ")[2].split()[0])
+    found = scored(corpus, good).values
+    random, retrieved, right = (100 * np.mean(found[name] >= similarity - 1e-12) for name in ("random", "top", "own"))
+    assert 20 < right < 80
+    assert f"by {right:.1f}% of the right documents, {retrieved:.1f}% of the retrieved ones" in note
+    assert note.endswith(f" and {random:.1f}% of random ones.")
+
+
 def test_densities_have_the_area_one():
     corpus = many()
     lines = next(s.data for s in run([Table("t", noisy(corpus))], corpus).series if s.name == "densities")["lines"]

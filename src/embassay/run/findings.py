@@ -15,7 +15,17 @@ from functools import cached_property
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Column, Format
-from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
+from embassay.result import (
+    SEVERITIES,
+    CorpusRecord,
+    EncoderRecord,
+    Finding,
+    Result,
+    Row,
+    Verdict,
+    anchor,
+    headline_rows,
+)
 from embassay.run.advice import WITH_UNIT_OPTION
 
 ALPHA = 0.05
@@ -537,14 +547,3 @@ def _some(labels: list[str]) -> str:
 def _rounded_up(number: float) -> int:
     """Return the next whole number; one that is whole but for rounding errors stays."""
     return math.ceil(number * (1 - 1e-9))
-
-
-def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the quantity that a verdict ranks by."""
-    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
-    rows: dict[str, Row] = {}
-    for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
-            rows.setdefault(row.encoder, row)
-    return rows
