@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from embassay.layout import Format
@@ -23,9 +24,16 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
             text = f"{value:{sign},.3f}"
         case "count":
             text = f"{value:{sign},.0f}"
+        case "threshold":
+            text = f"{rounded_down(value):{sign},.3f}"
     if not sign and not any(digit in text for digit in "123456789"):
         text = text.removeprefix("-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
+
+
+def rounded_down(threshold: float) -> float:
+    """Return a threshold with three decimals: a slightly higher one could drop more than it may."""
+    return math.floor(1000 * threshold) / 1000
 
 
 def interval(low: float | None, high: float | None, style: Format = "percent", signed: bool = False) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Format = Literal["percent", "points", "number", "count"]
-"""A share, a difference of shares, any other number, a whole number."""
+Format = Literal["percent", "points", "number", "count", "threshold"]
+"""A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down)."""
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,7 @@ class Verdict:
     items, units
         Those of the corpus, undefined ones included.
     candidates
-        The encoders that were asked for, highest value first; baselines that joined by themselves are none.
+        The requested encoders, highest value first, without baselines that were added automatically.
     undefined
         Those asked for that have no value at all.
     best, value, low, high
@@ -576,40 +576,37 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such diagnostic or corpus.
+            See :meth:`verdict`.
         SpecError
-            If the diagnostic ran on several corpora, or does not rank encoders.
+            See :meth:`verdict`; also if the diagnostic does not rank encoders.
         """
         import polars
 
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.quantity:
             raise SpecError(f"{diagnostic} does not rank encoders")
-        key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
-        rows = []
+        row_of = headline_rows(self, verdict)
+        ranks = []
         for name in verdict.candidates:
-            row = next(
-                row
-                for row in self.rows
-                if row.encoder == name
-                and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-                and verdict.measure in ("", row.measure)
-            )
+            row = row_of.get(name)
             gap = verdict.against_baseline.get(name, {})
-            rows.append(
+            may_be_best = None
+            if verdict.best_set:
+                may_be_best = name in verdict.best_set
+            ranks.append(
                 {
                     "encoder": name,
-                    "value": row.value,
-                    "low": row.low,
-                    "high": row.high,
+                    "value": row.value if row else None,
+                    "low": row.low if row else None,
+                    "high": row.high if row else None,
                     "rank_low": verdict.rank_low.get(name),
                     "rank_high": verdict.rank_high.get(name),
-                    "may_be_best": name in verdict.best_set if verdict.best_set else None,
+                    "may_be_best": may_be_best,
                     "difference": gap.get("difference"),
                     "p": gap.get("p"),
                 }
             )
-        return polars.DataFrame(rows, schema=_RANKS, orient="row")
+        return polars.DataFrame(ranks, schema=_RANKS, orient="row")
 
     def plot(self, diagnostic: str, corpus: str | None = None) -> TopLevelMixin:
         """Return the first chart of a diagnostic in the report, as an Altair chart.
@@ -622,9 +619,9 @@ class Result:
         Raises
         ------
         UnknownNameError
-            If there is no such diagnostic or corpus.
+            See :meth:`verdict`.
         SpecError
-            If the diagnostic ran on several corpora, or has nothing to draw.
+            See :meth:`verdict`; also if there is nothing to draw.
         """
         from embassay.reports.notebook import chart
         from embassay.run.pages import layouts
@@ -678,6 +675,17 @@ class Result:
             raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
         return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
+
+
+def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
+    """Return by encoder the row of the quantity that a verdict ranks by."""
+    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
+    rows: dict[str, Row] = {}
+    for row in result.rows:
+        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+        if same and verdict.measure in ("", row.measure):
+            rows.setdefault(row.encoder, row)
+    return rows
 
 
 _RANKS = {

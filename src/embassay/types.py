@@ -112,12 +112,14 @@ class Corpus(Generic[S]):
 
     def _repr_html_(self) -> str:
         """Return counts and the first samples for a notebook."""
-        rows = []
+        html = f"<p>{escape(visible(repr(self)))}</p><table><tbody>"
         for sample in self.samples[:SHOWN_SAMPLES]:
             for name, text in self.shown(sample.id).items():
-                cells = "".join(f"<td>{escape(visible(cell))}</td>" for cell in (sample.id, name, begun(text)))
-                rows.append(f"<tr>{cells}</tr>")
-        return f"<p>{escape(visible(repr(self)))}</p><table><tbody>{''.join(rows)}</tbody></table>"
+                html += "<tr>"
+                for cell in (sample.id, name, begun(text)):
+                    html += f"<td>{escape(visible(cell))}</td>"
+                html += "</tr>"
+        return f"{html}</tbody></table>"
 
     @property
     def _unit_count(self) -> int:

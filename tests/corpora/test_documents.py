@@ -59,8 +59,8 @@ def test_a_table_and_its_questions(docs, at):
     assert (corpus.name, corpus.loader, corpus.shape, corpus.licence) == ("docs", "documents", "retrieval", "unknown")
     assert [q.id for q in corpus.samples] == ["0", "1"]
     assert corpus.notes == (
-        "columns: id id, text text",
-        "questions: question question, document document",
+        "columns: id as id, text as text",
+        "columns of the questions: question as question, document as document",
         "passages: paragraph",
         "3 documents, 2 questions",
     )
@@ -143,7 +143,7 @@ def test_titles_stand_before_their_texts(at):
     docs = at("d.jsonl", lines({"id": 1, "title": " Rain ", "text": "It rained."}, {"id": 2, "title": "", "text": "B"}))
     corpus = load(docs, "mine", questions=at("q.csv", "question,document\nx,1\n"))
     assert told(corpus)[0] == {"1": ("Rain It rained.",), "2": ("B",)}
-    assert corpus.notes[:2] == ("columns: id id, text text, title title", "each title is put before its text")
+    assert corpus.notes[:2] == ("columns: id as id, text as text, title as title", "each title is put before its text")
 
 
 def test_columns_can_be_named(at):

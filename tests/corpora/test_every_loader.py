@@ -413,7 +413,7 @@ def test_no_value_of_a_field_brings_anything_but_a_corpus_or_a_source_error(load
     field = choice.draw(st.sampled_from([*row, "id", "unit", "source", "filtered_with", "mirrored", "part_of_speech"]))
     path = tmp_path_factory.getbasetemp() / f"values-{loader}.dat"
     path.write_text(json.dumps({**row, field: choice.draw(values)}), encoding="utf-8", errors="surrogatepass")
-    check(path, loader)
+    assert_a_corpus_or_a_source_error(path, loader)
 
 
 @pytest.mark.parametrize("loader", EXAMPLES)
@@ -424,10 +424,10 @@ def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(loader, cut, j
     cut %= len(content)
     path = tmp_path_factory.getbasetemp() / f"damage-{loader}.dat"
     path.write_bytes(content[:cut] + junk + content[cut + skip :])
-    check(path, loader)
+    assert_a_corpus_or_a_source_error(path, loader)
 
 
-def check(path, loader):
+def assert_a_corpus_or_a_source_error(path, loader):
     try:
         corpus = load_corpus(f"{path},loader={loader}")
     except SourceError as error:

@@ -49,7 +49,7 @@ def test_groups_of_three_and_more_are_kept_in_the_order_of_the_rows(file):
     assert (corpus.name, corpus.loader, corpus.shape, corpus.source) == ("mine", "groups", "groups", "")
     assert told(corpus) == [("0", "It rained.", "rain"), ("2", "It was wet.", "rain"), ("3", "Rain fell.", "rain")]
     assert corpus.notes == (
-        "columns: sentence sentence, group group",
+        "columns: sentence as sentence, group as group",
         "3 sentences in 1 group of 3",
         "1 group below 3 sentences dropped, with 2 sentences",
     )
@@ -67,7 +67,7 @@ def test_common_headers_are_known_in_any_order_and_form(file, sentence, group):
         assert recognises(text)
         corpus = load(file(text), "mine")
         assert told(corpus) == [(f"x{i}", f"Text {i}, so.", "g") for i in range(3)]
-        assert corpus.notes[0] == f"columns: sentence {sentence}, group {group}, id id"
+        assert corpus.notes[0] == f"columns: {sentence} as sentence, {group} as group, id as id"
 
 
 def test_columns_can_be_named_and_then_need_no_loader(file):
@@ -118,7 +118,7 @@ def test_the_same_sentence_in_the_same_group_is_merged_before_groups_are_counted
     corpus = load(file(CSV + rows), "mine")
     assert told(corpus) == [("3", "c", "h"), ("4", "d", "h"), ("5", "e", "h"), ("7", "f", "h")]
     assert corpus.notes == (
-        "columns: sentence sentence, group group",
+        "columns: sentence as sentence, group as group",
         "3 rows left out: repeats a sentence of the same group",
         "4 sentences in 1 group of 4",
         "1 group below 3 sentences dropped, with 2 sentences",
@@ -234,7 +234,7 @@ def test_pairs_become_groups_by_what_their_labels_join(file, options):
     # Numbered as they come, without those of no pair of paraphrases; the group is its first.
     assert told(corpus) == [("0", "b", "0"), ("1", "a", "0"), ("2", "c", "0")]
     assert corpus.notes == (
-        "columns: first sentence1, second sentence2, label label",
+        "columns: sentence1 as first, sentence2 as second, label as label",
         "7 pairs, 5 of them paraphrases",
         "3 sentences in 1 group of 3",
         "2 groups below 3 sentences dropped, with 3 sentences",

@@ -43,7 +43,7 @@ def test_stsb_has_no_header_and_unquoted_quotes(file):
     ]
     assert [s.id for s in corpus.samples] == ["0", "1"]
     assert (corpus.loader, corpus.shape) == ("pairs", "pairs")
-    assert corpus.notes == ("columns: first sentence1, second sentence2, score score, subset genre",)
+    assert corpus.notes == ("columns: sentence1 as first, sentence2 as second, score as score, genre as subset",)
 
 
 def test_sick_is_known_by_its_header(file):
@@ -52,7 +52,8 @@ def test_sick_is_known_by_its_header(file):
     assert [told(s) for s in corpus.samples] == [("A dog runs", "A cat runs", 3.2, "TRAIN"), ("x", "y", 5.0, "TEST")]
     assert [sample.id for sample in corpus.samples] == ["1", "7"]
     assert corpus.notes == (
-        "columns: first sentence_A, second sentence_B, score relatedness_score, subset SemEval_set, id pair_ID",
+        "columns: sentence_A as first, sentence_B as second, relatedness_score as score, SemEval_set as subset, "
+        "pair_ID as id",
     )
 
 
@@ -71,7 +72,7 @@ def test_common_headers_are_known_in_any_order_and_form(file, first, second, sco
     for text in (csv_, tsv, json.dumps(row) + "\n"):
         corpus = load_corpus(file(text))
         assert [told(s) for s in corpus.samples] == [("a", "b c", 1.5, "news")]
-        assert corpus.notes == (f"columns: first {first}, second {second}, score {score}, subset subset",)
+        assert corpus.notes == (f"columns: {first} as first, {second} as second, {score} as score, subset as subset",)
 
 
 def test_csv_cells_may_be_quoted_and_hold_commas_and_line_ends(file):
@@ -88,7 +89,7 @@ def test_columns_can_be_named(file):
     path = file("id,q,r,mark,part\n1,a,b,4,x\n")
     corpus = load_corpus(f"{path},loader=pairs,first=q,second=r,score=mark,subset=part")
     assert [told(s) for s in corpus.samples] == [("a", "b", 4.0, "x")]
-    assert corpus.notes == ("columns: first q, second r, score mark, subset part",)
+    assert corpus.notes == ("columns: q as first, r as second, mark as score, part as subset",)
 
 
 def test_named_columns_need_no_loader(file):
@@ -106,7 +107,7 @@ def test_a_named_column_goes_before_a_known_one(file):
 def test_a_table_without_scores_has_none(file):
     corpus = load_corpus(file("sentence1,sentence2\na,b\nc,d\n"))
     assert [s.score for s in corpus.samples] == [None, None]
-    assert corpus.notes == ("columns: first sentence1, second sentence2", "2 pairs without a score")
+    assert corpus.notes == ("columns: sentence1 as first, sentence2 as second", "2 pairs without a score")
 
 
 def test_an_empty_score_is_none_and_counted(file):

@@ -55,7 +55,7 @@ def of_pools(rows):
 
 
 @pytest.fixture(scope="session")
-def same_but_for_pools():
+def assert_same_but_for_pools():
     """Check that rows are the same, but for limits that rest on the other encoders; these move with the pool only."""
 
     def check(rows, others):

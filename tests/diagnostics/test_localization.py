@@ -241,11 +241,11 @@ def test_a_random_encoder_is_near_chance():
     assert result.verdicts[0].chance == pytest.approx(1 / 40)
 
 
-def test_another_encoder_moves_nothing_of_the_first_but_limits_of_few_answers(same_but_for_pools):
+def test_another_encoder_moves_nothing_of_the_first_but_limits_of_few_answers(assert_same_but_for_pools):
     corpus = corpus_of(*[3] * 12)
     alone = run([noise(corpus)], corpus)
     together = run([perfect(corpus), noise(corpus)], corpus)
-    same_but_for_pools([r for r in together.rows if r.encoder == "noise"], alone.rows)
+    assert_same_but_for_pools([r for r in together.rows if r.encoder == "noise"], alone.rows)
 
 
 def test_names_of_groups_move_no_figure():

@@ -360,11 +360,11 @@ def test_compare_all_adds_families_and_moves_no_number():
     assert [(c.a, c.b) for c in of_headline if c.family == "all"] == [("bow", "hashing")]
 
 
-def test_another_encoder_moves_nothing_of_the_first_but_limits_of_few_answers(same_but_for_pools):
+def test_another_encoder_moves_nothing_of_the_first_but_limits_of_few_answers(assert_same_but_for_pools):
     corpus = load_corpus("opposites")
     alone = run(["hashing"], corpus)
     together = run(["bow", "hashing"], corpus)
-    same_but_for_pools([r for r in together.rows if r.encoder == "hashing"], alone.rows)
+    assert_same_but_for_pools([r for r in together.rows if r.encoder == "hashing"], alone.rows)
 
 
 def test_the_score_does_not_depend_on_the_order_of_entries():

@@ -1050,13 +1050,13 @@ def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
 # --- what moves no number --------------------------------------------------------------------------------
 
 
-def test_neither_the_order_of_encoders_nor_another_one_moves_a_number(same_but_for_pools):
+def test_neither_the_order_of_encoders_nor_another_one_moves_a_number(assert_same_but_for_pools):
     corpus = many(unanswerable=5)
     a, b, c = (Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc"))
     both, turned, three = (run(list(e), corpus) for e in ((a, b), (b, a), (c, a, b)))
     for name in "ab":
         assert rows(both, name) == rows(turned, name)
-        same_but_for_pools(rows(both, name).values(), rows(three, name).values())
+        assert_same_but_for_pools(rows(both, name).values(), rows(three, name).values())
     three = run([c, a, b], corpus, reference="a")
     gap = {(c.a, c.b): (c.difference, c.low, c.high, c.p) for c in three.comparisons}
     (alone,) = both.comparisons
@@ -1178,7 +1178,7 @@ def test_examples_have_ranks_ids_and_passages_as_a_naive_computation(noisy_run):
                 assert example.labels[f"found{place}"] == reference
                 assert example.values[f"found{place}"] == pytest.approx(similarity)
             if not sample.right:
-                assert (example.correct, example.margin, example.subset) == (None, None, "without an answer")
+                assert (example.correct, example.margin, example.subset) == (None, None, "unanswerable")
                 assert not {"right", "rank"} & (set(example.values) | set(example.labels))
                 continue
             right = min(sample.right, key=order.index)
@@ -1264,6 +1264,20 @@ def test_the_card_converts_a_similarity_into_shares():
         assert shares == pytest.approx(expected, abs=1e-9)
     assert card["rows"][0][2:] == [0, 0, 0]
     assert card["rows"][-1][2:] == [1, 1, 1]
+
+
+def test_a_sentence_says_what_a_similarity_means_for_the_best_encoder():
+    corpus = many()
+    good, bad = noisy(corpus, 0.5), noisy(corpus, 30.0)
+    card = next(s.data for s in run([Table("bad", bad), Table("good", good)], corpus).series if s.name == "card")
+    note = card["note"]
+    assert note.startswith("With good, which has the highest Success@5, a similarity of ")
+    similarity = float(note.partition("a similarity of ")[2].split()[0])
+    found = scored(corpus, good).values
+    random, retrieved, right = (100 * np.mean(found[name] >= similarity - 1e-12) for name in ("random", "top", "own"))
+    assert 20 < right < 80
+    assert f"by {right:.1f}% of the right documents, {retrieved:.1f}% of the retrieved ones" in note
+    assert note.endswith(f" and {random:.1f}% of random ones.")
 
 
 def test_densities_have_the_area_one():

@@ -49,7 +49,7 @@ def naive(queries, passages, k, measure, starts=None, pairs=()):
     return documents, rows, similarity, own, greater, tied
 
 
-def same(found, expected):
+def assert_same(found, expected):
     for name, right in zip(FIELDS, expected, strict=True):
         assert np.array_equal(getattr(found, name), right, equal_nan=name in ("similarity", "own")), name
 
@@ -103,7 +103,7 @@ def tasks(draw):
 @settings(max_examples=150, deadline=None)
 @given(tasks())
 def test_equals_a_loop(task):
-    same(searched(*task), naive(*task))
+    assert_same(searched(*task), naive(*task))
 
 
 @settings(max_examples=200, deadline=None)
@@ -121,14 +121,14 @@ def test_equals_a_loop_in_blocks_of_any_size(task, data):
         patch.setattr(topk_scan, "thread_count", lambda task: threads)
         for name, values in sizes.items():
             patch.setattr(topk_scan, name, data.draw(st.sampled_from(values)))
-        same(searched(*task), naive(*task))
+        assert_same(searched(*task), naive(*task))
 
 
 @settings(max_examples=60, deadline=None)
 @given(tasks())
 def test_equals_a_loop_by_torch(task):
     pytest.importorskip("torch")
-    same(searched(*task, route="torch"), naive(*task))
+    assert_same(searched(*task, route="torch"), naive(*task))
 
 
 def large(rng, kind, starts):
@@ -142,7 +142,7 @@ def large(rng, kind, starts):
 @pytest.mark.parametrize("kind", ["random", "duplicates", "lengths", "quantised"])
 def test_many_blocks_and_threads_find_the_same(kind, starts):
     task = large(np.random.default_rng(4), kind, starts)
-    same(searched(*task), naive(*task))
+    assert_same(searched(*task), naive(*task))
 
 
 @settings(max_examples=80, deadline=None)
@@ -153,7 +153,7 @@ def test_equals_a_loop_where_vectors_are_sparse(task, counts):
     if counts:
         queries, passages = (np.abs(np.round(np.clip(m, -3, 3))) for m in (queries, passages))
     queries, passages = csr_array(queries), csr_array(passages)
-    same(searched(queries, passages, *rest), naive(queries, passages, *rest))
+    assert_same(searched(queries, passages, *rest), naive(queries, passages, *rest))
 
 
 @pytest.mark.parametrize("measure", ["cosine", "dot"])
@@ -167,7 +167,7 @@ def test_routes_agree_to_the_bit(kind, measure):
     for starts in (None, np.arange(0, 3000, 3)):
         args = (rows[3000:], rows[:3000], 10, measure, starts, pairs)
         right = searched(*args)
-        same(searched(*args, route="torch"), [getattr(right, name) for name in FIELDS])
+        assert_same(searched(*args, route="torch"), [getattr(right, name) for name in FIELDS])
 
 
 def test_bags_of_words_that_share_nothing_are_tied_at_zero():
@@ -178,7 +178,7 @@ def test_bags_of_words_that_share_nothing_are_tied_at_zero():
         args = (rows[12_000:], rows[:12_000], 5, measure, None, pairs)
         right = naive(*args)
         assert max(right[5]) > 6000
-        same(searched(*args), right)
+        assert_same(searched(*args), right)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -196,9 +196,9 @@ def test_passages_that_are_not_finite_have_no_cosine(route, dtype):
     rows[:5, [3, 5]] = 0
     for starts in (None, np.arange(0, 400, 4)):
         args = (rows[:10], rows[10:], 4, "cosine", starts, np.argwhere(np.ones((10, 60))))
-        same(searched(*args, route=route), naive(*args))
+        assert_same(searched(*args, route=route), naive(*args))
     args = (rows[:10], rows[10:], 4, "dot")
-    same(searched(*args, route=route), naive(*args))
+    assert_same(searched(*args, route=route), naive(*args))
 
 
 def test_no_length_is_missed_by_dot_products():
@@ -208,7 +208,7 @@ def test_no_length_is_missed_by_dot_products():
     rows[[3, 50]] *= 1e18
     rows[[4, 51]] *= 1e-18
     args = (rows[300:], rows[:300], 300, "dot", None, np.argwhere(np.ones((20, 300))))
-    same(searched(*args), naive(*args))
+    assert_same(searched(*args), naive(*args))
 
 
 def test_a_cosine_of_overflowing_squares_is_undefined():
@@ -227,7 +227,7 @@ def test_passages_of_odd_lengths_that_are_finite_have_a_cosine():
     args = (rows[:4], rows, 60, "cosine")
     found = searched(*args)
     assert (found.documents >= 0).all()
-    same(found, naive(*args))
+    assert_same(found, naive(*args))
 
 
 def test_differences_below_single_precision_decide():
@@ -251,7 +251,7 @@ def test_thousands_of_equal_documents(kind):
     pairs = np.stack([np.arange(10), rng.integers(0, 6000, size=10)], axis=1)
     args = (rows[6000:], rows[:6000], 5, "cosine", None, pairs)
     found = searched(*args)
-    same(found, naive(*args))
+    assert_same(found, naive(*args))
     if kind == "constant":
         assert (found.tied == 6000).all()
 
@@ -262,7 +262,7 @@ def test_a_document_longer_than_a_block():
     starts = np.array([0, 5, 20_005, 20_006, 29_999])
     pairs = np.argwhere(np.ones((30, 5)))
     args = (rows[30_000:], rows[:30_000], 3, "dot", starts, pairs)
-    same(searched(*args), naive(*args))
+    assert_same(searched(*args), naive(*args))
 
 
 def test_worked_by_hand():
@@ -284,7 +284,7 @@ def test_memory_mapped_passages(tmp_path, measure):
     rows = np.random.default_rng(6).normal(size=(700, 12)).astype(np.float32)
     mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(690, 12))
     mapped[:] = rows[:690]
-    same(searched(rows[690:], mapped, 4, measure), naive(rows[690:], rows[:690], 4, measure))
+    assert_same(searched(rows[690:], mapped, 4, measure), naive(rows[690:], rows[:690], 4, measure))
 
 
 def test_memory_does_not_grow_with_the_passages():
@@ -354,7 +354,7 @@ def test_torch_multiplies_in_float64_where_float32_is_allowed_to_be_less():
     finally:
         torch.set_float32_matmul_precision(before)
     assert found.route == "exact: torch float32 on cpu, decided in float64"
-    same(found, naive(rows[:9], rows, 3, "cosine"))
+    assert_same(found, naive(rows[:9], rows, 3, "cosine"))
 
 
 @pytest.mark.parametrize("starts", [None, np.arange(0, 125, 5)])
@@ -371,7 +371,7 @@ def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, starts):
     monkeypatch.setattr(NumpyProduct, "multiply", wrong)
     found = searched(rows[:5], rows[5:], 4, "cosine", starts)
     assert found.route == "exact: numpy float64, because numpy float32 is not precise enough"
-    same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
+    assert_same(found, naive(rows[:5], rows[5:], 4, "cosine", starts))
 
 
 def blas_threads():
@@ -383,7 +383,7 @@ def test_searches_at_once_find_the_same_and_leave_the_threads_of_blas_alone():
     right, before = searched(*task), blas_threads()
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: searched(*task), range(8)):
-            same(found, [getattr(right, name) for name in FIELDS])
+            assert_same(found, [getattr(right, name) for name in FIELDS])
     assert blas_threads() == before
 
 
@@ -444,7 +444,7 @@ def test_few_passages_are_searched_exactly():
     rows = clustered(np.random.default_rng(12), 500)
     found = search(rows[:5], rows, k=3, measure="cosine", route="faiss")
     assert found.route == "exact: only 500 passages"
-    same(found, naive(rows[:5], rows, 3, "cosine"))
+    assert_same(found, naive(rows[:5], rows, 3, "cosine"))
 
 
 def test_faiss_is_an_extra(monkeypatch):

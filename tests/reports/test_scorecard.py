@@ -200,10 +200,10 @@ def test_findings_of_several_encoders_with_one_title_stand_together():
 
 
 def test_a_title_that_the_sentence_repeats_is_left_out():
-    said = Finding("high", "May be the best, of 3: a.", "May be the best", diagnostic="d", corpus="c")
-    assert told_together([said]) == "d on c: May be the best, of 3: a."
+    said = Finding("high", "May be the best of 3 candidates: a.", "May be the best", diagnostic="d", corpus="c")
+    assert told_together([said]) == "d on c: May be the best of 3 candidates: a."
     alone = Finding("medium", "a knows little.", "Unknown words", encoder="a")
-    assert told_together([said], with_place=False) == "May be the best, of 3: a."
+    assert told_together([said], with_place=False) == "May be the best of 3 candidates: a."
     assert told_together([alone]) == "Unknown words. a knows little."
 
 

@@ -80,7 +80,7 @@ def lines(given, headline=ACCURACY, speed=None, **options):
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
     assert lines(found()) == [
-        "May be the best, of 3: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
 
@@ -88,7 +88,7 @@ def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_wors
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
     assert lines(found(**everyone)) == [
-        "May be the best, of 3: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
+        "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
     ]
 
 
@@ -97,24 +97,24 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
     given = found(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
     assert lines(given) == [
-        "May be the best, of 3: a (80.0% accuracy) (95% confidence). "
+        "May be the best of 3 candidates: a (80.0% accuracy) (95% confidence). "
         "Significantly worse than another candidate: c. "
-        "Unlikely to be the best, but not shown to be worse than any single candidate: b.",
-        "b is not shown to be better or worse than a: −10.0 points [−20.0, +1.0] of accuracy, p (Holm) 0.090.",
+        "Unlikely to be the best, but not significantly worse than any single candidate: b.",
+        "b is not significantly better or worse than a: −10.0 points [−20.0, +1.0] of accuracy, p (Holm) 0.090.",
         "c is worse than a: −30.0 points [−40.0, −20.0] of accuracy, p (Holm) 0.001.",
     ]
 
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
     assert lines(found(leader="Highest")) == [
-        "May be the highest, of 3: a (80.0% accuracy), b (70.0%) (95% confidence). "
+        "May be the highest of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
 
 def test_nothing_below_chance_may_be_the_best():
     told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
-    assert told[0].startswith("May be the highest, of 3: a (80.0% accuracy, below chance (90.0%))")
+    assert told[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
     assert told[0].endswith("Significantly lower than another candidate: c.")
     assert told[1:] == []
 
@@ -200,7 +200,8 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
     assert told == [
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
-        "May be the best, of 2: a (80.0% accuracy) (95% confidence). Significantly worse than another candidate: b.",
+        "May be the best of 2 candidates: a (80.0% accuracy) (95% confidence). "
+        "Significantly worse than another candidate: b.",
     ]
 
 
@@ -228,7 +229,7 @@ def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
     assert lines(found(baseline="bm25", against_baseline=gaps))[1:] == [
         "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
-        "b is not shown to be better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
+        "b is not significantly better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
         "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
     ]
 
@@ -310,7 +311,7 @@ def test_what_limits_the_whole_run_is_a_finding():
 
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
     (told,) = lines(found(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
-    assert told.startswith("a is not shown to be better or worse than bm25")
+    assert told.startswith("a is not significantly better or worse than bm25")
 
 
 def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
@@ -326,7 +327,7 @@ def test_where_higher_is_not_better_it_is_higher_or_lower():
     told = lines(found(leader="Highest", reference="b", against_reference=gaps))[1:]
     assert [line.split(":")[0] for line in told] == ["a is higher than b", "c is lower than b"]
     neither = found(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
-    assert lines(neither)[1].startswith("a is not shown to be higher or lower than b: ")
+    assert lines(neither)[1].startswith("a is not significantly higher or lower than b: ")
 
 
 def test_those_of_the_best_set_come_first():
@@ -361,7 +362,11 @@ def test_the_minimum_detectable_difference(style, written):
         # 100 items: (0.56/0.15)² − 1 = 12.9 times as many again; (0.2/0.1)² − 1 = 3; (0.07/0.02)² − 1 = 11.25
         (0.56, 100, "To show a difference of 15.0 points, add about 1,294 items."),
         (0.2, 100, "To show a difference of 10.0 points, add about 300 items."),
-        (0.2, 50, "To show a difference of 10.0 points, add about 300 items in 150 units (there are 50)."),
+        (
+            0.2,
+            50,
+            "To show a difference of 10.0 points, add about 300 items (150 independent units; there are 50 now).",
+        ),
         (0.08, 100, "To show a difference of 5.0 points, add about 156 items."),
         (0.05, 100, "To show a difference of 2.0 points, add about 525 items."),
         (0.028, 100, ""),
@@ -417,7 +422,7 @@ def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
     )
     (comparison,) = [finding for finding in told if "tfidf" in finding.title]
     assert comparison.sentence == (
-        "a is not shown to be better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
+        "a is not significantly better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
         "It is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001."
     )
 

@@ -29,6 +29,7 @@ def table(
     columns: Mapping[str, str],
     rows: Sequence[Sequence[Any]],
     source: str = "",
+    note: str = "",
 ) -> Series:
     """Return a series that is drawn as a table.
 
@@ -38,6 +39,16 @@ def table(
         The format of each column by its heading.
     source
         Source of the published figures in the table; empty if it has none.
+    note
+        What the table says on this corpus, in a sentence.
     """
-    data = {"columns": tuple(columns), "formats": tuple(columns.values()), "rows": [list(row) for row in rows]}
-    return Series(diagnostic, corpus, name, "table", {**data, "source": source} if source else data)
+    data: dict[str, Any] = {
+        "columns": tuple(columns),
+        "formats": tuple(columns.values()),
+        "rows": [list(row) for row in rows],
+    }
+    if source:
+        data["source"] = source
+    if note:
+        data["note"] = note
+    return Series(diagnostic, corpus, name, "table", data)

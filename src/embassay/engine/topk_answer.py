@@ -175,11 +175,12 @@ class Answer:
 
     def __init__(self, task: SearchTask):
         """Start without any document."""
-        queries, pairs = task.queries.shape[0], len(task.pairs)
         self.task = task
-        self.documents = np.full((queries, task.k), -1, dtype=np.int64)
-        self.passages = np.full((queries, task.k), -1, dtype=np.int64)
-        self.similarity = np.full((queries, task.k), np.nan)
+        shape = (task.queries.shape[0], task.k)
+        self.documents = np.full(shape, -1, dtype=np.int64)
+        self.passages = np.full(shape, -1, dtype=np.int64)
+        self.similarity = np.full(shape, np.nan)
+        pairs = len(task.pairs)
         self.greater = np.zeros(pairs, dtype=np.int64)
         self.tied = np.zeros(pairs, dtype=np.int64)
 

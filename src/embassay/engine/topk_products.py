@@ -205,23 +205,7 @@ class Block:
             # A memory-mapped array would be read again in each step below.
             raw = np.asarray(raw)
 
-        with np.errstate(all="ignore"):
-            squares = paired_dot(raw, raw)
-        scalable = usual(squares)
-        lengths = np.sqrt(np.where(scalable, squares, 1.0))
-        # Rows that cannot be scaled are multiplied by 0. Each of them is undefined, a zero vector, or unusual: then its
-        # score is unknown, and it is compared with the queries in float64.
-        if task.measure == "cosine":
-            unit = 1.0
-            scale = np.where(scalable, 1 / lengths, 0.0)
-            undefined = ~((squares > 0) & np.isfinite(squares))
-            unusual = ~scalable & ~undefined
-        else:
-            # One scale for the whole block, so that its dot products keep their order.
-            unit = float(lengths[scalable].max(initial=0)) or 1.0
-            scale = np.where(scalable, 1 / unit, 0.0)
-            undefined = np.zeros(len(squares), np.bool_)
-            unusual = ~scalable & ~_all_zero(raw, squares)
+        scaling = _scaling_for_cosine(raw) if task.measure == "cosine" else _scaling_for_dot(raw)
         out = None if task.sparse else room[: stop - start]
         return cls(
             documents=documents,
@@ -229,11 +213,11 @@ class Block:
             passages=passages,
             lanes=lanes,
             raw=raw,
-            scale=scale,
-            rows=scaled(raw, scale, room.dtype, out),
-            unit=unit,
-            undefined=np.flatnonzero(undefined),
-            unusual=np.flatnonzero(unusual),
+            scale=scaling.scale,
+            rows=scaled(raw, scaling.scale, room.dtype, out),
+            unit=scaling.unit,
+            undefined=np.flatnonzero(scaling.undefined),
+            unusual=np.flatnonzero(scaling.unusual),
         )
 
     @cached_property
@@ -275,6 +259,52 @@ def positive(rows: Matrix) -> bool:
     if not issparse(rows):
         return False
     return bool(csr_array(rows).data.min(initial=1.0) > 1e-150)
+
+
+@dataclass(frozen=True)
+class _Scaling:
+    """How the (B, d) passages of a block are scaled.
+
+    Attributes
+    ----------
+    scale
+        (B,) the factors; 0 for a passage that cannot be scaled. It is undefined, a zero vector or unusual.
+    unit
+        The factor by which similarities are divided.
+    undefined, unusual
+        (B,) which passages have no similarity, and of which the score is unknown: these are compared in float64.
+    """
+
+    scale: Floats
+    unit: float
+    undefined: Bools
+    unusual: Bools
+
+
+def _scaling_for_cosine(rows: Matrix) -> _Scaling:
+    """Scale each passage to unit length."""
+    squares = _squares(rows)
+    scalable = usual(squares)
+    scale = np.zeros(len(squares))
+    scale[scalable] = 1 / np.sqrt(squares[scalable])
+    undefined = ~((squares > 0) & np.isfinite(squares))
+    return _Scaling(scale, 1.0, undefined, unusual=~scalable & ~undefined)
+
+
+def _scaling_for_dot(rows: Matrix) -> _Scaling:
+    """Divide all passages by the length of the longest one, so that their dot products keep their order."""
+    squares = _squares(rows)
+    scalable = usual(squares)
+    longest = float(np.sqrt(squares[scalable].max(initial=0)))
+    unit = longest or 1.0
+    scale = np.where(scalable, 1 / unit, 0.0)
+    nothing_undefined = np.zeros(len(squares), np.bool_)
+    return _Scaling(scale, unit, nothing_undefined, unusual=~scalable & ~_all_zero(rows, squares))
+
+
+def _squares(rows: Matrix) -> Floats:
+    with np.errstate(all="ignore"):
+        return paired_dot(rows, rows)
 
 
 def _all_zero(rows: Matrix, squares: Floats) -> Bools:

@@ -180,6 +180,8 @@ class Scanner:
         row_of_pair, pairs = task.pairs_of(strip.queries)
         pair_scores = task.pair_similarity[pairs] / strip.units[row_of_pair]
         low, high = rank_limits(pair_scores, strip.error, strip.dtype)
+        # A document is open if its score does not decide whether it is among the k nearest, or nearer than the document
+        # of a pair. Its similarity is then computed in float64.
         is_open = self._may_be_near(strip)
         # A document whose score may be equal to that of a pair's document is open as well.
         for place, part in runs(row_of_pair):
@@ -200,14 +202,16 @@ class Scanner:
 
         row, column = np.divmod(np.flatnonzero(is_open), is_open.shape[1])
         query = strip.queries[row]
+        document = block.documents[column]
         similarity, passage = self._similarity(strip, row, column, block)
         deviation = strip.documents[row, column] - similarity / strip.units[row]
         if (np.abs(deviation) > strip.error).any():
             raise ImpreciseProductError
+
         bars = self.answer.bars(query)
         # A document that only reaches the bar cannot enter: the answer has k documents as near with a lower index.
         near = (similarity > bars) | np.isneginf(bars)
-        self.answer.add(query[near], block.documents[column[near]], passage[near], similarity[near])
+        self.answer.add(query[near], document[near], passage[near], similarity[near])
         if not len(pairs):
             return
         # Documents whose similarity was computed are counted by it, all others by their scores.

@@ -149,7 +149,8 @@
       if (threshold !== null) head.append(make("span", { class: "remark" }, `τ ${written(threshold)}`));
       const row = make("tr", { role: "row" }, head);
       if (decided) {
-        const mark = make("span", { class: right === 1 ? "good" : right === 0 ? "bad" : "soft" }, right === null ? "–" : `${MARKS[right]} ${WORDS[right]}`);
+        let mark = make("span", { class: "soft" }, item.outcomes[index] ? "undecided" : "–");
+        if (right !== null) mark = make("span", { class: right === 1 ? "good" : "bad" }, `${MARKS[right]} ${WORDS[right]}`);
         row.append(make("td", { role: "cell", "data-heading": "outcome" }, mark));
       }
       for (const place of places) {
@@ -184,7 +185,7 @@
       const card = make("li", { class: "item" });
       const prefix = item.heading && data.prefix ? [make("span", { class: "soft" }, `${data.prefix}: `)] : [];
       card.append(make("h4", {}, ...prefix, text(item.heading || item.id)));
-      const about = [`id ${item.id}`, item.subset && `subset ${item.subset}`].filter(Boolean);
+      const about = [`id ${item.id}`, item.subset && `subset: ${item.subset}`].filter(Boolean);
       card.append(make("p", { class: "about" }, text(about.join(" · "))));
       if (item.texts.length) {
         const terms = make("dl", {});

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from embassay.formatting import DASH, counted, visible
+from embassay.formatting import DASH, counted, rounded_down, visible
 from embassay.layout import ExampleColumn, Examples
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.result import CorpusRecord, Example
@@ -23,7 +23,7 @@ DIGITS = 3
 SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
 JOINERS = re.compile("([\u200c\u200d]+)")
 """Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
-WORDS = {True: "right", False: "wrong", None: DASH}
+WORDS = {True: "right", False: "wrong", None: "undecided"}
 FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
 """How the names of licences begin under which texts may be passed on."""
 
@@ -99,9 +99,14 @@ def _items(scope: Scope) -> list[Item]:
     return [Item(record, outcomes.get(name, {})) for name, record in records.items()]
 
 
+def _any_decided(items: Sequence[Item]) -> bool:
+    """Return whether some encoder is right or wrong about some item."""
+    return any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
+
+
 def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
-    decided = any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
+    decided = _any_decided(items)
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
         strata = []
@@ -115,7 +120,7 @@ def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str
         sentences = [f"{drawn}. A run with --examples all shows every item."]
     baselines = [scope.is_baseline(name) for name in scope.encoders]
     if decided and any(baselines) and not all(baselines):
-        sentences.append("“Missed by all” does not count baselines that joined by themselves.")
+        sentences.append("“Missed by all” ignores the baselines that were added automatically.")
     if not any(item.record.texts for item in items):
         sentences.append("The texts are left out.")
     return " ".join(sentences)
@@ -139,15 +144,15 @@ def shown_text(text: str) -> str:
 
 
 class _Writer:
-    """Writes the data of a browser; every distinct text is written once and referred to by its number."""
+    """Writes the data of a browser; every distinct text is written once and referred to by its index."""
 
     def __init__(self, scope: Scope, part: Examples, single: bool):
         """Start without texts; ``single`` says that every document has one passage."""
         self.scope = scope
         self.part = part
         self.single = single
-        self.numbers: dict[str, int] = {}
-        self.passages: dict[tuple[int, int], int] = {}
+        self.text_indices: dict[str, int] = {}
+        self.passage_indices: dict[tuple[int, int], int] = {}
 
     def data(self, items: Sequence[Item]) -> dict[str, Any]:
         """Return the data of a browser."""
@@ -156,7 +161,8 @@ class _Writer:
             threshold = None
             if self.part.threshold is not None:
                 row = self.scope.row_of(name, self.part.threshold)
-                threshold = row.value if row is not None else None
+                if row is not None and row.value is not None:
+                    threshold = rounded_down(row.value)
             encoders.append(
                 {
                     "name": shown_text(name),
@@ -179,19 +185,27 @@ class _Writer:
             "texts": [label for _, label in self.part.texts],
             "items": written,
             # Written last: the items number them.
-            "passages": list(self.passages),
-            "strings": list(self.numbers),
+            "passages": list(self.passage_indices),
+            "strings": list(self.text_indices),
         }
 
     def _item(self, item: Item) -> list[Any]:
-        """Return id, subset, heading, texts (each label, number of the text, names of what is right) and outcomes."""
+        """Return id, subset, heading, texts (label, text, names of what is right) and outcomes.
+
+        Texts and names are given by their index; −1 where there is no text or no name.
+        """
         record = item.record
         texts = []
         for place, (name, _) in enumerate(self.part.texts):
             names = _labels(record.labels, name)
-            if name in record.texts or names:
-                text = self._number(record.texts[name]) if name in record.texts else -1
-                texts.append([place, text, self._number(", ".join(names)) if names else -1])
+            if name not in record.texts and not names:
+                continue
+            text, right_names = -1, -1
+            if name in record.texts:
+                text = self._text_index(record.texts[name])
+            if names:
+                right_names = self._text_index(", ".join(names))
+            texts.append([place, text, right_names])
         right = set(_labels(record.labels, "right"))
         outcomes = []
         for name in self.scope.encoders:
@@ -199,15 +213,15 @@ class _Writer:
             outcomes.append(None if outcome is None else self._outcome(outcome, record.texts, right))
         heading = record.texts.get(self.part.heading, "")
         return [
-            self._number(record.item),
-            self._number(record.subset),
-            self._number(heading),
+            self._text_index(record.item),
+            self._text_index(record.subset),
+            self._text_index(heading),
             texts,
             outcomes,
         ]
 
     def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[Any]:
-        """Return right (1, 0 or null), margin and the cells of the columns: a number, or a list of entries."""
+        """Return correct (1, 0 or null), the margin, and a cell for each column: a number, or a list of entries."""
         cells: list[Any] = []
         for column in self.part.columns:
             entries = []
@@ -215,30 +229,60 @@ class _Writer:
                 label, value = outcome.labels.get(name), outcome.values.get(name)
                 if label is not None or value is not None:
                     entries.append(self._entry(column, label, value, texts, right))
-            has_one_number = len(entries) == 1 and len(entries[0]) == 1
-            cells.append(entries[0][0] if has_one_number else entries)
+            # A number alone is written without the lists around it.
+            is_one_number = len(entries) == 1 and len(entries[0]) == 1
+            if is_one_number:
+                cells.append(entries[0][0])
+            else:
+                cells.append(entries)
         correct = None if outcome.correct is None else int(outcome.correct)
-        return [correct, _number_of(outcome.margin), cells]
+        return [correct, _rounded(outcome.margin), cells]
 
     def _entry(
         self, column: ExampleColumn, label: str | None, value: float | None, texts: Mapping[str, str], right: set[str]
     ) -> list[Any]:
-        """Return a number; then the number of the label's text, or of the passage, and 1 where that is right."""
+        """Return one entry of a cell: a value, a value with a label, or a value with a passage.
+
+        Parameters
+        ----------
+        label
+            In a column of passages, the reference of a passage (``document#number``).
+        texts
+            The texts of the item, those of passages by their reference.
+        right
+            The ids of the right documents.
+
+        Returns
+        -------
+        ``[value]``, ``[value, index of the label]`` or ``[value, index of the passage]``, with a 1 at the end where the
+        passage is of a right document.
+        """
+        entry: list[Any] = [_rounded(value)]
         if label is None:
-            return [_number_of(value)]
+            return entry
         if not column.passages:
-            return [_number_of(value), self._number(label)]
+            entry.append(self._text_index(label))
+            return entry
         document, _, passage = label.rpartition("#")
+        entry.append(self._passage(document, passage, texts.get(label)))
+        if document in right:
+            entry.append(1)
+        return entry
+
+    def _passage(self, document: str, passage: str, text: str | None) -> int:
+        """Return the index of a passage, which has a name and perhaps a text."""
         name = document
+        # A hostile result may hold a number with thousands of digits, which is slow to read.
         if not self.single and passage.isdecimal():
             name = f"{document}, passage {int(passage[:9]) + 1}"
-        text = self._number(texts[label]) if label in texts else -1
-        place = self.passages.setdefault((self._number(name), text), len(self.passages))
-        return [_number_of(value), place, 1] if document in right else [_number_of(value), place]
+        text_index = -1
+        if text is not None:
+            text_index = self._text_index(text)
+        return self.passage_indices.setdefault((self._text_index(name), text_index), len(self.passage_indices))
 
-    def _number(self, text: str) -> int:
-        """Return the number of a text."""
-        return self.numbers.setdefault(shown_text(text), len(self.numbers))
+    def _text_index(self, text: str) -> int:
+        """Return the index of a text among the distinct texts."""
+        return self.text_indices.setdefault(shown_text(text), len(self.text_indices))
 
 
 def _labels(labels: Mapping[str, str], name: str) -> list[str]:
@@ -251,18 +295,23 @@ def _labels(labels: Mapping[str, str], name: str) -> list[str]:
     return found
 
 
-def _number_of(value: float | None) -> float | None:
+def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, DIGITS)
 
 
 def _static(scope: Scope, part: Examples, items: Sequence[Item]) -> Table:
     """Return the first items with who is right."""
+    decided = _any_decided(items)
     rows = []
     for item in items[:STATIC]:
         heading = item.record.texts.get(part.heading) or item.record.item
         cells = [Cell(shown_text(heading))]
         for name in scope.encoders:
             outcome = item.outcomes.get(name)
-            cells.append(Cell(WORDS[outcome.correct if outcome else None]))
+            word = DASH
+            # Some diagnostics call no item right or wrong: there "undecided" would say nothing.
+            if outcome is not None and decided:
+                word = WORDS[outcome.correct]
+            cells.append(Cell(word))
         rows.append(tuple(cells))
     return Table(part.title, ("item", *map(shown_text, scope.encoders)), tuple(rows))

@@ -36,27 +36,27 @@ TERMS = (
     _term(
         "Unit",
         "(?:independent )?units?",
-        "Items that share texts, documents or words are one independent unit. Intervals and p-values rest on units, "
-        "not on single items.",
+        "Items that share texts, documents or words form one independent unit. Intervals and p-values are computed "
+        "from units, not from single items.",
     ),
     _term(
         "Minimum detectable difference",
         "[Mm]inimum detectable difference",
-        "The smallest true difference that a corpus of this size shows in four tests of five. A smaller difference "
-        "may exist and not be seen.",
+        "The smallest true difference that a corpus of this size shows in four of five tests. A smaller difference may "
+        "exist without being significant.",
     ),
     _term(
         "p, p (Holm)",
         r"p(?: \(Holm\))?|Holm's correction",
-        "How often chance alone makes a difference at least this large; under 0.05 it counts as real. Holm's "
-        "correction takes into account that several pairs are compared.",
+        "How often chance alone gives a difference at least this large; up to 0.05 it is called significant. Holm's "
+        "correction accounts for comparing several pairs.",
     ),
-    _term("Chance", "chance", "What an encoder reaches that guesses. A value below chance is a systematic error."),
+    _term("Chance", "chance", "The value that random guessing reaches. A value below chance is a systematic error."),
     _term(
         "Baseline",
         "baselines?",
-        "A method that knows only words (tfidf, bm25) or nothing (random). An encoder that is no better adds nothing "
-        "here.",
+        "A method that counts words (tfidf, bm25) or assigns random vectors (random). An encoder that is no better "
+        "than word counts is not worth its cost here.",
     ),
     _term(
         "Cosine",
@@ -67,13 +67,13 @@ TERMS = (
     _term(
         "Success@K",
         r"Success@\d+",
-        "The share of the questions that have a right document among the nearest K. 100% is the highest value.",
+        "The share of the questions with a right document among the K nearest documents. 100% is the best value.",
     ),
     _term(
         "RR",
         "RR",
-        "Reciprocal rank: 1 if the right document comes first, 1/2 if second, 1/3 if third. The mean is over all "
-        "questions.",
+        "Reciprocal rank: 1 if the nearest right document comes first, 1/2 if second, 1/3 if third. Averaged over all "
+        "questions with a right document.",
     ),
     _term(
         "AP",
@@ -84,35 +84,48 @@ TERMS = (
     _term(
         "nDCG@10",
         r"nDCG@\d+",
-        "The gain of the right documents among the nearest ten, less for lower ranks. 1 is the best possible order.",
+        "How high the right documents stand among the ten nearest: a lower rank counts less. 1 is the best possible "
+        "order.",
     ),
     _term("R@K", r"R@\d+", "Recall: the share of the right documents that are among the nearest K."),
     _term(
         "Threshold τ",
         "threshold τ|τ|[Tt]hreshold",
-        "Documents that are less similar than τ are dropped. The recommended τ loses no more success than allowed.",
+        "Documents less similar to the question than τ are dropped. The recommended τ is the highest one that loses no "
+        "more success than allowed.",
     ),
     _term(
         "ψ",
         "ψ",
-        "A percentile of the similarities of what is retrieved. The paper derives thresholds from it.",
+        "A percentile of the similarities of all retrieved documents. The paper derives thresholds from it.",
     ),
-    _term("COE", "COE", "The share of right documents that are more similar than the ψ-th percentile; high is good."),
-    _term("ROE", "ROE", "The share of random documents that are more similar than the ψ-th percentile; low is good."),
+    _term(
+        "COE",
+        "COE",
+        "The share of right documents that are more similar than the ψ-th percentile of the retrieved ones. High is "
+        "good.",
+    ),
+    _term(
+        "ROE",
+        "ROE",
+        "The share of random documents that are more similar than the ψ-th percentile of the retrieved ones. Low is "
+        "good.",
+    ),
     _term(
         "IsoScore",
         "IsoScore",
-        "1 when the vectors vary equally in all directions, 0 when they vary in one. More is not better by itself.",
+        "1 if the vectors vary equally in all directions, 0 if they vary in only one. A higher value does not make a "
+        "better encoder by itself.",
     ),
     _term(
         "I_A",
         "I_A",
-        "1 when the vectors favour no direction, their mean included. Near 0 all vectors point the same way.",
+        "1 if the vectors point in all directions alike; near 0 if all point the same way.",
     ),
     _term(
         "MAP@R",
         "MAP@R",
-        "Whether the nearest neighbours of a sentence belong to its own group. 1 means that all of them do.",
+        "Whether the nearest neighbours of a sentence belong to the sentence's group. 1 means that all of them do.",
     ),
     _term(
         "Nearest centroid",
@@ -122,7 +135,8 @@ TERMS = (
     _term(
         "Spearman",
         "Spearman",
-        "The correlation of two orders: 1 the same order, 0 unrelated. It does not depend on the scale.",
+        "The correlation of two rankings: 1 if they are the same, 0 if they are unrelated. It does not depend on the "
+        "scale of the values.",
     ),
     _term(
         "Pearson",
@@ -132,13 +146,14 @@ TERMS = (
     _term(
         "Null",
         "null",
-        "The same share with targets taken from other units. What is not above it shows nothing about composition.",
+        "The same share, computed with targets from other units. A share that does not exceed its null shows nothing "
+        "about composition.",
     ),
     _term(
         "Normalised similarity",
         "[Nn]ormalised similarity",
-        "The cosine, scaled so that 1 is the same text and 0 is as near as two random texts. Encoders can be compared "
-        "by it.",
+        "The cosine, scaled so that 1 means the same text and 0 the average of two random texts. It can be compared "
+        "between encoders.",
     ),
     _term(
         "Antonym",

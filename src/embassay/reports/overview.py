@@ -204,13 +204,16 @@ def _smallest(result: Result, verdict: Verdict) -> float | None:
 
 def _first(candidates: Sequence[str], costs: Mapping[str, float], style: str, highest: bool = False) -> str:
     """Name the candidate with the lowest (or highest) cost; an empty text if it is unknown or the same for all."""
-    if len(candidates) < 2 or not all(name in costs for name in candidates):
+    if not all(name in costs for name in candidates):
         return ""
-    if len({costs[name] for name in candidates}) == 1:
+    distinct_costs = {costs[name] for name in candidates}
+    if len(distinct_costs) < 2:
         return ""
-    choose = max if highest else min
-    name = choose(candidates, key=lambda candidate: costs[candidate])
-    return f"{name} ({style.format(costs[name])})"
+    best_cost = max(distinct_costs) if highest else min(distinct_costs)
+    for name in candidates:
+        if costs[name] == best_cost:
+            return f"{name} ({style.format(best_cost)})"
+    return ""
 
 
 def _and_more(shown: Sequence[str], count: int) -> str:
@@ -308,31 +311,45 @@ def profiles(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> tup
 
 
 def _profile(result: Result, layouts: Mapping[str, Layout], costs: Costs, encoder: EncoderRecord) -> Profile:
+    """Return what the page says about one encoder."""
     name = encoder.name
     places = []
     for verdict in ranked(result):
         scope = scope_of(result, verdict, layouts)
-        text, ends = _value(scope, name)
-        low, high = verdict.rank_low.get(name), verdict.rank_high.get(name)
-        ranks = ""
-        if low is not None and high is not None:
-            ranks = f"rank {low}" if low == high else f"rank {low} to {high}"
-            ranks += f" of {len(verdict.candidates)}"
         title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}, {scope.headline.heading}"
-        places.append((title, f"#{anchor(verdict.diagnostic, verdict.corpus)}", f"{text} {ends}".strip(), ranks))
-    facts = [("dimensions", f"{encoder.dim:,}" if encoder.dim else "by corpus")]
+        link = f"#{anchor(verdict.diagnostic, verdict.corpus)}"
+        value, ends = _value(scope, name)
+        places.append((title, link, f"{value} {ends}".strip(), _ranks(verdict, name)))
+    findings = tuple(statement(finding) for finding in result.findings if finding.encoder == name)
+    return Profile(model_anchor(name), encoder, tuple(_facts(encoder, costs)), tuple(places), findings)
+
+
+def _ranks(verdict: Verdict, encoder: str) -> str:
+    """Write the ranks that an encoder may have among the candidates; an empty text if it is not ranked."""
+    low, high = verdict.rank_low.get(encoder), verdict.rank_high.get(encoder)
+    if low is None or high is None:
+        return ""
+    ranks = f"rank {low}"
+    if low != high:
+        ranks += f" to {high}"
+    return f"{ranks} of {len(verdict.candidates)}"
+
+
+def _facts(encoder: EncoderRecord, costs: Costs) -> Iterator[tuple[str, str]]:
+    """Yield what is known about an encoder without a test: its sizes and costs, each with its label."""
+    yield "dimensions", f"{encoder.dim:,}" if encoder.dim else "by corpus"
     if encoder.parameters:
-        facts.append(("parameters", f"{encoder.parameters:,}"))
+        yield "parameters", f"{encoder.parameters:,}"
     if encoder.max_tokens:
-        truncated = f", {counted(encoder.truncated, 'text')} truncated" if encoder.truncated else ""
-        facts.append(("reads", f"{encoder.max_tokens:,} tokens{truncated}"))
-    for label, known, style in (
+        truncated = ""
+        if encoder.truncated:
+            truncated = f", {counted(encoder.truncated, 'text')} truncated"
+        yield "reads", f"{encoder.max_tokens:,} tokens{truncated}"
+    for label, cost_of, style in (
         ("speed", costs.texts_per_second, "{:,.0f} texts/s"),
         ("one query", costs.query_milliseconds, "{:,.2g} ms"),
         ("one vector", costs.vector_bytes, "{:,.0f} bytes"),
         ("price per million tokens", costs.price, "{:g}"),
     ):
-        if name in known:
-            facts.append((label, style.format(known[name])))
-    findings = tuple(statement(finding) for finding in result.findings if finding.encoder == name)
-    return Profile(model_anchor(name), encoder, tuple(facts), tuple(places), findings)
+        if encoder.name in cost_of:
+            yield label, style.format(cost_of[encoder.name])

@@ -185,39 +185,58 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
         if verdict.quantity:
             layout = layouts[verdict.diagnostic]
             questions.append(_question(result, verdict, layout.title, layout.headline.columns[0]))
-    baselines = [e.name for e in result.encoders if e.baseline and e.spec.split(",")[0] != "random"]
-    candidates = _by_mean_rank([e.name for e in result.encoders if not e.baseline], questions)
-    models = frozenset(encoder.name for encoder in result.encoders if encoder.parameters)
-    return Scorecard(tuple(candidates), tuple(baselines), tuple(questions), models)
+    baselines, candidates = [], []
+    models = set()
+    for encoder in result.encoders:
+        kind = encoder.spec.split(",")[0]
+        if not encoder.baseline:
+            candidates.append(encoder.name)
+        elif kind != "random":
+            baselines.append(encoder.name)
+        if encoder.parameters:
+            models.add(encoder.name)
+    ordered = _by_mean_rank(candidates, questions)
+    return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), frozenset(models))
 
 
 def legend(card: Scorecard) -> str:
     """Return what the marks mean."""
     marks = f"{BETTER} better than chance, {WORSE} worse, {OPEN} not shown to differ (95%)"
     for question in card.questions:
-        if question.chance is not None and any(cell[-1:] in "0123456789%" for cell in question.short.values()):
-            return f"{marks}; no mark: under {MIN_UNITS} units"
+        if question.chance is None:
+            continue
+        for cell in question.short.values():
+            # A value without a mark ends with a digit or a percent sign.
+            if cell[-1:] in "0123456789%":
+                return f"{marks}; no mark: under {MIN_UNITS} units"
     return marks
 
 
 def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Question:
+    """Return the column of a verdict, with the values of all encoders."""
     key = (verdict.diagnostic, verdict.corpus, column.quantity, column.subset, column.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
         same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
         if same and column.measure in ("", row.measure):
             rows.setdefault(row.encoder, row)
+    cells, short, values = {}, {}, {}
+    for name, row in rows.items():
+        cells[name] = _cell(row, column, verdict.chance, with_interval=name in verdict.candidates)
+        short[name] = _cell(row, column, verdict.chance, with_interval=False)
+        if row.value is not None:
+            values[name] = row.value
     return Question(
-        (title, visible(verdict.corpus), column.heading),
-        {name: _cell(row, column, verdict.chance, name in verdict.candidates) for name, row in rows.items()},
-        {name: _cell(row, column, verdict.chance, False) for name, row in rows.items()},
-        {name: row.value for name, row in rows.items() if row.value is not None},
-        verdict.leader == "Best",
-        verdict.chance,
+        heading=(title, visible(verdict.corpus), column.heading),
+        cells=cells,
+        short=short,
+        values=values,
+        higher_is_better=verdict.leader == "Best",
+        chance=verdict.chance,
     )
 
 
-def _cell(row: Row, column: Column, chance: float | None, with_interval: bool) -> str:
+def _cell(row: Row, column: Column, chance: float | None, *, with_interval: bool) -> str:
     """Write a value with its mark.
 
     Parameters
@@ -233,22 +252,29 @@ def _cell(row: Row, column: Column, chance: float | None, with_interval: bool) -
         return f"{value} {BETTER}"
     if row.high < chance:
         return f"{value} {WORSE}"
-    limits = interval(row.low, row.high, column.format) if with_interval else ""
-    return f"{value} {OPEN} {limits}".rstrip()
+    if not with_interval:
+        return f"{value} {OPEN}"
+    return f"{value} {OPEN} {interval(row.low, row.high, column.format)}"
 
 
 def _by_mean_rank(names: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the encoders by their mean rank over the questions in which a higher value is better."""
-    ordering = [question for question in questions if question.higher_is_better] or list(questions)
-    ranks: dict[str, list[int]] = {name: [] for name in names}
-    for question in ordering:
+    """Return the encoders by their mean rank over the questions in which a higher value is better.
+
+    Without such a question, over all questions.
+    """
+    ranking_questions = [question for question in questions if question.higher_is_better]
+    if not ranking_questions:
+        ranking_questions = list(questions)
+    rank_sums = dict.fromkeys(names, 0)
+    for question in ranking_questions:
+        values = [question.values[name] for name in names if name in question.values]
         for name in names:
-            value = question.values.get(name)
-            if value is None:
-                ranks[name].append(len(names))
+            if name in question.values:
+                rank_sums[name] += sum(value > question.values[name] for value in values)
             else:
-                ranks[name].append(sum(question.values.get(other, value) > value for other in names))
-    return sorted(names, key=lambda name: sum(ranks[name]))
+                # An encoder without a value comes last.
+                rank_sums[name] += len(names)
+    return sorted(names, key=lambda name: rank_sums[name])
 
 
 def shortened(text: str, longest: int) -> str:

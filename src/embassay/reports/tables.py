@@ -122,11 +122,11 @@ class Scope:
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The number of parameters of each encoder of this scope for which it is known, in ascending order."""
-        sizes: dict[str, int] = {}
-        for encoder in self.result.encoders:
+        sizes = {}
+        for encoder in sorted(self.result.encoders, key=lambda encoder: (encoder.parameters or 0, encoder.name)):
             if encoder.parameters and encoder.name in self.encoders:
                 sizes[encoder.name] = encoder.parameters
-        return dict(sorted(sizes.items(), key=lambda item: (item[1], item[0])))
+        return sizes
 
     def _headline_value(self, encoder: str) -> float:
         """Return the value that encoders are ordered by; −inf for an encoder without one."""
@@ -359,7 +359,9 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
     for values in data["rows"]:
         cells = map(_formatted, values, data["formats"])
         rows.append(tuple(cells))
-    source = f"Source: {data['source']}." if "source" in data else ""
+    source = ""
+    if "source" in data:
+        source = f"Source: {data['source']}."
     signatures = tuple(data.get("signatures") or ())
     if not signatures:
         # A table without signatures has those of the headline.
@@ -369,7 +371,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         title=part.title,
         head=tuple(data["columns"]),
         rows=tuple(rows),
-        note=_joined(part.note, source),
+        note=_joined(part.note, data.get("note", ""), source),
         signatures=signatures,
         folded=part.folded,
     )

@@ -101,10 +101,13 @@ def cost(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator
             f"Smallest vectors of them: {smallest} ({dimensions[smallest]:,} dimensions), "
             f"{share:.0%} of the memory of {largest}."
         )
-    priced = [(encoder.price, encoder.name) for encoder in result.encoders if encoder.name in best_set]
-    prices = sorted((price, best_set.index(name), name) for price, name in priced if price is not None)
-    if prices:
-        yield f"Price per million tokens: {', '.join(f'{name} {price:g}' for price, _, name in prices)}."
+    price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
+    priced = [name for name in best_set if name in price_of]
+    # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.
+    priced.sort(key=lambda name: price_of[name])
+    if priced:
+        prices = ", ".join(f"{name} {price_of[name]:g}" for name in priced)
+        yield f"Price per million tokens: {prices}."
 
 
 @dataclass(frozen=True)
@@ -135,10 +138,12 @@ class Support:
         return f"Support: {counted(v.items, 'item')}{duplicates} in {units}, {texts}.{source}"
 
     def search(self) -> str:
-        """Say how many questions were asked, and how many documents there were."""
+        """Return the numbers of questions, units and documents."""
         corpus, v = self.corpus, self.verdict
-        units = "" if v.units == v.items else f" in {counted(v.units, 'independent unit')}"
-        # Any row of an encoder says how many questions have an answer: these are the same for all encoders.
+        units = ""
+        if v.units != v.items:
+            units = f" in {counted(v.units, 'independent unit')}"
+        # Each encoder's headline row has the number of answerable questions: it is the same for all of them.
         headline = (v.diagnostic, v.corpus, v.quantity, v.subset, v.condition)
         for row in self.result.rows:
             if row.items and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == headline:

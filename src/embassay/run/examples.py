@@ -39,9 +39,9 @@ def examples_of(task: Task, scores: Sequence[ItemScores], most: int | None, seed
 def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
     """Draw at most ``most`` items, stratified by who misses them and by subset.
 
-    Items that all encoders miss, that some miss, that none misses, and undecided ones each get the same number of
-    places, as far as there are so many; within each of the four every subset likewise. So the failures of a good
-    encoder are in the sample, and shares in the sample are not those of the corpus.
+    The items that all encoders miss, that some miss, that none misses, and undecided ones get the same number of
+    places, if there are enough of each; so do the subsets within each of the four. This way the failures of a good
+    encoder are in the sample. Shares in the sample are therefore not those of the corpus.
 
     Returns
     -------
@@ -51,12 +51,19 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     if most is None or number <= most:
         return np.arange(number)
     missed_by = group_by_misses(outcomes.correct)
+    shuffled_items = generator(seed, "examples", *purpose).permutation(number).tolist()
+
+    # The items of each subset, for each value of MISSED_BY.
     strata: dict[str, dict[str, list[int]]] = {name: {} for name in MISSED_BY}
-    for item in generator(seed, "examples", *purpose).permutation(number).tolist():
-        of_subset = strata[missed_by[item]].setdefault(str(outcomes.subset[item]), [])
-        of_subset.append(item)
-    order = in_turn(in_turn(by_subset.values()) for by_subset in strata.values())
-    return np.array(sorted(order[:most]), dtype=np.int64)
+    for item in shuffled_items:
+        subsets = strata[missed_by[item]]
+        subset = str(outcomes.subset[item])
+        subsets.setdefault(subset, []).append(item)
+
+    # Subsets take turns within a stratum, and then strata do.
+    order_of_strata = [in_turn(subsets.values()) for subsets in strata.values()]
+    sample = in_turn(order_of_strata)[:most]
+    return np.array(sorted(sample), dtype=np.int64)
 
 
 def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
@@ -67,11 +74,20 @@ def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
     correct
         (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`.
     """
-    wrong = (correct == 0).sum(axis=0)
-    right = (correct == 1).sum(axis=0)
-    conditions = [(wrong > 0) & (wrong == len(correct)), wrong > 0, right > 0]
-    names: list[str] = np.select(conditions, MISSED_BY[:3], default=MISSED_BY[3]).tolist()
-    return names
+    encoders = len(correct)
+    wrong_of_item = (correct == 0).sum(axis=0).tolist()
+    right_of_item = (correct == 1).sum(axis=0).tolist()
+    groups = []
+    for wrong, right in zip(wrong_of_item, right_of_item, strict=True):
+        if wrong and wrong == encoders:
+            groups.append("all")
+        elif wrong:
+            groups.append("some")
+        elif right:
+            groups.append("none")
+        else:
+            groups.append("undecided")
+    return groups
 
 
 def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:

@@ -15,7 +15,17 @@ from functools import cached_property
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Column, Format
-from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, anchor
+from embassay.result import (
+    SEVERITIES,
+    CorpusRecord,
+    EncoderRecord,
+    Finding,
+    Result,
+    Row,
+    Verdict,
+    anchor,
+    headline_rows,
+)
 from embassay.run.advice import WITH_UNIT_OPTION
 
 ALPHA = 0.05
@@ -314,13 +324,17 @@ class Decision:
         """Return the best set, with those that it excludes."""
         v = self.verdict
         first_name, *other_names = v.best_set[:NAMED]
-        # What the figure is called stands once, with the first.
-        parts = [self.figure(first_name), *(f"{name} ({self.level(name, with_heading=False)})" for name in other_names)]
+        # The name of the figure is written once, with the first candidate.
+        parts = [self.figure(first_name)]
+        parts += [f"{name} ({self.level(name, with_heading=False)})" for name in other_names]
         best = ", ".join(parts)
-        more = f" and {len(v.best_set) - NAMED} more" if len(v.best_set) > NAMED else ""
-        # The leader is called "Highest" where a higher value is not always a better one.
-        first, lower = ("best", "worse") if self.is_good else ("highest", "lower")
-        sentence = f"May be the {first}, of {len(ranked)}: {best}{more} (95% confidence)."
+        if len(v.best_set) > NAMED:
+            best += f" and {len(v.best_set) - NAMED} more"
+        # "Highest" where a higher value is not always a better one.
+        first, lower = "highest", "lower"
+        if self.is_good:
+            first, lower = "best", "worse"
+        sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
 
         # The ranks rest on a test of two sides, the best set on one of one side: it may exclude more.
         excluded = [name for name in ranked if name not in v.best_set]
@@ -329,7 +343,7 @@ class Decision:
         if significant:
             sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
         if others:
-            sentence += f" Unlikely to be the {first}, but not shown to be {lower} than any single candidate: "
+            sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
             sentence += f"{_some(others)}."
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
         return self.finding("high" if self.decides else "medium", f"May be the {first}", sentence, encoder)
@@ -357,15 +371,19 @@ class Decision:
             yield self.finding("medium", "Not ranked", sentence)
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
-        """Yield the value with undefined items counted as wrong, of the candidates that have more than another."""
-        candidates = self.verdict.candidates
+        """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
+        undefined: dict[str, int] = {}
+        for name in self.verdict.candidates:
+            row = self.rows.get(name)
+            if row is not None and row.value is not None:
+                undefined[name] = row.undefined
+        fewest = min(undefined.values(), default=0)
         as_wrong = self.verdict.undefined_as_wrong
-        undefined = {name: row.undefined for name, row in self.rows.items() if row.value is not None}
-        fewest = min((undefined[name] for name in candidates if name in undefined), default=0)
-        for name in candidates:
-            if undefined.get(name, 0) > fewest and name in as_wrong:
+        for name, count in undefined.items():
+            # Items that are undefined for all candidates favour none.
+            if count > fewest and name in as_wrong:
                 value = number(as_wrong[name], self.headline.format)
-                sentence = f"{name} is undefined for {undefined[name]:,} items; counted as wrong, the value is {value}."
+                sentence = f"{name} is undefined for {count:,} items; counted as wrong, the value is {value}."
                 yield self.finding("medium", "Undefined items", sentence, name)
 
     def figure(self, name: str) -> str:
@@ -409,12 +427,13 @@ class Decision:
         return replace(finding, sentence=f"{finding.sentence} It is {self.relation(opponent, gap)}.")
 
     def _in_order(self, gaps: Mapping[str, Gap]) -> Iterator[tuple[str, Gap]]:
-        """Yield the defined differences, those of the best set first and in its order: the others are called worse."""
-        best_set = self.verdict.best_set
-        place = {name: number for number, name in enumerate(best_set)}
-        for name in sorted(gaps, key=lambda name: place.get(name, len(best_set))):
-            if gaps[name]["difference"] is not None and gaps[name]["p"] is not None:
-                yield name, gaps[name]
+        """Yield the defined differences by candidate, those of the best set first and in its order."""
+        best_first = [name for name in self.verdict.best_set if name in gaps]
+        best_first += [name for name in gaps if name not in best_first]
+        for name in best_first:
+            gap = gaps[name]
+            if gap["difference"] is not None and gap["p"] is not None:
+                yield name, gap
 
     def comparison(self, severity: str, name: str, opponent: str, gap: Gap) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
@@ -427,10 +446,12 @@ class Decision:
 
     def relation(self, opponent: str, gap: Gap) -> str:
         """Say how a candidate compares with an opponent, with the difference, its interval and its p-value."""
-        better, worse = ("better", "worse") if self.verdict.leader == "Best" else ("higher", "lower")
+        better, worse = "higher", "lower"
+        if self.verdict.leader == "Best":
+            better, worse = "better", "worse"
         difference = gap["difference"] or 0.0
         if not _is_significant(gap):
-            relation = f"not shown to be {better} or {worse} than {opponent}"
+            relation = f"not significantly {better} or {worse} than {opponent}"
         elif difference > 0:
             relation = f"{better} than {opponent}"
         else:
@@ -483,29 +504,30 @@ class Decision:
         return pairs or [Pair("", v.smallest_difference or 0.0, significant=False)]
 
     def more_items(self, pair: Pair, units: int) -> str:
-        """Say how many items more a smaller difference of a pair takes; nothing where the present one is small."""
-        target = next((target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable), None)
-        if target is None:
+        """Say how many items to add to detect a smaller difference of a pair; nothing if that of now is small."""
+        smaller = [target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable]
+        if not smaller:
             return ""
+        target = smaller[0]
         # The error of a difference falls with the square root of the number of units.
         growth = (pair.detectable / target) ** 2 - 1
         wanted = number(target, self.difference_style)
         return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
 
     def further_items(self, growth: float, units: int) -> str:
-        """Say how many items more there must be.
+        """Say how many items must be added.
 
         Parameters
         ----------
         growth
-            How many times the present number must be added.
+            The number to add, as a multiple of the present number.
         units
             The present number of independent units.
         """
         items = "questions" if self.corpus.documents else "items"
         further = f"about {_rounded_up(growth * self.verdict.items):,} {items}"
         if self.verdict.items > units:
-            return f"{further} in {_rounded_up(growth * units):,} units (there are {units:,})"
+            return f"{further} ({_rounded_up(growth * units):,} independent units; there are {units:,} now)"
         return further
 
 
@@ -525,14 +547,3 @@ def _some(labels: list[str]) -> str:
 def _rounded_up(number: float) -> int:
     """Return the next whole number; one that is whole but for rounding errors stays."""
     return math.ceil(number * (1 - 1e-9))
-
-
-def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the quantity that a verdict ranks by."""
-    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
-    rows: dict[str, Row] = {}
-    for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
-            rows.setdefault(row.encoder, row)
-    return rows

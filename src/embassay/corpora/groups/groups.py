@@ -195,5 +195,5 @@ def columns_note(columns: Mapping[str, str], table: Table) -> str:
         if name in uses:
             raise SourceError(f"is used both as the {uses[name]} and as the {what}", table.path, table.line, name)
         uses[name] = what
-    listed_uses = ", ".join(f"{what} {name}" for what, name in columns.items())
+    listed_uses = ", ".join(f"{name} as {what}" for what, name in columns.items())
     return f"columns: {listed_uses}"

@@ -241,7 +241,7 @@ def read_records(
         documents.append(SourceDocument(name, row.text(columns["text"]), title_of_row))
     if not documents:
         raise SourceError("the table has no documents", path)
-    uses = ", ".join(f"{what} {name}" for what, name in columns.items())
+    uses = ", ".join(f"{name} as {what}" for what, name in columns.items())
     notes = [f"columns: {uses}"]
     if title and titled:
         notes.append("each title is put before its text")

@@ -86,7 +86,7 @@ def load(
         samples.append(sample)
     if not samples:
         raise SourceError("the table has no rows", path)
-    uses = ", ".join(f"{what} {column}" for what, column in columns.items())
+    uses = ", ".join(f"{column} as {what}" for what, column in columns.items())
     notes = [f"columns: {uses}"]
     without_score = sum(sample.score is None for sample in samples)
     if without_score:

@@ -120,7 +120,7 @@ def load(
     documents, notes = _read(path, [questions_path], id, text, follow_links)
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, texts, question, document, unit)
-    all_notes = [*notes, f"questions: {columns}", f"passages: {passages}"]
+    all_notes = [*notes, f"columns of the questions: {columns}", f"passages: {passages}"]
     return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
 
 

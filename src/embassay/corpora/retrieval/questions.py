@@ -74,7 +74,7 @@ def read_questions(
     for key, entry in questions.items():
         right = tuple(entry.right)
         samples.append(Question(key, entry.text, right, units=units(right, unit)))
-    return tuple(samples), ", ".join(f"{what} {name}" for what, name in columns.items())
+    return tuple(samples), ", ".join(f"{name} as {what}" for what, name in columns.items())
 
 
 def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Question]:

@@ -265,13 +265,17 @@ class CompositionDiagnostic:
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
-        requested = [s for s in scores if not s.origin.baseline] or list(scores)
-        subset = np.full(len(scores[0].item), "", dtype="U32")
-        correct = np.full((len(requested), len(subset)), np.nan)
+        requested = [s for s in scores if not s.origin.baseline]
+        if not requested:
+            requested = list(scores)
+        samples = len(scores[0].item)
+        subset = np.full(samples, "", dtype="U32")
+        correct = np.full((len(requested), samples), np.nan)
         for block, items in blocks_of(scores[0]).items():
+            operator = operator_of(block)
             subset[items] = BLOCK_LABELS.get(block, block)
-            for row, s in enumerate(requested):
-                correct[row, items] = satisfied(OperatorView(s, operator_of(block), items))
+            for row, encoder_scores in enumerate(requested):
+                correct[row, items] = satisfied(OperatorView(encoder_scores, operator, items))
         return Outcomes(subset, correct)
 
     def examples(self, corpus: Corpus[Sample], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
@@ -279,19 +283,23 @@ class CompositionDiagnostic:
         correct = np.empty((len(scores), len(scores[0].item)))
         margin = np.empty_like(correct)
         for block, members in blocks_of(scores[0]).items():
-            for row, s in enumerate(scores):
-                view = OperatorView(s, operator_of(block), members)
+            for row, encoder_scores in enumerate(scores):
+                view = OperatorView(encoder_scores, operator_of(block), members)
                 correct[row, members] = satisfied(view)
                 margin[row, members] = smaller_margin(view)
-        subset = self.outcomes(scores).subset
+        subsets = self.outcomes(scores).subset
         for index in items.tolist():
+            subset = str(subsets[index])
             texts = corpus.shown(str(scores[0].item[index]))
-            yield item_example(scores[0], index, texts, str(subset[index]))
-            for row, s in enumerate(scores):
-                closeness = dict(zip(RAW, s.values["cosine"][index], strict=True))
-                cosines = {"a": closeness["AT"], "b": closeness["BT"], "ab": closeness["AB"]}
-                yield View(s).outcome(
-                    index, cosines, correct=correct[row, index], margin=margin[row, index], subset=str(subset[index])
+            yield item_example(scores[0], index, texts, subset)
+            for row, encoder_scores in enumerate(scores):
+                cosine_of_pair = dict(zip(RAW, encoder_scores.values["cosine"][index], strict=True))
+                yield View(encoder_scores).outcome(
+                    index,
+                    {"a": cosine_of_pair["AT"], "b": cosine_of_pair["BT"], "ab": cosine_of_pair["AB"]},
+                    correct=correct[row, index],
+                    margin=margin[row, index],
+                    subset=subset,
                 )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:

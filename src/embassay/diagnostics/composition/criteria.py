@@ -354,16 +354,20 @@ def _margin_figures(
     view: OperatorView, criterion: str, measure: Measure, axes: tuple[Grid, ...]
 ) -> Iterator[tuple[QuantityKey, Floats]]:
     """Yield the shares of a criterion over the grid and its excesses over the null, and its margins."""
-    observed = view.margins(criterion, measure)
-    null = view.margins(criterion, measure, null=True)
-    zero, null_zero = at_zero(criterion, observed), at_zero(criterion, null)
-    grid, null_grid = on_grid(criterion, observed, axes), on_grid(criterion, null, axes)
-    for subset in grid:
-        yield QuantityKey("share", subset, measure, "grid"), grid[subset]
-        yield QuantityKey("share", subset, measure, "null:grid"), null_grid[subset]
-        yield QuantityKey("share", subset, measure, "excess:grid"), grid[subset] - null_grid[subset]
-        yield QuantityKey("share", subset, measure, "excess:eps0"), zero[subset] - null_zero[subset]
-    for subset, margin, null_margin in zip(margin_names(criterion), observed, null, strict=True):
+    margins = view.margins(criterion, measure)
+    null_margins = view.margins(criterion, measure, null=True)
+    # Shares at a tolerance of 0, and averaged over the grid of tolerances, by subset.
+    at_0 = at_zero(criterion, margins)
+    null_at_0 = at_zero(criterion, null_margins)
+    averaged = on_grid(criterion, margins, axes)
+    null_averaged = on_grid(criterion, null_margins, axes)
+    for subset, share in averaged.items():
+        null_share = null_averaged[subset]
+        yield QuantityKey("share", subset, measure, "grid"), share
+        yield QuantityKey("share", subset, measure, "null:grid"), null_share
+        yield QuantityKey("share", subset, measure, "excess:grid"), share - null_share
+        yield QuantityKey("share", subset, measure, "excess:eps0"), at_0[subset] - null_at_0[subset]
+    for subset, margin, null_margin in zip(margin_names(criterion), margins, null_margins, strict=True):
         yield QuantityKey("margin", subset, measure, ""), margin
         yield QuantityKey("margin", subset, measure, "null"), over_draws(null_margin)
 

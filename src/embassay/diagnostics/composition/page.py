@@ -138,11 +138,12 @@ def _on_grid(criterion: str) -> EncoderTable:
 
 
 def _raw_columns() -> tuple[Column, ...]:
-    """Return a column for each pair of A, B, the target of each operator, and the null's target N."""
+    """Return the columns of the raw measures: A and B with each operator's target, with each other, A with the null."""
     columns = list[Column]()
     for criterion, target in (("c1", "O"), ("c3", "D"), ("c6", "U")):
-        for first, second in (("A", target), ("B", target), ("A", "B"), ("A", "N")):
-            columns.append(Column(f"{first} {second}", "raw", f"{criterion}:{first}{second}", "number"))
+        for pair in (f"A{target}", f"B{target}", "AB", "AN"):
+            heading = " ".join(pair)
+            columns.append(Column(heading, "raw", f"{criterion}:{pair}", "number"))
     return tuple(columns)
 
 

@@ -416,14 +416,14 @@ def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
 
     polarity, antonym = row_of["chosen", "polarity"], row_of["chosen", "antonym"]
     if (polarity.value or 0.0) >= (antonym.value or 0.0):
-        title, chosen, what = "Negation is ignored", polarity, "only a negation was added or removed"
+        title, chosen, changed = "Negation is ignored", polarity, "with only a negation added or removed"
         consequence = "In search, 'is not covered by the warranty' will be found for 'is covered'."
     else:
-        title, chosen, what = "Opposites are confused", antonym, "only one word was replaced by its opposite"
+        title, chosen, changed = "Opposites are confused", antonym, "with only one word replaced by its opposite"
         consequence = "In search, 'the price rose' will be found for 'the price fell'."
     sentence = (
-        f"In {written(chosen)} of {chosen.items:,} entries {name} takes the sentence in which {what} "
-        f"for the nearest one; it chooses the right paraphrase in {written(accuracy)} ({chance}){undefined}."
+        f"{name} chooses the sentence {changed} in {written(chosen)} of {chosen.items:,} entries, and the right "
+        f"paraphrase in {written(accuracy)} ({chance}){undefined}."
     )
     return finding(view.scores, title, sentence, severity="high", row=chosen, consequence=consequence)
 

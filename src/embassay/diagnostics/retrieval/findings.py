@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
-from embassay.formatting import names, number
+from embassay.formatting import names, number, rounded_down
 from embassay.result import Finding, Row
 from embassay.stats.thresholds import points
 
@@ -51,8 +49,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
     subset = RECOMMENDED[threshold.guarantee]
     success_at_threshold = row_of["accuracy_at_tau", subset].value or 0.0
     kept = row_of["kept", subset].value or 0.0
-    # Rounded down: a threshold a little higher could lose more than the guarantee allows.
-    rounded = np.floor(threshold.value * 1000) / 1000
+    rounded = rounded_down(threshold.value)
     loss_here = 100 * max(success - success_at_threshold, 0.0)
     sentence = (
         f"{view.encoder}: drop results below {rounded:.3f}. This loses at most {points(view.loss)} of {view.headline} "
@@ -63,7 +60,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
         sentence += f"; {unanswerable.value:.0%} of the unanswerable questions then get no result"
     row = row_of["tau", subset]
     recommended = finding(view.scores, "Threshold", f"{sentence}.", severity="medium", row=row, style="number")
-    return replace(recommended, value=float(rounded))
+    return replace(recommended, value=rounded)
 
 
 def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:

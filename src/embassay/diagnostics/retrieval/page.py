@@ -11,6 +11,7 @@ from embassay.layout import (
     EncoderTable,
     ExampleColumn,
     Examples,
+    Format,
     IntervalChart,
     Layout,
     SeriesTable,
@@ -86,7 +87,7 @@ def page(k: int, psi: int = 5) -> Layout:
                     ExampleColumn("found first", found, passages=True),
                 ),
                 margin="the similarity of the nearest right document less that of the nearest wrong one",
-                threshold=Column("τ", "tau", "recommended", "number"),
+                threshold=Column("τ", "tau", "recommended", "threshold"),
                 note=f"Right: a right document is among the nearest {k}. Beside each passage its similarity to the "
                 "question; below the threshold τ it would be dropped.",
             ),
@@ -136,7 +137,7 @@ def _headline(k: int, success: Column) -> EncoderTable:
         (
             success,
             Column("RR", "RR", format="number"),
-            Column("threshold τ (95%)", "tau", "recommended", "number"),
+            Column("threshold τ (95%)", "tau", "recommended", "threshold"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
@@ -201,7 +202,7 @@ def _thresholds() -> tuple[ThresholdCurves | EncoderTable, ...]:
     """Return what any threshold does, and the recommended one."""
     recommended = list[Column]()
     for subset, suffix in (("recommended", ""), ("recommended_on_average", ", on average")):
-        recommended += _columns_at_threshold(subset, suffix)
+        recommended += _columns_at_threshold(subset, suffix, "threshold")
         recommended.append(Column(f"limit of the loss{suffix}", "loss_limit", subset))
         recommended.append(Column(f"unanswerable questions that find nothing{suffix}", "unanswerable_dropped", subset))
     return (
@@ -233,7 +234,7 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
     for definition in ("minima", "pooled"):
         subset, suffix = f"{definition}:paper", f", {definition}"
         of_paper.append(Column(f"ψ{suffix}", "psi", subset, "count"))
-        of_paper += _columns_at_threshold(subset, suffix)
+        of_paper += _columns_at_threshold(subset, suffix, "number")
     return (
         EncoderTable(
             "The paper's thresholds at the ψ of the highest accuracy",
@@ -250,10 +251,10 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
     )
 
 
-def _columns_at_threshold(subset: str, suffix: str) -> tuple[Column, ...]:
+def _columns_at_threshold(subset: str, suffix: str, style: Format) -> tuple[Column, ...]:
     """Return the columns of one threshold: its value, the success at it, and the share of documents that it keeps."""
     return (
-        Column(f"τ{suffix}", "tau", subset, "number"),
+        Column(f"τ{suffix}", "tau", subset, style),
         Column(f"success at τ{suffix}", "accuracy_at_tau", subset),
         Column(f"kept{suffix}", "kept", subset),
     )

@@ -307,7 +307,7 @@ class Retrieval:
             return
         precision = precision_of(differences, candidates, unit, of_shares=True)
         if precision is None:
-            sentence = "The units needed cannot be estimated: no candidate has two units with an answer."
+            sentence = "The units needed cannot be estimated: no candidate has two units of answerable questions."
             yield finding(view.scores, "Units needed", sentence, severity="medium", about_all=True)
             return
         sentence = (
@@ -322,7 +322,7 @@ def _subsets(view: RetrievalView) -> NDArray[np.str_]:
     """Return (n,) whether a question has a right document; empty where all have one."""
     if view.answered.all():
         return np.full(len(view.answered), "")
-    return np.where(view.answered, "with an answer", "without an answer")
+    return np.where(view.answered, "answerable", "unanswerable")
 
 
 def _outcome(view: RetrievalView, index: int, sample: Question, references: References, subset: str) -> Example:

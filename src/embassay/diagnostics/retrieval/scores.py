@@ -206,17 +206,24 @@ def nearest_right(questions: int, pairs: Ints, nearest: Found) -> dict[str, Floa
     documents that are exactly as near, itself included; ``right_passage`` (n,) the row of its nearest passage. NaN
     where there is no right document, or where it has no rank.
     """
-    values = {name: np.full(questions, np.nan) for name in ("rank", "tied", "right_passage")}
-    # A right document without a rank comes last.
-    greater = np.where(nearest.greater < 0, np.iinfo(np.int64).max, nearest.greater)
-    order = np.lexsort((greater, pairs[:, 0]))
-    question, first = np.unique(pairs[order, 0], return_index=True)
-    best = order[first]
-    has_rank = nearest.greater[best] >= 0
-    values["rank"][question] = np.where(has_rank, nearest.greater[best] + 1, np.nan)
-    values["tied"][question] = np.where(has_rank, nearest.tied[best], np.nan)
-    values["right_passage"][question] = np.where(nearest.own_passages[best] < 0, np.nan, nearest.own_passages[best])
-    return values
+    question_of_pair = pairs[:, 0]
+    # −1 marks a right document without a rank; it is sorted last.
+    nearer_documents = np.where(nearest.greater < 0, np.iinfo(np.int64).max, nearest.greater)
+    by_question_and_rank = np.lexsort((nearer_documents, question_of_pair))
+    question, first_of_question = np.unique(question_of_pair[by_question_and_rank], return_index=True)
+    best_pair = by_question_and_rank[first_of_question]
+
+    rank = np.full(questions, np.nan)
+    tied = np.full(questions, np.nan)
+    has_rank = nearest.greater[best_pair] >= 0
+    rank[question[has_rank]] = nearest.greater[best_pair[has_rank]] + 1
+    tied[question[has_rank]] = nearest.tied[best_pair[has_rank]]
+
+    right_passage = np.full(questions, np.nan)
+    passage = nearest.own_passages[best_pair]
+    has_passage = passage >= 0
+    right_passage[question[has_passage]] = passage[has_passage]
+    return {"rank": rank, "tied": tied, "right_passage": right_passage}
 
 
 def search_transformed(

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
+from embassay.formatting import number
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
@@ -22,9 +24,9 @@ STEPS = 20
 CARD = {
     "encoder": "text",
     "similarity": "number",
-    "above random pairs": "percent",
-    "above retrieved pairs": "percent",
-    "above right pairs": "percent",
+    "random pairs below it": "percent",
+    "retrieved pairs below it": "percent",
+    "right pairs below it": "percent",
 }
 CURVES = (
     ("coe", "", "COE"),
@@ -45,7 +47,7 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
             lines += _densities(view)
             card += _card(view)
         yield Series(NAME, corpus, "densities", "curve", {"x": "similarity", "y": "density", "at": (), "lines": lines})
-        yield table(NAME, corpus, "card", CARD, card)
+        yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, rows, card))
     value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
     for quantity, prefix, title in CURVES:
         lines = list[dict[str, Any]]()
@@ -102,6 +104,29 @@ def _card(view: RetrievalView) -> Iterator[list[Any]]:
     for similarity in _card_similarities(view, sets):
         below = [float(np.searchsorted(values, similarity) / max(len(values), 1)) for values in sets]
         yield [view.encoder, float(similarity), *below]
+
+
+def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Sequence[Sequence[Any]]) -> str:
+    """Say what the most typical similarity of a right document means for the encoder with the highest success.
+
+    Empty if no encoder has a success.
+    """
+    success = dict[str, float]()
+    for row in rows:
+        if (row.quantity, row.subset, row.condition) == (views[0].headline, "all", "") and row.value is not None:
+            success[row.encoder] = row.value
+    ranked = [view for view in without_baselines(views) if view.encoder in success]
+    if not ranked:
+        return ""
+    best = max(ranked, key=lambda view: success[view.encoder])
+    rows_of_best = [row for row in card if row[0] == best.encoder]
+    # Of the rows, the one that divides the right documents most evenly.
+    _, similarity, *shares_below = min(rows_of_best, key=lambda row: abs(row[-1] - 0.5))
+    random, retrieved, right = [number(1 - share) for share in shares_below]
+    return (
+        f"With {best.encoder}, which has the highest {best.headline}, a similarity of {similarity:.2f} or more is "
+        f"reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of random ones."
+    )
 
 
 def _card_similarities(view: RetrievalView, sets: Sequence[Floats]) -> Floats:
