@@ -229,9 +229,13 @@ class _Writer:
         if not column.passages:
             return [_number_of(value), self._number(label)]
         document, _, passage = label.rpartition("#")
+        # On a corpus that varies, the setting follows: ``doc#3 (passages=100)``.
+        passage, _, setting = passage.partition(" ")
         name = document
-        if not self.single and passage.isdecimal():
+        if passage.isdecimal() and (setting or not self.single):
             name = f"{document}, passage {int(passage[:9]) + 1}"
+            if setting:
+                name += f" {setting}"
         text = self._number(texts[label]) if label in texts else -1
         place = self.passages.setdefault((self._number(name), text), len(self.passages))
         return [_number_of(value), place, 1] if document in right else [_number_of(value), place]

@@ -244,6 +244,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
     truncated_in = dict[str, int]()
     truncated = set[Text]()
     vectors = dict[str, int]()
+    characters = dict[str, int]()
     texts_in = dict[str, int]()
     for corpus in corpora:
         label = Variant.of(corpus).corpus
@@ -252,6 +253,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
             texts_in[label] = len(texts)
         if corpus.documents:
             vectors[label] = sum(len(document.passages) for document in corpus.documents)
+            characters[label] = sum(len(passage) for document in corpus.documents for passage in document.passages)
         if run.truncated:
             too_long = run.truncated.intersection(texts)
             truncated |= too_long
@@ -274,6 +276,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
         without_words=int(without_words) if tokens else None,
         setting=joined_setting(entry.setting, setting),
         vectors=vectors,
+        characters=characters,
         vector_bytes=vector_bytes(card.spec, run.dim),
         texts_in=texts_in,
     )
