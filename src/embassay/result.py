@@ -413,6 +413,16 @@ class EncoderRecord:
         The share of the tokens of the corpora's texts that it has no vector for; None where it knows no words.
     without_words
         How many texts have no token that it knows.
+    setting
+        The options that vary in the run, with their values: ``dim=64,passages=100``. They are the end of the name.
+    vectors
+        How many document vectors there are, by corpus, where there are documents.
+    characters
+        How many characters these documents have, by corpus.
+    vector_bytes
+        The size of one stored vector; None where the number of dimensions depends on the corpus.
+    texts_in
+        How many distinct texts there are, by corpus, where that depends on the setting.
     """
 
     name: str
@@ -430,6 +440,11 @@ class EncoderRecord:
     unknown_words: float | None = None
     without_words: int | None = None
     truncated_in: Mapping[str, int] = field(default_factory=dict)
+    setting: str = ""
+    vectors: Mapping[str, int] = field(default_factory=dict)
+    characters: Mapping[str, int] = field(default_factory=dict)
+    vector_bytes: int | None = None
+    texts_in: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

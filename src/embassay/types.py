@@ -89,6 +89,8 @@ class Corpus(Generic[S]):
         Specs of the encoders that selected its samples; the corpus favours them.
     documents
         For questions, the documents to search, including those that answer no question.
+    variant_of
+        In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Corpus(Generic[S]):
     notes: tuple[str, ...] = ()
     filtered_with: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
+    variant_of: str = ""
 
     def __repr__(self) -> str:
         """Return name, shape and counts in one line."""

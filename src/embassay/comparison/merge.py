@@ -138,7 +138,9 @@ def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
     """Return the merged label of a run's reference: the encoder that was named, or the first candidate."""
     named = run.record["settings"].get("reference")
     for record in run.result.encoders:
-        if record.name == named or (not named and not record.baseline):
+        # Where a corpus varies, an encoder that was named stands for its first variant.
+        is_named = record.name == named or (bool(record.setting) and record.name.startswith(f"{named},"))
+        if is_named or (not named and not record.baseline):
             return labels[run.name, record.name]
     return None
 

@@ -20,8 +20,10 @@ from embassay.diagnostics.base import Ints
 from embassay.errors import InputError, SourceError, SpecError
 from embassay.result import Result
 from embassay.run.items import Items
+from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
+from embassay.run.variants import Variant, by_encoder, join_scores, merged_units
 from embassay.store import results
 from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
@@ -171,13 +173,16 @@ def _tasks(
     """
     settings = record["settings"]
     try:
-        baselines = {label for label, _, _, is_baseline in settings["encoders"] if is_baseline}
+        is_baseline_of = {str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]}
         reference = settings["reference"]
         fingerprints = dict(settings["corpora"])
-        tasks = [
-            (name, str(version), dict(options), corpus) for name, version, options, corpus in settings["diagnostics"]
-        ]
-        fingerprints = dict(settings["corpora"])
+        known_variants = variants_in(settings)
+        variants_of: dict[TaskName, list[Variant]] = {}
+        details = {}
+        for name, version, options, corpus in settings["diagnostics"]:
+            variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
+            variants_of.setdefault((name, variant.corpus), []).append(variant)
+            details[name] = dict(options), str(version)
     except (KeyError, TypeError, ValueError):
         raise SourceError("run.json is damaged; repeat the run's command", path) from None
     by_origin: dict[tuple[str, str, str], list[ItemScores]] = {}
@@ -185,28 +190,34 @@ def _tasks(
         key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
         by_origin.setdefault(key, []).append(scores)
     signatures = _signatures(result)
-    for diagnostic, version, options, corpus in tasks:
-        of_task = {}
-        for label in [record.name for record in result.encoders]:
-            signature = signatures.get((diagnostic, corpus, label))
-            if signature is None:
-                # The encoder failed here, or is not for corpora of this shape.
-                continue
-            matching = _matching(by_origin.get((diagnostic, corpus, label), []), signature)
-            if matching is None:
-                raise SourceError(
-                    f"the item scores of {label} ({diagnostic} on {corpus}) are missing or damaged; "
-                    "repeat the run's command",
-                    path,
-                )
-            origin = replace(matching.origin, baseline=label in baselines, reference=label == reference)
-            of_task[label] = replace(matching, origin=origin)
-        if of_task:
-            fingerprint = fingerprints[corpus]
-            listed = items.get(fingerprint)
+    for (diagnostic, corpus), variants in variants_of.items():
+        scores_of: dict[Variant, list[ItemScores]] = {}
+        for variant in variants:
+            for encoder, is_baseline in is_baseline_of.items():
+                label = variant.label(encoder)
+                signature = signatures.get((diagnostic, corpus, label))
+                if signature is None:
+                    # The encoder failed here, or is not for corpora of this shape.
+                    continue
+                matching = _matching(by_origin.get((diagnostic, variant.name, encoder), []), signature, variant)
+                if matching is None:
+                    raise SourceError(
+                        f"the item scores of {label} ({diagnostic} on {corpus}) are missing or damaged; "
+                        "repeat the run's command",
+                        path,
+                    )
+                origin = replace(matching.origin, baseline=is_baseline, reference=encoder == reference)
+                scores_of.setdefault(variant, []).append(replace(matching, origin=origin))
+        if scores_of:
+            joined = by_encoder(join_scores(scores_of, reference))
+            of_task = {scores.origin.encoder: scores for scores in joined}
+            # The questions are the same on all variants.
+            listed = items.get(fingerprints[variants[0].name])
             by_id = {item.id: item for item in listed.items} if listed else None
+            every = [fingerprints[variant.name] for variant in variants]
+            fingerprint = every[0] if len(every) == 1 else content_hash(every)
             reduced = [diagnostic, corpus] in record.get("reduced", [])
-            yield StoredTask(diagnostic, corpus, options, version, fingerprint, of_task, by_id, reduced)
+            yield StoredTask(diagnostic, corpus, *details[diagnostic], fingerprint, of_task, by_id, reduced)
 
 
 def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
@@ -218,8 +229,8 @@ def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
     return signatures
 
 
-def _matching(candidates: Sequence[ItemScores], signature: str) -> ItemScores | None:
-    """Return the scores that a signature names; None if they are missing.
+def _matching(candidates: Sequence[ItemScores], signature: str, variant: Variant) -> ItemScores | None:
+    """Return the scores of an encoder on a variant of a corpus that a signature names; None if they are missing.
 
     A folder may also hold scores of an encoder that has changed since, or of an older version of the diagnostic.
     """
@@ -227,8 +238,8 @@ def _matching(candidates: Sequence[ItemScores], signature: str) -> ItemScores | 
         origin = scores.origin
         diagnostic = f"{origin.diagnostic}@{origin.version}" if origin.version else origin.diagnostic
         named = [
-            f"|corpus:{origin.corpus}@{origin.corpus_fingerprint}|",
-            f"|encoder:{origin.encoder}@{origin.encoder_fingerprint}|",
+            f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|",
+            f"|encoder:{variant.label(origin.encoder)}@{origin.encoder_fingerprint}|",
         ]
         if signature.startswith(diagnostic) and all(part in signature for part in named):
             return scores
@@ -414,7 +425,7 @@ def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnost
     if not in_all:
         raise InputError("the corpora have no item in common")
     rows = {name: np.array([of_run[key] for key in in_all], dtype=np.int64) for name, of_run in places.items()}
-    unit = _merged_units([_any_scores(task).unit[rows[name]] for name, task in named])
+    unit = merged_units([_any_scores(task).unit[rows[name]] for name, task in named])
     ids = [str(item) for item in _any_scores(first).item[rows[named[0][0]]]]
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
@@ -458,24 +469,6 @@ def _places_by_content(run: str, task: StoredTask) -> dict[str, int]:
         key = content if count[content] == 1 else f"{content} {item}"
         places[key] = place
     return places
-
-
-def _merged_units(partitions: Sequence[Ints]) -> Ints:
-    """Return (n,) units that join the items that are in one unit in any of the partitions."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    number = len(partitions[0])
-    rows = np.tile(np.arange(number), len(partitions))
-    columns = []
-    size = number
-    for partition in partitions:
-        codes = np.unique(partition, return_inverse=True)[1]
-        columns.append(codes + size)
-        size += int(codes.max(initial=-1)) + 1
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, np.concatenate(columns))), shape=(size, size))
-    _, component = connected_components(graph, directed=False)
-    return np.unique(component[:number], return_inverse=True)[1].astype(np.int64)
 
 
 def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:

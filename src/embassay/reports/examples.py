@@ -264,17 +264,21 @@ class _Writer:
             entry.append(self._text_index(label))
             return entry
         document, _, passage = label.rpartition("#")
-        entry.append(self._passage(document, passage, texts.get(label)))
+        # On a corpus that varies, the setting follows: ``doc#3 (passages=100)``.
+        passage, _, setting = passage.partition(" ")
+        entry.append(self._passage(document, passage, setting, texts.get(label)))
         if document in right:
             entry.append(1)
         return entry
 
-    def _passage(self, document: str, passage: str, text: str | None) -> int:
+    def _passage(self, document: str, passage: str, setting: str, text: str | None) -> int:
         """Return the index of a passage, which has a name and perhaps a text."""
         name = document
         # A hostile result may hold a number with thousands of digits, which is slow to read.
-        if not self.single and passage.isdecimal():
+        if passage.isdecimal() and (setting or not self.single):
             name = f"{document}, passage {int(passage[:9]) + 1}"
+            if setting:
+                name += f" {setting}"
         text_index = -1
         if text is not None:
             text_index = self._text_index(text)

@@ -50,6 +50,7 @@ from embassay.reports.overview import (
     score_table,
 )
 from embassay.reports.packing import packed
+from embassay.reports.settings import setting_tables
 from embassay.reports.tables import Scope, Table
 from embassay.reports.words import Support, builtin, readable
 from embassay.result import Result, Verdict, anchor
@@ -224,6 +225,7 @@ def render(
         title=title,
         panels=[(panel, [(caption, _embedded(spec)) for caption, spec in panel.charts]) for panel in panels],
         decision=decision,
+        settings=list(setting_tables(result, layouts, costs.texts_per_second)),
         scores=scores,
         findings=findings,
         first_findings=FIRST_FINDINGS,

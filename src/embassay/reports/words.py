@@ -84,7 +84,9 @@ def cost(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator
     below_chance = found.chance is not None and found.high is not None and found.high < found.chance
     if below_chance:
         return
-    if len(best_set) > 1 and all(name in speed for name in best_set):
+    # The settings of one encoder may have one speed.
+    speeds = {speed.get(name) for name in best_set}
+    if len(speeds) > 1 and None not in speeds:
         fastest = max(best_set, key=lambda name: speed[name])
         slowest = min(best_set, key=lambda name: speed[name])
         ratio = speed[fastest] / speed[slowest]
@@ -152,6 +154,10 @@ class Support:
                     units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
                 break
         documents = counted(corpus.documents, "document")
-        if corpus.documents != corpus.passages:
+        # A corpus may vary how documents are cut.
+        passages = {encoder.vectors[v.corpus] for encoder in self.result.encoders if v.corpus in encoder.vectors}
+        if len(passages) > 1:
+            documents += f" → {min(passages):,} to {max(passages):,} passages"
+        elif corpus.documents != corpus.passages:
             documents += f" → {counted(corpus.passages, 'passage')}"
         return f"{counted(v.items, 'question')}{units}, {documents}"

@@ -27,12 +27,15 @@ class Entry:
         Whether the run added it by itself.
     reference
         Whether the others are compared with it.
+    setting
+        The options that vary in the run, with their values: ``dim=64``. They are the end of its label.
     """
 
     label: str
     encoder: Encoder
     baseline: bool = False
     reference: bool = False
+    setting: str = ""
 
     @property
     def is_candidate(self) -> bool:
@@ -77,8 +80,10 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
             given.append(encoder_set)
         elif isinstance(spec, (str, Spec)):
             parsed = parse(spec, "encoder") if isinstance(spec, str) else spec
-            each = alternatives(parsed, parsed.label or default_label(parsed))
-            given += [load_entry(one, runtime, trusted) for one in each]
+            label = parsed.label or default_label(parsed)
+            for one in alternatives(parsed, label):
+                entry = load_entry(one, runtime, trusted)
+                given.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
         else:
             given.append(load_entry(spec, runtime, trusted))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
@@ -13,19 +15,22 @@ from embassay.engine.cores import cores
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
-from embassay.run.examples import examples_of
+from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.findings import findings_of
-from embassay.run.items import ScoredTask
 from embassay.run.pages import headlines
-from embassay.run.plan import Plan, Task
+from embassay.run.plan import Plan
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services, SharedVectors
+from embassay.run.variants import Variant, by_corpus, joined_setting
+from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Draws, ItemScores
+from embassay.types import Corpus, Draws, is_chance
 
 LOG = logging.getLogger(__name__)
+BITS = {"int8": 8, "binary": 1}
+"""Bits of each coordinate of a quantised vector; others are of float32."""
 KILLED = "a worker process was killed, probably because it ran out of memory; repeat the command to continue"
 NO_TEXTS = "the reason is not stored because it may contain texts"
 """Replaces a reason, which may quote texts, if texts are not stored."""
@@ -49,12 +54,7 @@ class Outcome:
 
     def scored(self, plan: Plan) -> list[ScoredTask]:
         """Return the tasks of a plan with the scores of all encoders that finished."""
-        tasks = []
-        for task in plan.tasks:
-            scores = [run.scores[task.key] for run in self.encoders if run.failure is None and task.key in run.scores]
-            if scores:
-                tasks.append(ScoredTask(task.name, task.diagnostic, task.corpus, tuple(scores), dict(task.options)))
-        return tasks
+        return scored_tasks(plan, self.encoders)
 
     @property
     def notes(self) -> list[str]:
@@ -137,17 +137,15 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     finished = [run for run in runs if run.failure is None]
     failures = list_failures(plan, runs)
     parts = []
-    for task in plan.tasks:
-        scores = [run.scores[task.key] for run in finished if task.key in run.scores]
-        if not scores:
-            continue
+    for task in scored_tasks(plan, runs):
         try:
-            parts.append(summarise_task(task, scores, draws, plan.request.most_examples))
+            parts.append(summarise_task(task, draws, plan.request.most_examples))
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
-            failures.append(Failure("", *task.key, reason_of(error)))
-    encoders = tuple(encoder_record(run, plan.corpora) for run in finished)
-    corpora = tuple(corpus_record(corpus) for corpus in plan.corpora)
+            failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
+    encoders = tuple(record for run in finished for record in encoder_records(run, plan))
+    groups = by_corpus(plan.corpora)
+    corpora = tuple(corpus_record(replace(variants[0], name=label)) for label, variants in groups.items())
     head = Result(draws.seed, draws.resamples, encoders=encoders, corpora=corpora, failures=tuple(failures))
     result = replace(
         rounded(head),
@@ -183,10 +181,27 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     return failures
 
 
-def summarise_task(task: Task, scores: Sequence[ItemScores], draws: Draws, most_examples: int | None) -> Result:
+def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
+    """Return the tasks with the scores of all encoders that finished; those on variants of one corpus are one."""
+    finished = [run for run in runs if run.failure is None]
+    scored = []
+    for group in plan.summaries:
+        parts = []
+        for task in group:
+            scores = [run.scores[task.key] for run in finished if task.key in run.scores]
+            if scores:
+                parts.append((task.corpus, scores))
+        if parts:
+            scored.append(
+                ScoredTask.of(group[0].name, group[0].diagnostic, parts, plan.request.reference, group[0].options)
+            )
+    return scored
+
+
+def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) -> Result:
     """Return the part of the result that is one diagnostic's on one corpus, with its numbers as they are written."""
-    part = task.diagnostic.summarise(scores, draws)
-    examples = (*part.examples, *examples_of(task, scores, most_examples, draws.seed))
+    part = task.diagnostic.summarise(task.scores, draws)
+    examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
     verdicts = part.verdicts
     if task.corpus.builtin:
         verdicts = tuple(without_best(verdict) for verdict in verdicts)
@@ -199,20 +214,54 @@ def without_best(verdict: Verdict) -> Verdict:
     return replace(unnamed, reason="a built-in corpus is for trying things out") if verdict.quantity else unnamed
 
 
-def encoder_record(run: EncoderRun, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:
-    """Return an encoder as the result names it."""
+def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
+    """Yield an encoder as the result names it: once for all corpora that do not vary, and for each setting of others.
+
+    Of random vectors only the first variant of a corpus is in the result.
+    """
+    by_setting: dict[str, list[Corpus[Any]]] = {}
+    for variants in by_corpus(plan.corpora).values():
+        scored = [corpus for corpus in variants if any(key[1] == corpus.name for key in run.scores)]
+        if not variants[0].variant_of:
+            by_setting.setdefault("", []).extend(variants)
+        for corpus in scored[:1] if is_chance(run.entry.encoder.card.spec) else scored:
+            if corpus.variant_of:
+                by_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
+    for setting, corpora in by_setting.items():
+        yield encoder_record(run, setting, corpora)
+
+
+def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:
+    """Return an encoder on corpora of one setting, as the result names it."""
     entry, card = run.entry, run.entry.encoder.card
+    names = {corpus.name for corpus in corpora}
     # Diagnostics on the same corpus count the same words.
-    by_corpus = {s.origin.corpus_fingerprint: s.scalars for s in run.scores.values() if "tokens" in s.scalars}
-    tokens = sum(counts["tokens"] for counts in by_corpus.values())
-    unknown = sum(counts["unknown_tokens"] for counts in by_corpus.values())
-    without_words = sum(counts["without_words"] for counts in by_corpus.values())
+    counts_of = {}
+    for (_, corpus_name), scores in run.scores.items():
+        if corpus_name in names and "tokens" in scores.scalars:
+            counts_of[scores.origin.corpus_fingerprint] = scores.scalars
+    tokens = sum(counts["tokens"] for counts in counts_of.values())
+    unknown = sum(counts["unknown_tokens"] for counts in counts_of.values())
+    without_words = sum(counts["without_words"] for counts in counts_of.values())
     truncated_in = dict[str, int]()
-    if run.truncated:
-        for corpus in corpora:
-            truncated_in[corpus.name] = sum(text in run.truncated for text in corpus.texts())
+    truncated = set[Text]()
+    vectors = dict[str, int]()
+    characters = dict[str, int]()
+    texts_in = dict[str, int]()
+    for corpus in corpora:
+        label = Variant.of(corpus).corpus
+        texts = corpus.texts()
+        if setting:
+            texts_in[label] = len(texts)
+        if corpus.documents:
+            vectors[label] = sum(len(document.passages) for document in corpus.documents)
+            characters[label] = sum(len(passage) for document in corpus.documents for passage in document.passages)
+        if run.truncated:
+            too_long = run.truncated.intersection(texts)
+            truncated |= too_long
+            truncated_in[label] = len(too_long)
     return EncoderRecord(
-        name=entry.label,
+        name=joined_setting(entry.label, setting),
         spec=card.spec,
         fingerprint=entry.encoder.fingerprint,
         revision=card.revision,
@@ -221,13 +270,27 @@ def encoder_record(run: EncoderRun, corpora: Sequence[Corpus[Any]]) -> EncoderRe
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        truncated=None if run.truncated is None else len(run.truncated),
+        truncated=None if run.truncated is None else len(truncated),
         truncated_in={name: count for name, count in truncated_in.items() if count},
         similarity=card.similarity,
         price=card.price,
         unknown_words=unknown / tokens if tokens else None,
         without_words=int(without_words) if tokens else None,
+        setting=joined_setting(entry.setting, setting),
+        vectors=vectors,
+        characters=characters,
+        vector_bytes=vector_bytes(card.spec, run.dim),
+        texts_in=texts_in,
     )
+
+
+def vector_bytes(spec: str, dim: int | None) -> int | None:
+    """Return the bytes of a stored vector; None where the number of dimensions depends on the corpus."""
+    if dim is None:
+        return None
+    kind = re.search(r",vectors=(\w+)", spec)
+    bits = BITS.get(kind[1], 32) if kind else 32
+    return math.ceil(dim * bits / 8)
 
 
 def corpus_record(corpus: Corpus[Any]) -> CorpusRecord:

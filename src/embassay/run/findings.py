@@ -27,6 +27,7 @@ from embassay.result import (
     headline_rows,
 )
 from embassay.run.advice import WITH_UNIT_OPTION
+from embassay.run.setting_findings import setting_findings
 
 ALPHA = 0.05
 MAX_UNDEFINED = 0.05
@@ -68,6 +69,8 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     for verdict in result.verdicts:
         if verdict.quantity:
             findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
+            if not _is_builtin(result, verdict.corpus):
+                findings += setting_findings(result, verdict, headlines[verdict.diagnostic])
     findings += _best_first(result)
     if all(encoder.baseline for encoder in result.encoders) and result.failures:
         # The user asked about other encoders. What was found about the baselines is in the tables.
@@ -79,6 +82,10 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     findings += [finding for encoder in result.encoders for finding in _coverage(encoder, result)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
+
+
+def _is_builtin(result: Result, corpus: str) -> bool:
+    return any(record.builtin for record in result.corpora if record.name == corpus)
 
 
 def _best_first(result: Result) -> list[Finding]:
@@ -173,12 +180,13 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
     for corpus in result.corpora:
         truncated = encoder.truncated_in.get(corpus.name, 0)
         if truncated:
-            share = truncated / corpus.distinct_texts
+            texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
+            share = truncated / texts
             is_many = share >= MANY_TRUNCATED
             yield Finding(
                 "medium" if is_many else "low",
                 f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
-                f"{corpus.distinct_texts:,} texts of {corpus.name} ({share:.1%}).",
+                f"{texts:,} texts of {corpus.name} ({share:.1%}).",
                 "Texts were truncated",
                 corpus=corpus.name,
                 encoder=encoder.name,

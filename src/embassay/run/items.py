@@ -7,7 +7,7 @@ are read from its folder, and the corpora are read again for their texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,29 +17,19 @@ import numpy as np
 from embassay.diagnostics.base import ShowsItems
 from embassay.errors import InputError, SourceError, UnknownNameError
 from embassay.result import Example
-from embassay.run.plan import limited
-from embassay.run.resolve import load_corpus, load_diagnostic
+from embassay.run.examples import ScoredTask, examples_of_items
+from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
+from embassay.run.variants import by_corpus, limited_variants, load_variants
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Diagnostic, ItemScores
+from embassay.types import Corpus, ItemScores
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 Value = str | float | int | bool | None
 """A cell of an item frame."""
-
-
-@dataclass(frozen=True)
-class ScoredTask:
-    """One diagnostic on one corpus, with the scores of all encoders and the options of the diagnostic."""
-
-    name: str
-    diagnostic: Diagnostic
-    corpus: Corpus[Any]
-    scores: tuple[ItemScores, ...]
-    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,7 +78,7 @@ class Items:
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
         everything = np.arange(len(scores.item))
-        for example in task.diagnostic.examples(task.corpus, task.scores, everything):
+        for example in examples_of_items(task, everything):
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
@@ -152,12 +142,19 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
         tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
     except (KeyError, IndexError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
+    # The tasks on the variants of one corpus are one.
+    groups: dict[tuple[str, str], list[tuple[Corpus[Any], list[ItemScores]]]] = {}
+    options_of = {}
     for name, options, corpus in tasks:
         of_task = [scores for scores in by_task.get((name, corpus), []) if scores.origin.encoder in encoders]
         if of_task and corpus in by_name:
             of_task.sort(key=lambda scores: encoders.index(scores.origin.encoder))
-            diagnostic = load_diagnostic(Spec(name, options=options)).method
-            yield ScoredTask(name, diagnostic, by_name[corpus], tuple(of_task), options)
+            key = (name, by_name[corpus].variant_of or corpus)
+            groups.setdefault(key, []).append((by_name[corpus], of_task))
+            options_of[name] = options
+    for (name, _), parts in groups.items():
+        diagnostic = load_diagnostic(Spec(name, options=options_of[name])).method
+        yield ScoredTask.of(name, diagnostic, parts, options=options_of[name])
 
 
 def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]] = ()) -> dict[str, Corpus[Any]]:
@@ -168,15 +165,21 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[A
     fingerprints = dict(record["settings"]["corpora"])
     by_name: dict[str, Corpus[Any]] = {}
     given: Sequence[str | Spec | Corpus[Any]] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
+    loaded: list[Corpus[Any]] = []
     for source in given:
-        corpus = source
-        if not isinstance(corpus, Corpus):
-            try:
-                corpus = load_corpus(corpus, follow_links=sources["follow_links"])
-            except InputError as error:
-                raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
-        if sources["limit"] is not None:
-            corpus = limited(corpus, sources["limit"], record["settings"]["seed"])
+        if isinstance(source, Corpus):
+            loaded.append(source)
+            continue
+        try:
+            loaded += load_variants(source, follow_links=sources["follow_links"])
+        except InputError as error:
+            raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
+    if sources["limit"] is not None:
+        limit, seed = sources["limit"], record["settings"]["seed"]
+        loaded = [
+            corpus for variants in by_corpus(loaded).values() for corpus in limited_variants(variants, limit, seed)
+        ]
+    for corpus in loaded:
         if fingerprints.get(corpus.name) != corpus.fingerprint:
             raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)
         by_name[corpus.name] = corpus

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from embassay.diagnostics.base import ChecksCorpus, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
-from embassay.randomness import generator
 from embassay.run.advice import advice
 from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
@@ -21,6 +18,7 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, parse
 from embassay.run.training_overlap import overlaps
+from embassay.run.variants import Variant, by_corpus, check_variants, limited_variants, load_variants
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
 from embassay.types import Corpus, Diagnostic, Encoder, Origin
@@ -97,8 +95,16 @@ class Plan:
 
     @property
     def corpora(self) -> tuple[Corpus[Any], ...]:
-        """The corpora, each once."""
+        """The corpora, each once; of a corpus that varies, its variants."""
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
+
+    @property
+    def summaries(self) -> tuple[tuple[Task, ...], ...]:
+        """The tasks that are summarised together: those of a diagnostic on the variants of one corpus."""
+        groups: dict[tuple[str, str], list[Task]] = {}
+        for task in self.tasks:
+            groups.setdefault((task.name, Variant.of(task.corpus).corpus), []).append(task)
+        return tuple(tuple(group) for group in groups.values())
 
 
 def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
@@ -131,7 +137,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         reasons = f" ({'; '.join(candidates.notes[:NAMED])}{more})" if candidates.notes else ""
         raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     if request.reference:
-        entries = with_reference(entries, request.reference)
+        entries = with_reference(entries, request.reference, corpora)
 
     favoured = [*favoured_encoders(entries, corpora), *overlaps(entries, corpora, source_files(request, corpora))]
     of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
@@ -182,9 +188,18 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     for corpus in corpora:
         check_shape(corpus, diagnostics)
     check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
+    # A corpus may have the label of one that varies neither; of that, two specs may give several variants.
+    labels = {corpus.variant_of for corpus in corpora} - {""}
+    unvaried = [corpus.name for corpus in corpora if not corpus.variant_of]
+    check_labels("corpora", "-c", [(label, label) for label in (*sorted(labels), *unvaried)])
+    for variants in by_corpus(corpora).values():
+        check_variants(variants)
     if request.limit is None:
         return corpora
-    return [limited(corpus, request.limit, request.seed) for corpus in corpora]
+    smaller = []
+    for variants in by_corpus(corpora).values():
+        smaller += limited_variants(variants, request.limit, request.seed)
+    return smaller
 
 
 def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
@@ -195,7 +210,7 @@ def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
             source.check()
             corpora.append(source)
         else:
-            corpora.append(load_corpus(source, follow_links=request.follow_links))
+            corpora += load_variants(source, follow_links=request.follow_links)
     return corpora
 
 
@@ -233,16 +248,7 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
 
 def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
-    if limit < 1:
-        raise SpecError(f"limit must be 1 or more, is {limit}")
-    units = int(corpus.units.max(initial=-1)) + 1
-    if limit >= units:
-        return corpus
-    kept = generator(seed, "limit", corpus.fingerprint).choice(units, size=limit, replace=False)
-    inside = np.isin(corpus.units, kept)
-    samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
-    note = f"limited to {limit} of {units} units, chosen at random with seed {seed}"
-    return replace(corpus, samples=samples, notes=(*corpus.notes, note))
+    return limited_variants([corpus], limit, seed)[0]
 
 
 def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
@@ -364,13 +370,22 @@ def check_candidates(
         )
 
 
-def with_reference(entries: Sequence[Entry], label: str) -> list[Entry]:
-    """Mark the encoder that the others are compared with."""
+def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[Corpus[Any]]) -> list[Entry]:
+    """Mark the encoder that the others are compared with.
+
+    Parameters
+    ----------
+    label
+        Of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
+    """
     labels = [entry.label for entry in entries if entry.is_candidate]
-    if label not in labels:
+    variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
+    entry_of = {variant.label(name): name for name in labels for variant in variants}
+    entry_of |= {name: name for name in labels}
+    if label not in entry_of:
         hint = "--reference takes the label of an encoder from -e."
-        raise UnknownNameError("reference encoder", label, labels, hint)
-    return [replace(entry, reference=entry.label == label) for entry in entries]
+        raise UnknownNameError("reference encoder", label, list(entry_of), hint)
+    return [replace(entry, reference=entry.label == entry_of[label]) for entry in entries]
 
 
 def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[Corpus[Any]]) -> list[str]:

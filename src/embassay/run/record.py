@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +16,7 @@ from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan
 from embassay.run.specs import Spec, parse
+from embassay.run.variants import Variant
 from embassay.store.run_record import EncoderUse, RunRecord
 from embassay.types import Corpus, Encoder
 
@@ -24,7 +26,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence
 def settings_of(plan: Plan) -> dict[str, Any]:
     """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
-    return {
+    settings: dict[str, Any] = {
         "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
         "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
         "diagnostics": [[task.name, task.version, dict(task.options), task.corpus.name] for task in plan.tasks],
@@ -33,6 +35,23 @@ def settings_of(plan: Plan) -> dict[str, Any]:
         "texts": request.texts,
         "examples": request.examples,
         "reference": request.reference,
+    }
+    variants = [Variant.of(corpus) for corpus in plan.corpora if corpus.variant_of]
+    if variants:
+        settings["variants"] = [[variant.name, variant.corpus, variant.setting] for variant in variants]
+    return settings
+
+
+def variants_in(settings: Mapping[str, Any]) -> dict[str, Variant]:
+    """Return by name the variants of corpora in the settings of a run; empty where nothing varies.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the settings are damaged.
+    """
+    return {
+        name: Variant(str(name), str(corpus), str(setting)) for name, corpus, setting in settings.get("variants", ())
     }
 
 
@@ -120,20 +139,29 @@ def _without_reason(record: EncoderUse) -> EncoderUse:
 
 def speeds(record: RunRecord) -> dict[str, float]:
     """Return the texts per second of each encoder, where they were measured."""
-    encoders = record.get("encoders", {})
-    return {label: speed for label, kept in encoders.items() if (speed := kept.get("texts_per_second"))}
+    return {label: speed for label, kept in _uses(record) if (speed := kept.get("texts_per_second"))}
 
 
 def latencies(record: RunRecord) -> dict[str, float]:
     """Return the milliseconds for one query of each encoder, where they were measured."""
-    encoders = record.get("encoders", {})
-    return {label: query for label, kept in encoders.items() if (query := kept.get("query_milliseconds"))}
+    return {label: query for label, kept in _uses(record) if (query := kept.get("query_milliseconds"))}
 
 
 def trust(record: RunRecord) -> dict[str, dict[str, Any]]:
     """Return the robustness checks of each encoder that has them."""
-    encoders = record.get("encoders", {})
-    return {label: badges for label, kept in encoders.items() if (badges := kept.get("badges"))}
+    return {label: badges for label, kept in _uses(record) if (badges := kept.get("badges"))}
+
+
+def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
+    """Yield the work of each encoder under its own label, then under its label on each variant of a corpus."""
+    try:
+        variants = variants_in(record.get("settings", {}))
+    except (TypeError, ValueError):
+        # The record is damaged; what it says of encoders may still be of use.
+        variants = {}
+    for label, use in record.get("encoders", {}).items():
+        names = dict.fromkeys([label, *(variant.label(label) for variant in variants.values())])
+        yield from ((name, use) for name in names)
 
 
 def environment() -> RunRecord:

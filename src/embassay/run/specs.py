@@ -67,24 +67,32 @@ def parse(text: str, what: str) -> Spec:
     return Spec(head, label, options)
 
 
-def alternatives(spec: Spec, label: str) -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, ``dim=[64,128]``.
-
-    Parameters
-    ----------
-    label
-        The label of the spec; the option and its value are added to it: ``NAME,dim=64``.
-    """
+def list_options(spec: Spec) -> dict[str, list[Any]]:
+    """Return the options of a spec that are lists: from a config file, or written ``dim=[64,128]``."""
     lists: dict[str, list[Any]] = {}
     for name, value in spec.options.items():
         if isinstance(value, list):
             lists[name] = value
         elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
             lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
+    return lists
+
+
+def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
+    """Return one spec for each combination of the values of options that are lists, ``dim=[64,128]``.
+
+    Parameters
+    ----------
+    label
+        The label of the spec; the option and its value are added to it: ``NAME,dim=64``.
+    what
+        What it is a spec of, for messages.
+    """
+    lists = list_options(spec)
     if not lists:
         return [spec]
     if empty := [name for name, values in lists.items() if not values]:
-        raise SpecError(f"encoder {spec.head!r}: the list of option {empty[0]!r} is empty")
+        raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
     specs = []
     for values in itertools.product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))

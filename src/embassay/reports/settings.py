@@ -1,0 +1,136 @@
+"""The table of settings: what each reaches, whether it differs from the reference, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from embassay.formatting import DASH, interval, number, p_value
+from embassay.layout import Format, Layout
+from embassay.reports.tables import Cell, Scope, Table
+from embassay.result import EncoderRecord, Result, Verdict
+
+ALPHA = 0.05
+NOTE = (
+    "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
+    "Size: of all document vectors."
+)
+SECONDS = (
+    " Seconds to encode the documents are estimates from the texts per second of this run, divided among the settings "
+    "by the characters of their documents."
+)
+
+
+def setting_tables(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Table]:
+    """Yield a table of the candidates whose settings vary, for each diagnostic and corpus that ranks encoders.
+
+    Parameters
+    ----------
+    speed
+        Texts per second by encoder, where it was measured.
+    """
+    records = {record.name: record for record in result.encoders}
+    for verdict in result.verdicts:
+        varied = [records[name] for name in verdict.candidates if records[name].setting]
+        if verdict.quantity and len(varied) > 1:
+            yield _table(result, layouts[verdict.diagnostic], verdict, varied, speed)
+
+
+def _table(
+    result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], speed: Mapping[str, float]
+) -> Table:
+    headline = layout.headline.columns[0]
+    scope = Scope(result, verdict.diagnostic, verdict.corpus, headline)
+    style: Format = "points" if headline.format == "percent" else headline.format
+    seconds = seconds_to_encode(varied, verdict.corpus, speed)
+    rows = []
+    for record in varied:
+        row = scope.row_of(record.name, headline)
+        value = Cell(DASH)
+        if row is not None:
+            signed = headline.format == "points"
+            ends = interval(row.low, row.high, headline.format)
+            value = Cell(number(row.value, headline.format, signed=signed), ends)
+        vectors = record.vectors.get(verdict.corpus)
+        size = vectors * record.vector_bytes if vectors and record.vector_bytes else None
+        rows.append(
+            (
+                Cell(record.name),
+                value,
+                *_difference(verdict, record.name, style),
+                Cell(_best(verdict, record.name)),
+                Cell(number(vectors, "count")),
+                Cell(DASH if size is None else written_bytes(size)),
+                Cell(f"{seconds[record.name]:,.1f}" if record.name in seconds else DASH),
+            )
+        )
+    head = (
+        "candidate",
+        headline.heading,
+        f"difference from {verdict.reference}",
+        "p (Holm)",
+        "may be the best",
+        "document vectors",
+        "size",
+        "seconds to encode",
+    )
+    # A price that is not known of any candidate is no column.
+    columns = []
+    for place, name in enumerate(head):
+        if place < 5 or any(cells[place].text != DASH for cells in rows):
+            columns.append((place, name))
+    note = NOTE + (SECONDS if seconds else "")
+    return Table(
+        f"{layout.title} on {verdict.corpus}",
+        tuple(name for _, name in columns),
+        tuple(tuple(cells[place] for place, _ in columns) for cells in rows),
+        note=note,
+    )
+
+
+def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:
+    """Return the difference of a candidate from the reference, and its p-value."""
+    if name == verdict.reference:
+        return Cell("reference"), Cell(DASH)
+    gap = verdict.against_reference.get(name)
+    if gap is None:
+        return Cell(DASH), Cell(DASH)
+    difference = Cell(
+        number(gap["difference"], style, signed=True), interval(gap["low"], gap["high"], style, signed=True)
+    )
+    p = gap["p"]
+    return difference, Cell(p_value(p), strong=p is not None and p <= ALPHA)
+
+
+def _best(verdict: Verdict, name: str) -> str:
+    if not verdict.best_set:
+        return DASH
+    return "yes" if name in verdict.best_set else "no"
+
+
+def seconds_to_encode(records: list[EncoderRecord], corpus: str, speed: Mapping[str, float]) -> dict[str, float]:
+    """Return about how many seconds it takes to encode the documents, where speed and characters are known.
+
+    The speed was measured over the texts of all settings of an encoder, long and short ones. So the time for all of
+    them is divided by their characters.
+    """
+    groups: dict[tuple[str, float], list[EncoderRecord]] = {}
+    for record in records:
+        if speed.get(record.name) and record.characters.get(corpus):
+            groups.setdefault((record.fingerprint, speed[record.name]), []).append(record)
+    seconds = {}
+    for (_, texts_per_second), group in groups.items():
+        total = sum(record.vectors[corpus] for record in group) / texts_per_second
+        characters = sum(record.characters[corpus] for record in group)
+        for record in group:
+            seconds[record.name] = total * record.characters[corpus] / characters
+    return seconds
+
+
+def written_bytes(size: int) -> str:
+    """Write a number of bytes with its unit: ``1.2 MB``."""
+    value = float(size)
+    for unit in ("bytes", "kB", "MB"):
+        if value < 1000:
+            return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} GB"

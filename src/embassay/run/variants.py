@@ -1,0 +1,202 @@
+"""Variants of one corpus: the same questions and right documents, with documents that are cut in several ways.
+
+``docs=./docs,passages=[paragraph,100]`` is one corpus in two variants. Each is loaded and scored like a corpus of its
+own, named ``docs,passages=paragraph`` and ``docs,passages=100``. When a diagnostic is summarised, their scores are put
+together: each encoder on each variant is one candidate, ``m,passages=100``, on the corpus ``docs``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import SpecError
+from embassay.randomness import generator
+from embassay.run.resolve import load_corpus
+from embassay.run.specs import Spec, alternatives, list_options, parse
+from embassay.store.items import item_hash
+from embassay.types import Corpus, ItemScores, is_chance
+
+VARYING = ("passages",)
+"""The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which variant of which corpus a corpus is.
+
+    Attributes
+    ----------
+    name
+        Of the variant: ``docs,passages=100``.
+    corpus
+        The label that all variants have in the result: ``docs``.
+    setting
+        What is particular to this one: ``passages=100``.
+    """
+
+    name: str
+    corpus: str
+    setting: str
+
+    @classmethod
+    def of(cls, corpus: Corpus[Any]) -> Variant:
+        """Return which variant a corpus is; one that does not vary is its own, with an empty setting."""
+        if not corpus.variant_of:
+            return cls(corpus.name, corpus.name, "")
+        return cls(corpus.name, corpus.variant_of, corpus.name.removeprefix(f"{corpus.variant_of},"))
+
+    def label(self, encoder: str) -> str:
+        """Return what an encoder is called on this variant."""
+        return joined_setting(encoder, self.setting)
+
+
+def joined_setting(*parts: str) -> str:
+    """Join labels and settings with commas; empty ones are left out."""
+    return ",".join(part for part in parts if part)
+
+
+def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Corpus[Any]]:
+    """Load the corpus of a spec, or each variant where options are lists.
+
+    Raises
+    ------
+    SpecError
+        If an option that may not vary is a list, or a list is empty.
+    SourceError
+        If a file or folder cannot be read.
+    """
+    spec = parse(source, "corpus") if isinstance(source, str) else source
+    lists = list_options(spec)
+    for name, values in lists.items():
+        # The name of a column may be in brackets.
+        is_list = isinstance(spec.options[name], list) or len(values) != 1
+        if is_list and name not in VARYING:
+            raise SpecError(
+                f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
+            )
+    if not any(name in VARYING for name in lists):
+        return [load_corpus(spec, follow_links=follow_links)]
+    variants = []
+    for one in alternatives(spec, "", "corpus"):
+        setting = (one.label or "").removeprefix(",")
+        corpus = load_corpus(replace(one, label=spec.label), follow_links=follow_links)
+        variants.append(replace(corpus, name=joined_setting(corpus.name, setting), variant_of=corpus.name))
+    return variants
+
+
+def check_variants(variants: Sequence[Corpus[Any]]) -> None:
+    """Raise SpecError unless all variants have the same questions, right documents and documents, each with its id."""
+    first = variants[0]
+    for other in variants[1:]:
+        if other.name == first.name:
+            raise SpecError(f"corpus {first.variant_of!r}: the variant {other.name!r} is given twice")
+        if _questions(other) != _questions(first) or _document_ids(other) != _document_ids(first):
+            raise SpecError(
+                f"corpus {first.variant_of!r}: {Variant.of(first).setting} and {Variant.of(other).setting} do not have "
+                "the same questions and documents, so they cannot be compared; give questions=FILE with the ids of "
+                "whole documents"
+            )
+
+
+def _questions(corpus: Corpus[Any]) -> list[tuple[str, str]]:
+    return [(sample.id, item_hash(sample)) for sample in corpus.samples]
+
+
+def _document_ids(corpus: Corpus[Any]) -> list[str]:
+    return [document.id for document in corpus.documents]
+
+
+def limited_variants(variants: Sequence[Corpus[Any]], limit: int, seed: int) -> list[Corpus[Any]]:
+    """Keep at most ``limit`` randomly chosen units of a corpus, each whole, the same questions in each variant."""
+    if limit < 1:
+        raise SpecError(f"limit must be 1 or more, is {limit}")
+    unit = variants[0].units
+    if len(variants) > 1:
+        unit = merged_units([corpus.units for corpus in variants])
+    number = int(unit.max(initial=-1)) + 1
+    if limit >= number:
+        return list(variants)
+    kept = generator(seed, "limit", variants[0].fingerprint).choice(number, size=limit, replace=False)
+    inside = np.isin(unit, kept)
+    note = f"limited to {limit} of {number} units, chosen at random with seed {seed}"
+    smaller = []
+    for corpus in variants:
+        samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
+        smaller.append(replace(corpus, samples=samples, notes=(*corpus.notes, note)))
+    return smaller
+
+
+def by_corpus(corpora: Iterable[Corpus[Any]]) -> dict[str, list[Corpus[Any]]]:
+    """Return by label the variants of each corpus; of one that does not vary, itself."""
+    groups: dict[str, list[Corpus[Any]]] = {}
+    for corpus in corpora:
+        groups.setdefault(Variant.of(corpus).corpus, []).append(corpus)
+    return groups
+
+
+def join_scores(
+    scores_of: Mapping[Variant, Sequence[ItemScores]], reference: str
+) -> dict[Variant, tuple[ItemScores, ...]]:
+    """Return the scores of the variants of one corpus under the labels of the result, with common units.
+
+    Parameters
+    ----------
+    scores_of
+        By variant the scores of its encoders.
+    reference
+        The label of the reference; empty for the first candidate. That of an encoder stands for its first variant.
+    """
+    variants = list(scores_of)
+    if len(variants) == 1 and not variants[0].setting:
+        return {variants[0]: tuple(scores_of[variants[0]])}
+    every = [scores for of_variant in scores_of.values() for scores in of_variant]
+    # A diagnostic whose items are the texts, such as isotropy, has other items on each variant.
+    has_common_items = all(np.array_equal(scores.item, every[0].item) for scores in every)
+    unit = merged_units([scores.unit for scores in every]) if has_common_items else None
+    joined = {}
+    for place, variant in enumerate(variants):
+        of_variant = []
+        for scores in scores_of[variant]:
+            origin = scores.origin
+            if place > 0 and is_chance(origin.spec):
+                continue  # one encoder of random vectors is enough
+            label = variant.label(origin.encoder)
+            is_reference = reference == label or (reference == origin.encoder and place == 0)
+            origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
+            of_variant.append(replace(scores, origin=origin, unit=scores.unit if unit is None else unit))
+        joined[variant] = tuple(of_variant)
+    return joined
+
+
+def by_encoder(joined: Mapping[Variant, Sequence[ItemScores]]) -> tuple[ItemScores, ...]:
+    """Return all joined scores, the variants of one encoder next to each other."""
+    groups: dict[str, list[ItemScores]] = {}
+    for variant, of_variant in joined.items():
+        for scores in of_variant:
+            encoder = scores.origin.encoder.removesuffix(f",{variant.setting}")
+            groups.setdefault(encoder, []).append(scores)
+    return tuple(scores for group in groups.values() for scores in group)
+
+
+def merged_units(partitions: Sequence[Ints]) -> Ints:
+    """Return (n,) units that join the items that are in one unit in any of the partitions."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    number = len(partitions[0])
+    rows = np.tile(np.arange(number), len(partitions))
+    columns = []
+    size = number
+    for partition in partitions:
+        codes = np.unique(partition, return_inverse=True)[1]
+        columns.append(codes + size)
+        size += int(codes.max(initial=-1)) + 1
+    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, np.concatenate(columns))), shape=(size, size))
+    _, component = connected_components(graph, directed=False)
+    return np.unique(component[:number], return_inverse=True)[1].astype(np.int64)
