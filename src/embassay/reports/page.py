@@ -209,6 +209,7 @@ def render(
     glossary = Glossary()
     findings = entries(result.findings, layouts)
     decision = decision_table(result, layouts, costs)
+    settings = list(setting_tables(result, layouts, costs.texts_per_second))
     scores = score_table(result, layouts)
     first_texts = [text for entry in findings[:FIRST_FINDINGS] for text in (entry.sentence, entry.consequence)]
     if decision:
@@ -225,12 +226,12 @@ def render(
         title=title,
         panels=[(panel, [(caption, _embedded(spec)) for caption, spec in panel.charts]) for panel in panels],
         decision=decision,
-        settings=list(setting_tables(result, layouts, costs.texts_per_second)),
+        settings=settings,
         scores=scores,
         findings=findings,
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
-        answers=list(_answers(findings, sections, decision, scores)),
+        answers=list(_answers(findings, sections, decision, scores, varied=bool(settings))),
         cost_charts=over_cost,
         sections=sections,
         profiles=profiles(result, layouts, costs),
@@ -321,13 +322,26 @@ def _support(result: Result, verdict: Verdict) -> Iterator[str]:
 
 
 def _answers(
-    findings: Sequence[Entry], sections: Sequence[Section], decision: Table | None, scores: ScoreTable | None
+    findings: Sequence[Entry],
+    sections: Sequence[Section],
+    decision: Table | None,
+    scores: ScoreTable | None,
+    *,
+    varied: bool,
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield the questions that a reader has, each with links (text, target) to its answers on this page."""
+    """Yield the questions that a reader has, each with links (text, target) to its answers on this page.
+
+    Parameters
+    ----------
+    varied
+        Whether the settings of an encoder or corpus vary.
+    """
     if decision:
         yield "Which encoder?", [("The decision", "#decision")]
     elif scores:
         yield "Which encoder?", [("The scorecard", "#scorecard")]
+    if varied:
+        yield "Which settings?", [("Settings", "#settings")]
     weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.consequence]
     if findings:
         yield "What does it get wrong?", [*weaknesses[:2], ("All findings", "#findings")]

@@ -12,11 +12,11 @@ from embassay.result import EncoderRecord, Result, Verdict
 ALPHA = 0.05
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
-    "Size: of all document vectors."
+    "Vectors and size: of all documents."
 )
 SECONDS = (
-    " Seconds to encode the documents are estimates from the texts per second of this run, divided among the settings "
-    "by the characters of their documents."
+    " Seconds: to encode the documents, estimated from the texts per second of this run and divided among settings by "
+    "characters."
 )
 
 
@@ -66,12 +66,12 @@ def _table(
     head = (
         "candidate",
         headline.heading,
-        f"difference from {verdict.reference}",
+        "difference from reference",
         "p (Holm)",
-        "may be the best",
-        "document vectors",
+        "may be best",
+        "vectors",
         "size",
-        "seconds to encode",
+        "seconds",
     )
     # A price that is not known of any candidate is no column.
     columns = []

@@ -68,9 +68,10 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     findings = [finding for corpus in result.corpora for finding in _made_queries(corpus)]
     for verdict in result.verdicts:
         if verdict.quantity:
-            findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
+            # Whoever varies settings asks about them first.
             if not _is_builtin(result, verdict.corpus):
                 findings += setting_findings(result, verdict, headlines[verdict.diagnostic])
+            findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
     findings += _best_first(result)
     if all(encoder.baseline for encoder in result.encoders) and result.failures:
         # The user asked about other encoders. What was found about the baselines is in the tables.
