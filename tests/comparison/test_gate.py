@@ -10,6 +10,8 @@ from embassay.comparison.baseline import bless
 from embassay.comparison.gate import CheckOptions
 from embassay.comparison.names import Named, matching, shortest_name
 from embassay.errors import InputError, SpecError
+from embassay.run.request import RunRequest
+from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
 
 GOOD, BAD = range(180), range(120)
@@ -135,6 +137,19 @@ def test_on_selects_diagnostics_and_corpora(choice_run):
     old = choice_run("old", [model()])
     assert len(ea.check(run, old, on=["mine"]).changes) == 1
     assert len(ea.check(run, old, on=["negated_antonyms", "mine"]).changes) == 1
+
+
+def test_margins_and_floors_of_what_on_leaves_out_are_ignored(tmp_path):
+    both = tmp_path / "both"
+    corpora = [choices(range(200)), "handbook"]
+    request = RunRequest(["model=hashing"], corpora, [], out=both, quiet=True, resamples=20, cache=None)
+    assert carry_out(request) == 0
+    options = {"margins": {"RR": 0.02, "chosen[antonym]": 0.1}, "floors": {"Success@5": 0.1}, "on": ["mine"]}
+    outcome = ea.check(both, both, **options)
+    assert [change.quantity for change in outcome.changes] == ["accuracy", "chosen[antonym]"]
+    assert outcome.floors == ()
+    with pytest.raises(InputError, match="unknown quantity 'MRR'"):
+        ea.check(both, both, on=["mine"], margins={"MRR": 0.02})
 
 
 # --- what does not match ---------------------------------------------------------------------------------

@@ -148,20 +148,20 @@ def test_a_drawn_p_is_settled_at_the_level_of_the_whole_check():
 
 
 @pytest.mark.parametrize("tests", [1, 9])
-def test_units_to_detect_is_where_the_detectable_loss_is_the_loss(tests):
-    precision = Precision(error=0.01, effective_items=None, units=500, items=500, tests=tests)
+def test_units_to_detect_is_about_where_the_detectable_loss_is_the_loss(tests):
+    precision = Precision(error=0.01, effective_items=None, units=5000, items=5000, tests=tests)
     at_eighty = precision.minimum_detectable_difference
-    assert units_to_detect(precision, at_eighty) == pytest.approx(500, abs=1)
-    assert units_to_detect(precision, at_eighty, power=0.95) > 600
-    assert units_to_detect(precision, 0.9) == 10
+    assert units_to_detect(precision, at_eighty) == pytest.approx(5000, rel=0.01)
+    assert units_to_detect(precision, at_eighty, power=0.95) > 6000
+    assert units_to_detect(precision, 0.5, power=0.5) < 100
+    assert units_to_detect(Precision(1e-6, None, 500, 500, tests), 0.5) == 10
 
 
 def test_units_to_detect_a_loss_of_a_share_by_hand():
-    # z = 1.96 + 1.645 = 3.605, SE = √(0.1/1000): at n items, 3.605·√(0.1/n) + 1/n = 0.04 for n = 862.
+    # 10 % of the items differ: at n items 1.960·√((0.1 + 0.0016)/n) + 1.645·√(0.1/n) + 2/n = 0.04.
     precision = Precision(error=(0.1 / 1000) ** 0.5, effective_items=1000.0, units=1000, items=1000)
     units = units_to_detect(precision, 0.04, power=0.95)
-    assert units == 862
-    assert 3.605 * (0.1 / units) ** 0.5 + 1 / units == pytest.approx(0.04, abs=1e-4)
+    assert 1.960 * (0.1016 / units) ** 0.5 + 1.645 * (0.1 / units) ** 0.5 + 2 / units == pytest.approx(0.04, abs=1e-4)
     # Where old and new hardly differ, a loss of 4 points makes them differ by 4 points at least.
     still = Precision(error=1e-9, effective_items=1000.0, units=1000, items=1000)
     assert units_to_detect(still, 0.04, power=0.95) > 3.605**2 * 0.96 / 0.04

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -187,7 +188,13 @@ def check(
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
     _check_labels(options.on, new, old)
+    excluded = [name for name in new.tasks if not _is_on(options.on, name, new)]
     new, old = _restricted(new, options.on), _restricted(old, options.on)
+    rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in new.tasks]
+    # A config file may have margins and floors of more than --on selects.
+    other_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
+    margins = _selected(options.margins, rows, other_rows)
+    floor_values = _selected(options.floors, rows, other_rows)
     failures = [failure for failure in new.result.failures if _concerns_candidate(failure, new, old, options.on)]
     labels, notes = _common_labels(new, old)
     tasks: Sequence[CommonTask] = ()
@@ -198,9 +205,9 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
             raise InputError(f"{diagnostic} on {corpus}: {reason}")
         tasks = common.tasks
         notes += common.notes
-    pairs = _pairs(tasks, labels, options.margins, new.result.rows)
+    pairs = _pairs(tasks, labels, margins, rows)
     changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
-    floors = tuple(_floors(new, options.floors))
+    floors = tuple(_floors(new, floor_values))
     if not changes and not floors and not failures:
         raise InputError("nothing to check: no diagnostic of both has a headline; name a quantity with --margin")
     return Check(
@@ -244,6 +251,17 @@ def _is_on(on: Sequence[str], task: tuple[str, str], run: StoredRun) -> bool:
         if chosen and task[place] not in chosen:
             return False
     return True
+
+
+def _selected(numbers: Mapping[str, float], rows: Sequence[Row], other_rows: Sequence[Row]) -> dict[str, float]:
+    """Return margins or floors without those of quantities that ``--on`` leaves out."""
+    named, others = _named_rows(rows), _named_rows(other_rows)
+    selected = {}
+    for name, number in numbers.items():
+        is_left_out = any(one.answers_to(name) for one in others) and not any(one.answers_to(name) for one in named)
+        if not is_left_out:
+            selected[name] = number
+    return selected
 
 
 def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun, on: Sequence[str]) -> bool:
@@ -379,11 +397,18 @@ def _margins(
 
 def _unknown(name: str, available: Sequence[Named[tuple[CommonTask, ItemQuantity]]], rows: Sequence[Row]) -> InputError:
     """Return the error for a margin of a quantity that is unknown or cannot be tested."""
-    names = dict.fromkeys(one.names[0] for one in available)
+    names = [one.names[0] for one in available]
     if any(one.answers_to(name) for one in _named_rows(rows)):
-        listed = ", ".join(list(names)[:10])
+        listed = ", ".join(_nearby(name, names))
         return SpecError(f"{name} cannot have a margin: it is not a mean over items. Those that can: {listed}")
-    return UnknownNameError("quantity", name, names)
+    return UnknownNameError("quantity", name, _nearby(name, names))
+
+
+def _nearby(name: str, names: Sequence[str]) -> list[str]:
+    """Return the names without a subset and the most similar ones: there may be hundreds of subsets."""
+    distinct = list(dict.fromkeys(names))
+    whole = [one for one in distinct if "[" not in one]
+    return list(dict.fromkeys([*whole, *get_close_matches(name, distinct, n=5)]))
 
 
 def _pairs_of(
@@ -448,7 +473,7 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     for name, floor in floors.items():
         matches = matching(name, named)
         if not matches and named:
-            raise UnknownNameError("quantity", name, dict.fromkeys(one.names[0] for one in named))
+            raise UnknownNameError("quantity", name, _nearby(name, [one.names[0] for one in named]))
         for one in matches:
             row = one.content
             direction = meaning_of(row.diagnostic).direction(row.quantity, row.subset, row.condition)

@@ -198,10 +198,10 @@ def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, .
 def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> int:
     """Return how many units like these call a true loss a regression with this power; at least ``MIN_UNITS``.
 
-    With m tests in the check and z = z₁₋α/₂ₘ + z_power, it is the smallest number for which z·SE is at most the loss. A
-    share of n items needs z·SE + 1/n, because the sign-flip p of whole answers is discrete: the sum of the signs moves
-    in steps of two items. And a loss of δ means that a share of at least δ of the items differs, so that SE is at least
-    √(δ(1 − δ)/n).
+    It is the smallest number for which z₁₋α/₂ₘ·SE₀ + z_power·SE is at most the loss δ, with m tests in the check, SE
+    the standard error of the difference and SE₀² = SE² + δ²/n that of the sign-flip test, which assumes a mean of 0.
+    A share of n items needs 2/n more, because the sum of the signs moves in steps of two items. And since a share of
+    at least δ of the items differs, its SE is at least √(δ(1 − δ)/n).
 
     Parameters
     ----------
@@ -211,15 +211,16 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
         Above 0, and above the margin, or else it may pass; in the unit of ``error``.
     """
     normal = NormalDist()
-    z = normal.inv_cdf(1 - ALPHA / (2 * max(precision.tests, 1))) + normal.inv_cdf(power)
-    error = z * precision.error
-    if precision.effective_items is None:
-        growth = (error / loss) ** 2
-    else:
-        error = max(error, z * math.sqrt(loss * (1 - loss) / precision.effective_items))
-        # error/√g + step/g = loss, solved for √g.
-        step = 1 / precision.items
-        growth = ((error + math.sqrt(error**2 + 4 * step * loss)) / (2 * loss)) ** 2
+    z_test = normal.inv_cdf(1 - ALPHA / (2 * max(precision.tests, 1)))
+    z_power = normal.inv_cdf(power)
+    error, effective, step = precision.error, float(precision.units), 0.0
+    if precision.effective_items is not None:
+        effective = precision.effective_items
+        error = max(error, math.sqrt(loss * (1 - loss) / effective))
+        step = 2 / precision.items
+    total = z_test * math.sqrt(error**2 + loss**2 / effective) + z_power * error
+    # total/√g + step/g = loss, solved for √g: the number of units must grow by the factor g.
+    growth = ((total + math.sqrt(total**2 + 4 * step * loss)) / (2 * loss)) ** 2
     return max(math.ceil(precision.units * growth), MIN_UNITS)
 
 

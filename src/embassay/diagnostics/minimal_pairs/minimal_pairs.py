@@ -253,8 +253,9 @@ class MinimalPairsDiagnostic:
             for condition, raw in (("", False), ("raw", True)):
                 values = {view.encoder: _infinite_to_nan(view.contrast(first, second, raw)) for view in views}
                 yield ItemQuantity("contrast", None, values, unit, stream, subset, condition, of_shares=False)
-            values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
-            yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
+            if ALL_EDITS.index(first) < ALL_EDITS.index(second):  # as the rows of orderings
+                values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
+                yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
         for edit in views[0].edits:
             values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
             yield ItemQuantity("similarity", None, values, unit, stream, edit, of_shares=False)

@@ -1,0 +1,84 @@
+"""The quantities that can be tested for a loss are those of the result, item by item."""
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of
+from embassay.stats.correlate import correlation
+
+RUNS = {
+    "retrieval": ("handbook", "retrieval,transforms=all"),
+    "negated_antonyms": ("opposites", "negated_antonyms"),
+    "minimal_pairs": ("edits", "minimal_pairs"),
+    "localization": ("paraphrases", "localization"),
+}
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    """By name of the diagnostic: its scored task, and its rows by key."""
+    by_name = {}
+    for name, (corpus, diagnostic) in RUNS.items():
+        result = ea.assay(["hashing,dim=32"], [corpus], [diagnostic], resamples=20, baselines=False, cache=None)
+        by_name[name] = (result.items.tasks[0], result)
+    operators = ("overlap", "difference", "union")
+    samples = [
+        ea.Composition(f"s{n}", operators[n % 3], f"red {n} ball", f"blue {n} box", f"{n} ball box", f"u{n // 3}")
+        for n in range(90)
+    ]
+    pairs = [ea.Pair(f"p{n}", f"one two {n}", f"one {n * 7 % 11} two", float(n % 5), str(n)) for n in range(60)]
+    made = {
+        "composition": ea.Corpus("sets", "composition", tuple(samples)),
+        "similarity": ea.Corpus("sts", "pairs", tuple(pairs)),
+    }
+    for name, corpus in made.items():
+        result = ea.assay(["hashing,dim=32"], [corpus], [name], resamples=20, baselines=False, cache=None)
+        by_name[name] = (result.items.tasks[0], result)
+    return by_name
+
+
+NAMES = [*RUNS, "composition", "similarity"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
+    task, result = tasks[name]
+    rows = {(r.quantity, r.subset, r.measure, r.condition): r for r in result.rows if r.encoder}
+    assert isinstance(task.diagnostic, HasItemQuantities)
+    quantities = list(task.diagnostic.item_quantities(task.scores))
+    assert len({quantity.key for quantity in quantities}) == len(quantities) > 1
+    for quantity in quantities:
+        key = (quantity.quantity, quantity.subset, quantity.measure or task.scores[0].measure, quantity.condition)
+        (values,) = quantity.values.values()
+        value = float(np.nanmean(values))
+        if quantity.correlated is not None:
+            c = quantity.correlated
+            value = correlation(c.x, next(iter(c.ys.values())), c.kind)
+        # The accuracy of localization is a mean over folds in rows, and one over sentences here.
+        tolerance = 0.02 if key[:2] == ("accuracy", "all") and name == "localization" else 1e-9
+        assert value == pytest.approx(rows[key].value, abs=tolerance), key
+        places = range(len(task.scores[0].item)) if quantity.places is None else quantity.places
+        assert len(values) == len(quantity.unit) == len(places)
+        assert quantity.margin is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
+    task, _ = tasks[name]
+    assert isinstance(task.diagnostic, HasHeadline)
+    headline = task.diagnostic.headline(task.scores)
+    assert headline.margin == meaning_of(name).margin > 0
+    (same,) = [one for one in task.diagnostic.item_quantities(task.scores) if one.key == headline.key]
+    for values, again in zip(headline.values.values(), same.values.values(), strict=True):
+        np.testing.assert_array_equal(values, again)
+    np.testing.assert_array_equal(headline.unit, same.unit)
+    assert meaning_of(name).direction(headline.quantity, headline.subset, headline.condition) == 1
+
+
+def test_directions():
+    assert meaning_of("negated_antonyms").direction("chosen", "antonym", "") == -1
+    assert meaning_of("negated_antonyms").direction("chosen", "paraphrase", "") == 1
+    assert meaning_of("minimal_pairs").direction("similarity", "negation_main", "") == -1
+    assert meaning_of("retrieval").direction("tau", "recommended", "") == 0
+    assert meaning_of("isotropy").direction("mean_cosine", "texts", "") == -1
