@@ -134,6 +134,15 @@ def test_an_encoder_that_is_gone_is_named_and_the_others_are_written(run, tmp_pa
     assert names == {"mine.qrels", "mine.tfidf.run", "mine.bm25.run", "mine.random.run"}
 
 
+@pytest.mark.parametrize("style", ["parquet", "trec"])
+def test_without_scores_there_is_one_message(run, tmp_path, capsys, style):
+    for name in ("run.json", "result.json"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    assert report(tmp_path, "--format", style) == 2
+    assert "scores: no scores of this version of Embassay are here; repeat the run's command" in capsys.readouterr().err
+    assert not (tmp_path / style).exists()
+
+
 def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
     out = tmp_path / "run"
     arguments = ["run", "-c", "opposites", "-d", "negated_antonyms", "-e", "bow", "--no-cache", "-o", str(out)]
