@@ -112,7 +112,8 @@ def test_only_the_files_that_are_needed_are_downloaded(hub, monkeypatch, tmp_pat
     assert asked == {
         "repository": "org/model",
         "revision": "v2",
-        "allow_patterns": ["config.json", "model.safetensors"],
+        # The model card says what the model was trained on.
+        "allow_patterns": ["config.json", "model.safetensors", "README.md"],
     }
     assert hub["seen"][0][0] == "/api/models/org/model/revision/v2"
 

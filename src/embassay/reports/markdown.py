@@ -114,10 +114,10 @@ def render(
             left_out.append(heading)
             continue
         room -= len(text) + 2
-        sections.append(Section(heading, [text]))
+        sections.append(Section(verdict, heading, [text]))
     # Details come second: each section has its headline before any has its details.
-    for section, verdict in zip(sections, _verdicts_of(sections, result, layouts), strict=True):
-        for title, text in _details(result, verdict, layouts):
+    for section in sections:
+        for title, text in _details(result, section.verdict, layouts):
             if len(text) > room:
                 left_out.append(f"{title} ({section.heading})")
                 continue
@@ -131,16 +131,9 @@ def render(
 class Section:
     """One diagnostic on one corpus: its heading and headline table, then its other tables."""
 
+    verdict: Verdict
     heading: str
     parts: list[str]
-
-
-def _verdicts_of(sections: Sequence[Section], result: Result, layouts: Mapping[str, Layout]) -> Iterator[Verdict]:
-    """Yield the verdicts that have a section, in their order."""
-    headings = {section.heading for section in sections}
-    for verdict in result.verdicts:
-        if f"{layouts[verdict.diagnostic].title} on {verdict.corpus}" in headings:
-            yield verdict
 
 
 def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[str]:

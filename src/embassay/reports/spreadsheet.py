@@ -14,8 +14,8 @@ from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Re
 if TYPE_CHECKING:
     from polars import DataFrame
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""What a formula starts with."""
+FORMULA = r"^[=+\-@\t\r\n]"
+"""How a text starts that a spreadsheet takes for a formula."""
 TYPES: dict[str, Any] = {"str": str, "float": float, "int": int, "bool": bool}
 RANKING: dict[str, Any] = {
     "encoder": str,
@@ -39,8 +39,9 @@ def files(result: Result) -> dict[str, bytes]:
     contents = {}
     for name, frame in frames(result).items():
         safe = without_formulas(frame)
-        text = safe.write_csv(quote_style="non_numeric", include_bom=False)
-        contents[f"{name}.csv"] = b"\xef\xbb\xbf" + text.encode("utf-8", "replace")
+        # Quotes tell an empty text from a missing one.
+        text = safe.write_csv(quote_style="non_numeric", include_bom=True)
+        contents[f"{name}.csv"] = text.encode("utf-8", "replace")
     return contents
 
 
@@ -65,7 +66,7 @@ def without_formulas(frame: DataFrame) -> DataFrame:
     import polars
 
     texts = polars.col(polars.String)
-    is_formula = texts.str.contains(f"^[{''.join(FORMULA[:2])}{''.join(FORMULA[3:])}-]")
+    is_formula = texts.str.contains(FORMULA)
     return frame.with_columns(polars.when(is_formula).then("'" + texts).otherwise(texts).name.keep())
 
 

@@ -15,7 +15,7 @@ from embassay.errors import OutputError, SourceError
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.item_files import without_items, write_items
-from embassay.run.items import items_in
+from embassay.run.items import Items, items_in
 from embassay.run.pages import layouts
 from embassay.run.paper import Style, write_files
 from embassay.run.record import latencies, speeds, trust
@@ -113,7 +113,7 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     path = chosen or finished.folder.path / "report.md"
     _check_file(path, "md")
     # A README.md is easily lost.
-    if path.exists() and not path.read_bytes().startswith(MARKER.encode()):
+    if path.exists() and not _starts_with(path, MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
     record = finished.record
     text = render(finished.result, layouts(finished.result), speeds(record), record.get("notes", ()), latencies(record))
@@ -191,7 +191,7 @@ def write_trec(run: Path, out: Path | None = None) -> Written:
 
     finished, folder = _run_and_folder(run, out, "trec")
     similarities = {encoder.name: cast("Any", encoder.similarity) for encoder in finished.result.encoders}
-    made = make_rankings(items_in(finished.folder), similarities, default_folder())
+    made = make_rankings(_items(finished), similarities, default_folder())
     corpora = {ranking.corpus.name: ranking.corpus for ranking in made.rankings}
     corpus_names, encoder_names = FileNames(), FileNames()
     file_of_corpus = {name: corpus_names.name(name) for name in corpora}
@@ -223,7 +223,7 @@ def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool 
         If a corpus of the run cannot be read again.
     """
     finished, folder = _run_and_folder(run, out, "parquet")
-    items = items_in(finished.folder)
+    items = _items(finished)
     files = write_items(items, folder, default_folder() if with_vectors else None)
     others = without_items(items)
     notes = (f"left out: diagnostics that show no single items ({', '.join(others)})",) if others else ()
@@ -253,6 +253,29 @@ def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRu
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
     return finished, folder
+
+
+def _items(finished: FinishedRun) -> Items:
+    """Return the single items of a run.
+
+    Raises
+    ------
+    SourceError
+        If its folder has no scores that this version can read, or a corpus cannot be read again.
+    """
+    items = items_in(finished.folder)
+    if not items.tasks:
+        place = finished.folder.path / "scores"
+        raise SourceError("no scores of this version of Embassay are here; repeat the run's command", place)
+    return items
+
+
+def _starts_with(path: Path, beginning: bytes) -> bool:
+    """Return whether a regular file starts with these bytes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(beginning)) == beginning
 
 
 def _check_file(path: Path, style: str) -> None:

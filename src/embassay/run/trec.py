@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from embassay.engine.pool import encode
 from embassay.engine.topk import search
-from embassay.errors import EncoderError, InputError, OutputError
+from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import load_encoder
@@ -161,7 +161,11 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     encoder = load_encoder(origin.spec)
     if encoder.card.remote:
         raise OutputError("its vectors are not in the cache, and this export sends no requests; repeat the run first")
-    encoder = encoder.fit(list(corpus.learnt()))
+    try:
+        encoder = encoder.fit(list(corpus.learnt()))
+    except Exception as error:
+        # Of another package perhaps: the rankings of the other encoders are still written.
+        raise EncoderError(reason_of(error)) from error
     if encoder.fingerprint != origin.encoder_fingerprint:
         raise OutputError("the encoder has changed since the run; repeat the run first")
     vectors, _ = encode(encoder, texts, cache, lambda count: None)
