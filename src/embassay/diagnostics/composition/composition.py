@@ -413,7 +413,9 @@ def _rows(
             axes[criterion, measure] = axes_of(criterion, measure, spanning)
 
     unit = unit_codes(parts[0].unit[items])
+    # Every encoder has the same quantities in the same order.
     keys = [key for key, _ in numbers(views[0], axes)]
+    # An excess is a share less its null: it lies in [−1, 1].
     is_difference = np.array([key.condition.startswith("excess") for key in keys])
     # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
     tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
@@ -423,10 +425,10 @@ def _rows(
     hashes_of_others = pools_of(parts)
     for view, means_of_encoder, shares_of_encoder in zip(views, estimates, shares, strict=True):
         hash_of_others = hashes_of_others[view.encoder]
-        # A mean depends on no other encoder. As an unpooled share it can be treated like the shares.
+        # The limits of a share may depend on the other encoders ("pooled"), those of a mean never do.
         quantities = dict(shares_of_encoder)
-        for key, estimate in zip(keys, means_of_encoder, strict=True):
-            quantities[key] = PooledShare(estimate, pooled=False)
+        for key, mean in zip(keys, means_of_encoder, strict=True):
+            quantities[key] = PooledShare(mean, pooled=False)
         for key, share in quantities.items():
             yield _row(view, draws, key, _with_reason(view, key, share), block, axes, hash_of_others)
         for key, estimate in _standard_deviations(view, unit):
