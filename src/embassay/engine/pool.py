@@ -53,7 +53,7 @@ class Ledger(Protocol):
         ...
 
     def holds(self, chunk: int, rows: Rows) -> bool:
-        """Return whether these are all the vectors that an earlier start computed for a chunk."""
+        """Return whether an earlier start finished a chunk with exactly these vectors; None is a missing one."""
         ...
 
     def finish(self, chunk: int, rows: Sequence[Vector]) -> None:

@@ -467,11 +467,13 @@ def _row(
 
 def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> PooledShare:
     """Return the figure, with the reason where it does not apply or where there is no null."""
+    # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
         return PooledShare(Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE), pooled=False)
     estimate = share.estimate
     about_null = key.condition.startswith(("null", "excess"))
     if about_null and estimate.value is None and estimate.undefined > 0:
+        # The null needs targets of other units.
         no_null = np.isnan(view.raw("cosine", "AN")).all()
         has_targets = not np.isnan(view.raw("cosine", "AT")).all()
         if no_null and has_targets:
