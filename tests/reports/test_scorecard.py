@@ -11,7 +11,7 @@ from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.scorecard import LONGEST_NAME, WHERE_CUT, legend, scorecard, shortened
-from embassay.reports.summary import LINES, grouped, show_summary, told_together
+from embassay.reports.summary import LINES, group_statement, grouped, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
 ACCURACY = Column("accuracy", "accuracy")
@@ -194,17 +194,17 @@ def test_findings_of_several_encoders_with_one_title_stand_together():
     findings = [finding(1, "a", value=0.5), finding(1, "b", value=0.25, consequence="So what."), finding(2), finding(2)]
     groups = grouped(findings)
     assert [len(group) for group in groups] == [2, 1, 1]
-    assert told_together(groups[0]) == (
+    assert group_statement(groups[0]) == (
         "Title 1 (d on corpus_0). What was found of a, number 1, with a figure and its interval of 95%. Also: b 25.0%."
     )
 
 
 def test_a_title_that_the_sentence_repeats_is_left_out():
     said = Finding("high", "May be the best of 3 candidates: a.", "May be the best", diagnostic="d", corpus="c")
-    assert told_together([said]) == "d on c: May be the best of 3 candidates: a."
+    assert group_statement([said]) == "d on c: May be the best of 3 candidates: a."
     alone = Finding("medium", "a knows little.", "Unknown words", encoder="a")
-    assert told_together([said], with_place=False) == "May be the best of 3 candidates: a."
-    assert told_together([alone]) == "Unknown words. a knows little."
+    assert group_statement([said], with_place=False) == "May be the best of 3 candidates: a."
+    assert group_statement([alone]) == "Unknown words. a knows little."
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_a_title_that_the_sentence_repeats_is_left_out():
 )
 def test_figures_of_further_encoders_are_written_as_they_are_meant(style, written):
     group = [finding(1, "a"), finding(1, "b", value=0.12, format=style)]
-    assert told_together(group).endswith(f"Also: {written}.")
+    assert group_statement(group).endswith(f"Also: {written}.")
 
 
 def test_many_further_encoders_are_counted():
     group = [finding(1, f"e{n}") for n in range(12)]
-    assert "Also: e1, e2, e3, e4 and 7 more." in told_together(group)
+    assert "Also: e1, e2, e3, e4 and 7 more." in group_statement(group)
 
 
 def test_control_characters_of_labels_are_made_visible():

@@ -53,7 +53,7 @@ class Ledger(Protocol):
         ...
 
     def holds(self, chunk: int, rows: Rows) -> bool:
-        """Return whether these are all the vectors that an earlier start computed for a chunk."""
+        """Return whether an earlier start finished a chunk with exactly these vectors; None is a missing one."""
         ...
 
     def finish(self, chunk: int, rows: Sequence[Vector]) -> None:
@@ -163,7 +163,13 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """Texts that are encoded together; ``finish`` is called with their vectors when these are in the cache."""
+    """Texts that are encoded together.
+
+    Attributes
+    ----------
+    finish
+        Called with the vectors of all texts when they are in the cache; the record of the run then has the chunk.
+    """
 
     texts: list[Text]
     finish: Callable[[Sequence[Vector]], None] | None = None
@@ -231,8 +237,8 @@ class _Work:
         self._uncached_rows: list[VectorMatrix] = []
 
     def encode(self, chunk: _Chunk) -> None:
-        """Encode the texts of a chunk."""
-        vectors: dict[Text, Vector] = {}
+        """Encode and cache the texts of a chunk; then finish the chunk if all its vectors are cached."""
+        cached: dict[Text, Vector] = {}
         start = time.perf_counter()
         try:
             for texts, rows in _encoded(self._encoder, chunk.texts):
@@ -242,16 +248,17 @@ class _Work:
                     self.timed += len(texts)
                 self.texts += texts
                 self.blocks.append(rows)
+                # Sparse vectors are not cached.
                 if not issparse(rows):
                     self._put(texts, rows)
                     if chunk.finish:
-                        vectors.update(zip(texts, rows, strict=True))
+                        cached.update(zip(texts, rows, strict=True))
                 self._advance(len(texts))
                 start = time.perf_counter()
         finally:
             self._flush()
-        if chunk.finish and len(vectors) == len(chunk.texts):
-            chunk.finish([vectors[text] for text in chunk.texts])
+        if chunk.finish and len(cached) == len(chunk.texts):
+            chunk.finish([cached[text] for text in chunk.texts])
 
     def _put(self, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
         """Cache vectors together with those that follow, as soon as there are enough."""

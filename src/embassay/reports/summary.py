@@ -90,7 +90,7 @@ def _findings(result: Result, speed: Mapping[str, float], width: int, room: int)
     has_sections = len({(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}) > 1
     lines: list[str] = []
     for place, group in enumerate(groups):
-        statement = told_together(group, with_place=has_sections)
+        statement = group_statement(group, with_place=has_sections)
         if group[0].title.startswith("May be the best"):
             statement = " ".join([statement, *_costs(result, group[0], speed)])
         bullet = _bullet(statement, width)
@@ -117,7 +117,7 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def told_together(group: Sequence[Finding], *, with_place: bool = True) -> str:
+def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str:
     """Return the first finding of a group in full, and the other encoders of which it is true with their figures.
 
     Parameters

@@ -318,13 +318,13 @@ class Decision:
         v = self.verdict
         ranked = [name for name in v.candidates if name not in v.left_out]
         if len(v.candidates) == 1:
-            sentence = f"One candidate: {self.figure(v.candidates[0])}."
+            sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
             action = "Add a second encoder with -e to compare."
             yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
         elif not v.best_set:
             yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
         elif len(ranked) == 1:
-            sentence = f"Only {ranked[0]} can be ranked ({self.level(ranked[0])})."
+            sentence = f"Only {ranked[0]} can be ranked ({self.headline_value(ranked[0])})."
             yield self.finding("medium", "One ranked candidate", sentence, ranked[0])
         else:
             yield self.best_set(ranked)
@@ -334,8 +334,8 @@ class Decision:
         v = self.verdict
         first_name, *other_names = v.best_set[:NAMED]
         # The name of the figure is written once, with the first candidate.
-        parts = [self.figure(first_name)]
-        parts += [f"{name} ({self.level(name, with_heading=False)})" for name in other_names]
+        parts = [self.named_headline(first_name)]
+        parts += [f"{name} ({self.headline_value(name, with_heading=False)})" for name in other_names]
         best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
@@ -395,21 +395,21 @@ class Decision:
                 sentence = f"{name} is undefined for {count:,} items; counted as wrong, the value is {value}."
                 yield self.finding("medium", "Undefined items", sentence, name)
 
-    def figure(self, name: str) -> str:
-        """Write a candidate with its headline figure."""
-        return f"{name} ({self.level(name)})"
+    def named_headline(self, name: str) -> str:
+        """Write a candidate with its headline value."""
+        return f"{name} ({self.headline_value(name)})"
 
-    def level(self, name: str, *, with_heading: bool = True) -> str:
+    def headline_value(self, name: str, *, with_heading: bool = True) -> str:
         """Write a candidate's headline value and what it is called; where its interval lies below chance, say so."""
         row, chance = self.rows.get(name), self.verdict.chance
         if row is None:
             return self.headline.heading
-        level = number(row.value, self.headline.format, signed=self.headline.format == "points")
+        text = number(row.value, self.headline.format, signed=self.headline.format == "points")
         if with_heading:
-            level += f" {self.headline.heading}"
+            text += f" {self.headline.heading}"
         if chance is not None and row.high is not None and row.high < chance:
-            level += f", below chance ({number(chance, self.headline.format)})"
-        return level
+            text += f", below chance ({number(chance, self.headline.format)})"
+        return text
 
     def comparisons(self) -> Iterator[Finding]:
         """Yield how the candidates compare with the lexical baseline and, where there are several, with the reference.

@@ -434,7 +434,9 @@ def _rows(
             axes[criterion, measure] = axes_of(criterion, measure, spanning)
 
     unit = unit_codes(parts[0].unit[items])
+    # Every encoder has the same quantities in the same order.
     keys = [key for key, _ in numbers(views[0], axes)]
+    # An excess is a share less its null: it lies in [−1, 1].
     is_difference = np.array([key.condition.startswith("excess") for key in keys])
     # Transposed, not stacked along axis 1: columns are then contiguous, which the sums over units read one by one.
     tables = (np.array([values for _, values in numbers(view, axes)]).T for view in views)
@@ -444,10 +446,10 @@ def _rows(
     hashes_of_others = pools_of(parts)
     for view, means_of_encoder, shares_of_encoder in zip(views, estimates, shares, strict=True):
         hash_of_others = hashes_of_others[view.encoder]
-        # A mean depends on no other encoder. As an unpooled share it can be treated like the shares.
+        # The limits of a share may depend on the other encoders ("pooled"), those of a mean never do.
         quantities = dict(shares_of_encoder)
-        for key, estimate in zip(keys, means_of_encoder, strict=True):
-            quantities[key] = PooledShare(estimate, pooled=False)
+        for key, mean in zip(keys, means_of_encoder, strict=True):
+            quantities[key] = PooledShare(mean, pooled=False)
         for key, share in quantities.items():
             yield _row(view, draws, key, _with_reason(view, key, share), block, axes, hash_of_others)
         for key, estimate in _standard_deviations(view, unit):
@@ -486,11 +488,13 @@ def _row(
 
 def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> PooledShare:
     """Return the figure, with the reason where it does not apply or where there is no null."""
+    # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
         return PooledShare(Estimate(None, None, None, 0, 0, 0, NOT_APPLICABLE), pooled=False)
     estimate = share.estimate
     about_null = key.condition.startswith(("null", "excess"))
     if about_null and estimate.value is None and estimate.undefined > 0:
+        # The null needs targets of other units.
         no_null = np.isnan(view.raw("cosine", "AN")).all()
         has_targets = not np.isnan(view.raw("cosine", "AT")).all()
         if no_null and has_targets:

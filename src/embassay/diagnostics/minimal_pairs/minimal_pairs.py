@@ -219,15 +219,13 @@ class MinimalPairsDiagnostic:
     ) -> Iterator[Example]:
         """Yield each original with its edits, and the cosine of each encoder with these."""
         views = [MinimalPairsView(s) for s in scores]
-        correct = {view.encoder: view.nearer(*HEADLINE) for view in views}
-        margin = {view.encoder: view.contrast(*HEADLINE) for view in views}
+        correct = [view.nearer(*HEADLINE) for view in views]
+        margins = [view.contrast(*HEADLINE) for view in views]
         for index in items.tolist():
             yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])))
-            for view in views:
+            for view, correct_of_encoder, margin_of_encoder in zip(views, correct, margins, strict=True):
                 cosines = {edit: view.cosine(edit)[index] for edit in view.edits}
-                yield view.outcome(
-                    index, cosines, correct=correct[view.encoder][index], margin=margin[view.encoder][index]
-                )
+                yield view.outcome(index, cosines, correct=correct_of_encoder[index], margin=margin_of_encoder[index])
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""

@@ -8,7 +8,7 @@ encoder chooses the candidate with the largest cosine; only the paraphrase is ri
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -233,11 +233,20 @@ class NegatedAntonyms:
             pair = str(views[0].pair[index])
             yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])), pair)
             for view in views:
-                cosines = {kind: view.similarity(kind)[index] for kind in KINDS}
-                tied = [kind for kind, share in zip(KINDS, view.chosen[index], strict=True) if share > 0]
-                labels = {"chosen": " or ".join(tied)} if tied else {}
+                cosines = dict[str, float]()
+                # Candidates that are exactly as near are chosen together, each with a share.
+                chosen = list[str]()
+                for kind, share in zip(KINDS, view.chosen[index], strict=True):
+                    cosines[kind] = view.similarity(kind)[index]
+                    if share > 0:
+                        chosen.append(kind)
                 yield view.outcome(
-                    index, cosines, correct=view.right[index], margin=view.margin[index], subset=pair, labels=labels
+                    index,
+                    cosines,
+                    correct=view.right[index],
+                    margin=view.margin[index],
+                    subset=pair,
+                    labels={"chosen": " or ".join(chosen)} if chosen else {},
                 )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
@@ -259,11 +268,13 @@ class NegatedAntonyms:
 
     def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
-        quantities = {HEADLINE: {view.encoder: view.right for view in views}}
-        if self.compare == "all":
-            for place, kind in enumerate(KINDS):
-                quantities["chosen", kind] = {view.encoder: view.chosen[:, place] for view in views}
-                quantities["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
+        quantities: dict[tuple[str, str], dict[str, Floats]] = defaultdict(dict)
+        for view in views:
+            quantities[HEADLINE][view.encoder] = view.right
+            if self.compare == "all":
+                for place, kind in enumerate(KINDS):
+                    quantities["chosen", kind][view.encoder] = view.chosen[:, place]
+                    quantities["similarity", kind][view.encoder] = view.similarity(kind)
         return quantities
 
 
