@@ -108,6 +108,7 @@ def run(
     corpus: Annotated[list[str], Parameter(name=("-c", "--corpus")), Repeated] = [],  # noqa: B006
     diagnostic: Annotated[list[str], Parameter(name=("-d", "--diagnostic")), Repeated] = [],  # noqa: B006
     out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    add: Annotated[bool, Flag] = False,
     options: Annotated[RunOptions, Parameter(name="*", negative="")] = DEFAULTS,
 ) -> int:
     """Assay encoders on corpora: a scorecard and findings in the terminal, all figures in an HTML report.
@@ -124,6 +125,8 @@ def run(
         DIAGNOSTIC[,option=value…], repeatable; by default those of the profile that fit the corpora.
     out
         Run folder; embassay-run by default. A run with the same settings is continued.
+    add
+        Add the encoders to the finished run in the folder, whose other encoders are not needed again.
     """
     from embassay.run.request import RunRequest
     from embassay.run.session import carry_out
@@ -131,6 +134,10 @@ def run(
     request = RunRequest.of(
         config, encoders=encoder, corpora=corpus, diagnostics=diagnostic, out=out, **options.settings()
     )
+    if add:
+        from embassay.comparison.adding import add_encoders
+
+        return add_encoders(request)
     if not options.dry_run:
         return carry_out(request)
     from embassay.cli.look import show

@@ -147,6 +147,17 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     groups = by_corpus(plan.corpora)
     corpora = tuple(corpus_record(replace(variants[0], name=label)) for label, variants in groups.items())
     head = Result(draws.seed, draws.resamples, encoders=encoders, corpora=corpora, failures=tuple(failures))
+    return joined(head, parts)
+
+
+def joined(head: Result, parts: Sequence[Result]) -> Result:
+    """Return a result with the parts of all its tasks, and the findings of the whole.
+
+    Parameters
+    ----------
+    head
+        Encoders, corpora and failures.
+    """
     result = replace(
         rounded(head),
         rows=tuple(row for part in parts for row in part.rows),

@@ -9,7 +9,7 @@ layouts        how each diagnostic is shown in the terminal and on the page
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
@@ -48,11 +48,24 @@ def carry_out(request: RunRequest) -> int:
 
     for note in outcome.notes:
         tell(note)
-    pages = make_layouts(folder, result)
-    printed = pages is not None and print_summary(folder, result, pages, record)
     efforts = [run.effort for run in outcome.encoders if run.effort]
     if efforts and not any(effort.texts for effort in efforts):
         tell(f"{folder.path} is already complete: nothing was encoded or scored again")
+    code = present(folder, result, record, tell)
+    encoding = sum(effort.seconds for effort in efforts)
+    scoring = executed - prepared - encoding
+    drawing = time.perf_counter() - executed
+    tell(
+        f"time: loading {prepared - start:.1f} s, encoding {encoding:.1f} s, "
+        f"scoring and statistics {max(scoring, 0.0):.1f} s, report {drawing:.1f} s"
+    )
+    return code
+
+
+def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
+    """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
+    pages = make_layouts(folder, result)
+    printed = pages is not None and print_summary(folder, result, pages, record)
     for failure in result.failures:
         say(f"failed: {failure.sentence}")
     if not result.rows:
@@ -61,13 +74,6 @@ def carry_out(request: RunRequest) -> int:
     if drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
-    encoding = sum(effort.seconds for effort in efforts)
-    scoring = executed - prepared - encoding
-    drawing = time.perf_counter() - executed
-    tell(
-        f"time: loading {prepared - start:.1f} s, encoding {encoding:.1f} s, "
-        f"scoring and statistics {max(scoring, 0.0):.1f} s, report {drawing:.1f} s"
-    )
     return FINE if printed and drawn and not result.failures else FAILED_IN_PART
 
 

@@ -1,0 +1,178 @@
+"""``embassay run --add``: encoders are added to a finished run, whose other encoders are not needed again.
+
+The scores of the others are read from the run's folder, so their point values stay, and neither their models nor their
+services have to be there. Verdicts, comparisons and findings are computed again over all encoders. The result is the
+one of a run with all of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from embassay._version import __version__
+from embassay.comparison.runs import StoredRun, read_run
+from embassay.errors import OutputError, SpecError
+from embassay.result import Result
+from embassay.run.examples import ScoredTask
+from embassay.run.execute import Outcome, encoder_records, execute, joined, summarise_task, without_texts
+from embassay.run.plan import Plan, prepare
+from embassay.run.record import finished_record, settings_of
+from embassay.run.request import RunRequest
+from embassay.run.session import present
+from embassay.run.specs import Spec
+from embassay.store.run_record import RunRecord
+from embassay.store.runs import RunFolder
+from embassay.types import ItemScores, content_hash
+
+
+def add_encoders(request: RunRequest) -> int:
+    """Score encoders on the corpora of a finished run, put them into its result, and return the exit code.
+
+    Parameters
+    ----------
+    request
+        The new encoders, and the folder of the run. Corpora, diagnostics and settings are those of the run.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no finished run of this version, a corpus has changed since or cannot be read again, or a
+        label is taken. Nothing is changed then.
+    """
+    start = time.perf_counter()
+    stored = read_run(request.out)
+    settings = stored.record["settings"]
+    plan = prepare(_same_request(request, stored))
+    _check(plan, stored)
+    for note in plan.remarks:
+        request.tell(note)
+    folder = RunFolder(stored.path)
+    # Until everything is there, the folder holds the finished run without the new encoders.
+    outcome = execute(plan, folder)
+    result = _result(plan, outcome, stored)
+    if not plan.request.texts:
+        result = without_texts(result)
+    added = settings_of(plan)
+    combined = {**settings, "encoders": _candidates_first([*settings["encoders"], *added["encoders"]])}
+    record = _record(folder, plan, outcome, time.perf_counter() - start)
+    record["settings"] = combined
+    record["key"] = content_hash([combined, __version__])
+    record["failures"] = [asdict(failure) for failure in result.failures]
+    record["state"] = "failed in part" if result.failures else "finished"
+    folder.write_result(result)
+    folder.write_record(record)
+    if not outcome.failures:
+        folder.remove_restart_records()
+    return present(folder, result, record, request.tell)
+
+
+def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
+    """Return the request for the new encoders with everything else as in the run.
+
+    Raises
+    ------
+    SpecError
+        If the request names corpora, diagnostics or no encoders.
+    OutputError
+        If the run cannot be repeated as it was.
+    """
+    if not request.encoders:
+        raise SpecError("--add needs the encoders to add: -e SPEC")
+    if request.corpora or request.diagnostics or request.overwrite:
+        raise SpecError("--add takes encoders only; corpora and diagnostics are those of the run")
+    record = stored.record
+    settings, sources = record["settings"], record.get("sources")
+    if record.get("embassay") != __version__:
+        version = record.get("embassay", "an unknown version")
+        raise OutputError(
+            f"{stored.path}: the run was made with embassay {version}, this is {__version__}; repeat its command with "
+            "--overwrite"
+        )
+    if sources is None or len(sources["corpora"]) < len(settings["corpora"]):
+        raise OutputError(f"{stored.path}: its corpora were made in Python and cannot be read again")
+    if settings.get("variants"):
+        raise OutputError(
+            f"{stored.path}: a corpus of this run varies; repeat its command with all encoders (what is scored already "
+            "is reused) and another folder"
+        )
+    diagnostics = {name: Spec(name, options=dict(options)) for name, _, options, _ in settings["diagnostics"]}
+    return replace(
+        request,
+        corpora=[Spec(**spec) for spec in sources["corpora"]],
+        diagnostics=list(diagnostics.values()),
+        profile="default",
+        seed=settings["seed"],
+        resamples=settings["resamples"],
+        limit=sources["limit"],
+        follow_links=sources["follow_links"],
+        texts=settings["texts"],
+        examples=settings["examples"],
+        baselines=False,
+        reference="",
+    )
+
+
+def _check(plan: Plan, stored: StoredRun) -> None:
+    """Refuse labels that are taken, and corpora or diagnostics that have changed since.
+
+    Raises
+    ------
+    SpecError, OutputError
+        With both sides.
+    """
+    taken = [entry.label for entry in plan.entries if entry.label in stored.encoders]
+    if taken:
+        raise SpecError(f"the run has an encoder {taken[0]!r} already; give the new one another label: -e NAME=SPEC")
+    fingerprints = dict(stored.record["settings"]["corpora"])
+    for corpus in plan.corpora:
+        before = fingerprints.get(corpus.name)
+        if before != corpus.fingerprint:
+            raise OutputError(
+                f"{stored.path}: the corpus {corpus.name!r} has changed since (fingerprint {before}, now "
+                f"{corpus.fingerprint}); run all encoders again in another folder, or with --overwrite"
+            )
+    versions = {name: version for name, version, _, _ in stored.record["settings"]["diagnostics"]}
+    for task in plan.tasks:
+        if versions.get(task.name) != task.version:
+            raise OutputError(
+                f"{stored.path}: the code of {task.name} has changed since; run all encoders again with --overwrite"
+            )
+
+
+def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
+    """Return the result of all encoders."""
+    draws, most = plan.request.draws, plan.request.most_examples
+    new_scores = {(task.name, task.corpus.name): task.scores for task in outcome.scored(plan)}
+    parts = []
+    for task in plan.tasks:
+        before = stored.tasks.get(task.key)
+        scores: list[ItemScores] = list(before.scores.values()) if before else []
+        scores += new_scores.get(task.key, ())
+        if not scores:
+            continue
+        scores.sort(key=lambda s: s.origin.baseline)
+        scored = ScoredTask.of(task.name, task.diagnostic, [(task.corpus, scores)], options=task.options)
+        parts.append(summarise_task(scored, draws, most))
+    new_records = [record for run in outcome.encoders if run.failure is None for record in encoder_records(run, plan)]
+    records = sorted([*stored.result.encoders, *new_records], key=lambda record: record.baseline)
+    failures = (*stored.result.failures, *outcome.result.failures)
+    corpora = stored.result.corpora
+    head = Result(draws.seed, draws.resamples, encoders=tuple(records), corpora=corpora, failures=failures)
+    return joined(head, parts)
+
+
+def _record(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
+    """Return ``run.json``: what the run took before, and what the new encoders took."""
+    before = folder.record()
+    record = finished_record(before, plan, outcome, seconds)
+    record["notes"] = list(dict.fromkeys([*before.get("notes", ()), *record["notes"]]))
+    record["seconds"] = round(before.get("seconds", 0.0) + seconds, 3)
+    return record
+
+
+def _candidates_first(encoders: Sequence[Any]) -> list[Any]:
+    """Return the encoders of settings with the baselines last, as in a run with all of them."""
+    return sorted(encoders, key=lambda encoder: bool(encoder[3]))
