@@ -1,6 +1,8 @@
 """Checks of whole runs: labels, names, margins, floors, failures, corpora that differ, bad input."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -268,6 +270,11 @@ def test_assert_not_worse_decides_about_what_is_inconclusive(choice_run):
     with pytest.raises(AssertionError, match="inconclusive: model"):
         assert_not_worse(run, old)
     assert_not_worse(run, old, inconclusive="pass")
+
+
+def test_the_import_is_cheap():
+    program = "import sys, embassay.testing; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_a_result_without_scores_is_refused(choice_run):

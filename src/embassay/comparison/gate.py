@@ -299,14 +299,23 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
 
 
 def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
-    """Refuse a run that lacks a diagnostic or corpus of the baseline: it would not be checked."""
+    """Refuse a run that lacks a diagnostic, a corpus or the scores of an encoder there: these would not be checked."""
     failed = {(failure.diagnostic, failure.corpus) for failure in new.result.failures}
-    all_failed = not labels
-    missing = [name for name in old.tasks if name not in new.tasks and name not in failed and not all_failed]
+    missing = []
+    for name, task in old.tasks.items():
+        if name in failed or not labels:
+            continue
+        where = " on ".join(name)
+        if name not in new.tasks:
+            missing.append(where)
+            continue
+        absent = [label for label in labels if label in task.scores and label not in new.tasks[name].scores]
+        missing += [f"{label} in {where}" for label in absent]
     if missing:
-        names = ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in missing)
-        present = ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in new.tasks)
-        raise InputError(f"the baseline has {names}, the run does not; it has {present}. Leave it out with --on")
+        present = ", ".join(" on ".join(name) for name in new.tasks)
+        raise InputError(
+            f"the baseline has {', '.join(missing)}, the run does not; it has {present}. Leave it out with --on"
+        )
 
 
 def _pairs(

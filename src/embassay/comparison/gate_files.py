@@ -34,7 +34,6 @@ MARKDOWN_LIMIT = 60_000
 """Characters of Markdown; GitHub refuses a comment of more than 65,536."""
 LISTED = 50
 """Items that the Markdown lists of each kind, at most, for one quantity."""
-MARKS = {"pass": "✅", "regression": "❌", "inconclusive": "❔", "failed": "💥"}
 Paths = Mapping[Literal["junit", "markdown", "json"], Path | str | None]
 
 
@@ -219,8 +218,8 @@ def markdown(check: Check) -> str:
     Where there is too much for a comment, the lists of items are left out first, then further sentences and rows; a
     line says how many.
     """
-    lines = [f"### {MARKS[check.outcome]} Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
-    lines += [f"- 💥 {escaped(failure)}" for failure in check.failures[:LISTED]]
+    lines = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
+    lines += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:LISTED]]
     lines += _markdown_table(check)
     limited = _Limited(MARKDOWN_LIMIT - sum(len(line) + 1 for line in lines))
     limited.add([f"- {escaped(sentence)}" for sentence in _not_passed(check)], "sentences")
@@ -262,7 +261,10 @@ def _markdown_table(check: Check) -> list[str]:
     rows += [_floor_row(floor) for floor in sorted(check.floors, key=lambda one: one.outcome == "pass")]
     if not rows:
         return []
-    lines = ["| | encoder | quantity | corpus | baseline | run | change | limit |", "|---|---|---|---|--:|--:|--:|--:|"]
+    lines = [
+        "| outcome | encoder | quantity | corpus | baseline | run | change | limit |",
+        "|---|---|---|---|--:|--:|--:|--:|",
+    ]
     length = 0
     for place, cells in enumerate(rows):
         line = f"| {' | '.join(cells)} |"
@@ -273,9 +275,13 @@ def _markdown_table(check: Check) -> list[str]:
     return lines
 
 
+def _bold_unless_passed(outcome: str) -> str:
+    return outcome if outcome == "pass" else f"**{outcome}**"
+
+
 def _change_row(change: Change) -> list[str]:
     return [
-        f"{MARKS[change.outcome]} {change.outcome}",
+        _bold_unless_passed(change.outcome),
         escaped(change.encoder),
         escaped(change.quantity),
         escaped(change.corpus),
@@ -289,7 +295,7 @@ def _change_row(change: Change) -> list[str]:
 def _floor_row(floor: Floor) -> list[str]:
     limit = "at most" if floor.lower_is_better else "floor"
     return [
-        f"{MARKS[floor.outcome]} {floor.outcome}",
+        _bold_unless_passed(floor.outcome),
         escaped(floor.encoder),
         escaped(floor.quantity),
         escaped(floor.corpus),
