@@ -184,6 +184,7 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
             texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
             share = truncated / texts
             is_many = share >= MANY_TRUNCATED
+            can_be_shorter = corpus.loader in WITH_UNIT_OPTION and "passages=" not in encoder.setting
             yield Finding(
                 "medium" if is_many else "low",
                 f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
@@ -192,7 +193,7 @@ def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
                 corpus=corpus.name,
                 encoder=encoder.name,
                 consequence="Text after that point cannot be found.",
-                action=_shorter_passages(encoder) if is_many and corpus.loader in WITH_UNIT_OPTION else "",
+                action=_shorter_passages(encoder) if is_many and can_be_shorter else "",
                 value=share,
             )
     together = " of all corpora together" if len(result.corpora) > 1 else ""

@@ -39,12 +39,13 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
         p = verdict.against_reference[record.name]["p"]
         if p is not None and p <= ALPHA:
             different.append(record)
+    different.sort(key=lambda record: -(verdict.against_reference[record.name]["difference"] or 0.0))
     sentences = []
     for record in different[:MOST]:
         gap = verdict.against_reference[record.name]
         sentences.append(_difference(record, reference, gap, verdict.corpus, headline.heading, style))
     if len(different) > MOST:
-        sentences.append(f"{len(different) - MOST:,} more settings differ from {reference.setting}.")
+        sentences.append(f"{counted(len(different) - MOST, 'more setting')} shown to differ from {reference.setting}.")
     same = [record for record in others if record not in different]
     if same:
         sentences.append(_not_shown(same, reference, verdict, style))

@@ -1,0 +1,129 @@
+"""What a run that varies settings says about them, and the table of their prices."""
+
+from dataclasses import replace
+
+import pytest
+
+from embassay.layout import Column, EncoderTable, Layout
+from embassay.reports.settings import seconds_to_encode, setting_tables, written_bytes
+from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
+from embassay.run.findings import findings_of
+from embassay.run.setting_findings import setting_findings
+
+HEADLINE = Column("Success@5", "Success@5")
+
+
+def record(setting, vectors=100, vector_bytes=1536, name="m", characters=1000):
+    return EncoderRecord(
+        name=f"{name},{setting}" if setting else name, spec=f"st:{name}", fingerprint=name, revision="", dim=384,
+        parameters=1, prompts={}, baseline=False, setting=setting, vectors={"docs": vectors},
+        characters={"docs": characters}, vector_bytes=vector_bytes,
+    )  # fmt: skip
+
+
+def gap(difference, p, detectable=0.031):
+    return {
+        "difference": difference, "low": difference - 0.02, "high": difference + 0.02, "p": p,
+        "smallest_difference": detectable,
+    }  # fmt: skip
+
+
+def result_of(records, gaps, **changes):
+    """Return a result whose reference is the first encoder."""
+    names = tuple(each.name for each in records)
+    rows = tuple(
+        Row("retrieval", "docs", name, "all", "cosine", "", "Success@5", 0.8, 0.7, 0.9, 100, 100, 0, None, "s")
+        for name in names
+    )
+    verdict = Verdict(
+        "retrieval", "docs", "Success@5", items=100, units=100, subset="all", measure="cosine", candidates=names,
+        reference=names[0], against_reference=dict(zip(names[1:], gaps, strict=True)), best_set=names[:1],
+    )  # fmt: skip
+    corpus = CorpusRecord("docs", "retrieval", "f", 100, 100, 100.0, 0, 200, "", "", builtin=False, documents=50)
+    return Result(
+        0, 100, encoders=tuple(records), corpora=(replace(corpus, **changes),), rows=rows, verdicts=(verdict,)
+    )
+
+
+def finding_of(*arguments):
+    result = result_of(*arguments)
+    findings = list(setting_findings(result, result.verdicts[0], HEADLINE))
+    return findings[0].sentence if findings else ""
+
+
+def test_a_difference_is_stated_with_its_price():
+    sentence = finding_of([record("passages=paragraph"), record("passages=100", 210)], [gap(0.024, 0.01)])
+    assert sentence == (
+        "passages=100: Success@5 2.4 points higher than passages=paragraph [+0.4, +4.4], p (Holm) 0.010, "
+        "with 2.1 times the vectors."
+    )
+    sentence = finding_of([record("dim=384"), record("dim=64", vector_bytes=256)], [gap(-0.024, 0.01)])
+    assert sentence.endswith("2.4 points lower than dim=384 [−4.4, −0.4], p (Holm) 0.010, with 0.17 times the bytes.")
+    sentence = finding_of([record("query_prompt="), record("query_prompt=q: ")], [gap(0.024, 0.01)])
+    assert sentence.endswith("p (Holm) 0.010.")
+
+
+def test_no_difference_is_shown_up_to_the_least_precise_one():
+    records = [record("passages=paragraph"), record("passages=100", 210), record("passages=200", 90)]
+    assert finding_of(records, [gap(0.024, 0.4), gap(-0.01, 1.0, 0.045)]) == (
+        "2 settings are not shown to differ from passages=paragraph; the minimum detectable difference is 4.5 points; "
+        "passages=200 needs the fewest bytes for its vectors."
+    )
+    same_price = [record("max_length=64"), record("max_length=128")]
+    assert finding_of(same_price, [gap(0.024, 0.4)]) == (
+        "max_length=128 is not shown to differ from max_length=64; the minimum detectable difference is 3.1 points."
+    )
+
+
+def test_the_largest_differences_come_first_and_the_others_are_counted():
+    records = [record(f"dim={dim}") for dim in (8, 16, 32, 64, 128)]
+    sentence = finding_of(records, [gap(0.01 * place, 0.01) for place in (1, 2, 3, 4)])
+    assert sentence.startswith("dim=128: Success@5 4.0 points higher")
+    assert sentence.endswith(" 1 more setting shown to differ from dim=8.")
+
+
+def test_other_encoders_and_too_few_units_are_no_settings():
+    assert finding_of([record("dim=8"), record("dim=8", name="n")], [gap(0.1, 0.01)]) == ""
+    assert finding_of([record(""), record("", name="n")], [gap(0.1, 0.01)]) == ""
+    assert finding_of([record("dim=8"), record("dim=16")], [gap(0.1, None)]) == ""
+
+
+@pytest.mark.parametrize("builtin", [False, True])
+def test_settings_come_first_but_not_on_built_in_corpora(builtin):
+    records = [record("dim=8"), record("dim=16", vector_bytes=64)]
+    result = result_of(records, [gap(0.1, 0.01)], builtin=builtin)
+    titles = [finding.title for finding in findings_of(result, {"retrieval": HEADLINE})]
+    assert ("Settings" in titles) is not builtin
+    if not builtin:
+        assert titles[0] == "Settings"
+
+
+def test_the_table_has_a_row_for_each_setting_with_its_price():
+    records = [record("passages=paragraph"), record("passages=100", 210)]
+    result = result_of(records, [gap(0.024, 0.01)])
+    layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
+    (table,) = setting_tables(result, layouts, {each.name: 31.0 for each in records})
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["m,passages=paragraph", "80.0%", "reference", "–", "yes", "100", "153.6 kB", "5.0"],
+        ["m,passages=100", "80.0%", "+2.4 points", "0.010", "no", "210", "322.6 kB", "5.0"],
+    ]
+    (table,) = setting_tables(result, layouts, {})
+    assert table.head[-1] == "size"
+    assert not list(setting_tables(result_of([record(""), record("", name="n")], [gap(0, 1)]), layouts, {}))
+
+
+def test_the_time_is_divided_by_characters():
+    records = [record("a", 100, characters=1000), record("b", 300, characters=3000), record("c", name="n")]
+    seconds = seconds_to_encode(records, "docs", {"m,a": 10.0, "m,b": 10.0})
+    assert seconds == {"m,a": 10.0, "m,b": 30.0}
+
+
+def test_bytes_are_written_with_their_unit():
+    assert [written_bytes(size) for size in (0, 999, 1000, 1_236_480, 5 * 10**9, 10**13)] == [
+        "0 bytes",
+        "999 bytes",
+        "1.0 kB",
+        "1.2 MB",
+        "5.0 GB",
+        "10,000.0 GB",
+    ]
