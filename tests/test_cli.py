@@ -35,7 +35,13 @@ def embassay(capsys, tmp_path, monkeypatch):
 def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp_path):
     code, out, err = embassay("run", "-e", "hashing", "-e", "bow", "-c", "opposites", "-o", "RUN")
     assert code == 0
-    assert {p.name for p in (tmp_path / "RUN").iterdir()} == {"run.json", "result.json", "report.html", "scores"}
+    assert {p.name for p in (tmp_path / "RUN").iterdir()} == {
+        "run.json",
+        "result.json",
+        "report.html",
+        "scores",
+        "items",
+    }
     # Four encoders with the baselines.
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼$", out, re.M)

@@ -55,13 +55,15 @@ def test_questions_that_share_documents_are_said_to_depend():
 
 
 def test_the_size_is_turned_into_points():
-    (line,) = visible_differences(retrieval([LONG], questions=80))
+    line, not_worse = visible_differences(retrieval([LONG], questions=80))
     # z = 1.96 + 0.8416; z·√(0.2/80) = 0.140
     assert line == (
         "estimate: this size can show differences of about 14 points (80% power, if two encoders disagree on 20% of "
         "the items)"
     )
-    (dependent,) = visible_differences(retrieval([LONG], units=[f"u{n // 8}" for n in range(80)]))
+    # (1.645 + 0.842)²·0.2/0.02² = 3,091
+    assert 'is "not worse" by 2 points takes about 3,100 independent items' in not_worse
+    dependent, _ = visible_differences(retrieval([LONG], units=[f"u{n // 8}" for n in range(80)]))
     assert "differences of about 14 to 40 points" in dependent
 
 
@@ -71,11 +73,14 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
     assert smallest_visible(0) == 1.0
 
 
-def test_built_in_corpora_and_other_shapes_have_no_size_in_points():
+def test_built_in_corpora_have_no_size_and_other_shapes_have_theirs():
     builtin = retrieval(["Install"], builtin=True)
     assert told(builtin) == list(visible_differences(builtin)) == []
     samples = tuple(
         Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3)
     )
     assert "points" in next(visible_differences(Corpus("x", "choice", samples)))
-    assert list(visible_differences(Corpus("x", "pairs", samples))) == []
+    # 2.8016·0.4/√3
+    assert "differences of correlation of about 0.65" in next(visible_differences(Corpus("x", "pairs", samples)))
+    assert "contrast of about 0.16" in next(visible_differences(Corpus("x", "minimal_pairs", samples)))
+    assert list(visible_differences(Corpus("x", "text", samples))) == []
