@@ -52,6 +52,12 @@ def test_the_terminal_has_a_line_for_each_check_and_at_most_80_columns():
     assert lines[-1].strip().endswith("1 of 1 floor missed")
 
 
+def test_an_unchanged_quantity_has_no_interval():
+    unchanged = replace(PASSED, unchanged=True, change=0.0)
+    (line, _) = terminal_lines(replace(CHECK, changes=(unchanged,), floors=(), notes=()))
+    assert line == "pass MiniLM R@5 on docs nothing changed margin 2.0"
+
+
 def test_the_sentences_have_figure_interval_margin_and_smallest_loss():
     text = " ".join(CHECK.sentences)
     assert (

@@ -52,6 +52,8 @@ def floor_sentence(floor: Floor) -> str:
 
 def change_figure(change: Change) -> str:
     """Return the change with its interval: ``−0.4 points [−1.3, 0.5]``; a dash where it is undefined."""
+    if change.unchanged:
+        return "nothing changed"
     style: Format = "points" if change.of_shares else "number"
     figure = number(change.change, style, signed=True)
     return f"{figure} {interval(change.low, change.high, style)}".strip()
