@@ -105,9 +105,14 @@ def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
         yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)
 
     # With fewer passages than twice the directions that it scales, whitening mostly scales their noise.
-    passages = int(views[0].scores.scalars["passages"])
-    overfitted = [view.encoder for view in candidates if view.scores.scalars.get("rank/whiten", 0.0) > passages / 2]
+    passages_of = {view.encoder: view.scores.scalars["passages"] for view in candidates}
+    overfitted = [v for v in candidates if v.scores.scalars.get("rank/whiten", 0.0) > passages_of[v.encoder] / 2]
     if overfitted:
-        labels = ", ".join(overfitted)
-        sentence = f"{labels}: whitening overfits: {passages:,} passages are fewer than twice the dimensions."
+        labels = ", ".join(view.encoder for view in overfitted)
+        # A run may vary how documents are cut.
+        passages = {int(passages_of[view.encoder]) for view in overfitted}
+        number = f"{max(passages):,} passages"
+        if len(passages) > 1:
+            number = f"at most {number}"
+        sentence = f"{labels}: whitening overfits: {number} are fewer than twice the dimensions."
         yield finding(views[0].scores, "Whitening overfits", sentence, about_all=True)
