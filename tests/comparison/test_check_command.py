@@ -1,11 +1,17 @@
 """``embassay check`` and ``embassay bless`` on the command line, and ``[check]`` in the config file."""
 
 import json
+from functools import partial
 
 import pytest
 
-from comparison.conftest import Answers
+from comparison.choice_runs import Answers, finished_run
 from embassay.cli.app import exit_code_of
+
+
+@pytest.fixture
+def choice_run(tmp_path):
+    return partial(finished_run, tmp_path)
 
 
 @pytest.fixture

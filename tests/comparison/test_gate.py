@@ -3,11 +3,12 @@
 import json
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 import embassay as ea
-from comparison.conftest import Answers, choices
+from comparison.choice_runs import Answers, choices, finished_run
 from embassay.comparison.baseline import bless
 from embassay.comparison.gate import CheckOptions
 from embassay.comparison.names import Named, matching, shortest_name
@@ -15,6 +16,12 @@ from embassay.errors import InputError, SpecError
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
+
+
+@pytest.fixture
+def choice_run(tmp_path):
+    return partial(finished_run, tmp_path)
+
 
 GOOD, BAD = range(180), range(120)
 

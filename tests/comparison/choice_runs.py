@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
@@ -106,17 +105,12 @@ def choices(numbers, unit_size=1, name="mine"):
     return Corpus(name, "choice", tuple(samples))
 
 
-@pytest.fixture
-def choice_run(tmp_path):
-    """Make a finished run and return its folder."""
-
-    def make(name, encoders, corpus=None, code=0, **options):
-        out = tmp_path / name
-        corpora = [corpus or choices(range(200))]
-        request = RunRequest(
-            encoders, corpora, ["negated_antonyms"], out=out, quiet=True, resamples=100, cache=None, **options
-        )
-        assert carry_out(request) == code
-        return out
-
-    return make
+def finished_run(folder, name, encoders, corpus=None, code=0, **options):
+    """Make a finished run in a folder and return its own folder."""
+    out = folder / name
+    corpora = [corpus or choices(range(200))]
+    request = RunRequest(
+        encoders, corpora, ["negated_antonyms"], out=out, quiet=True, resamples=100, cache=None, **options
+    )
+    assert carry_out(request) == code
+    return out
