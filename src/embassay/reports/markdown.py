@@ -15,7 +15,7 @@ from embassay.layout import Layout
 from embassay.reports.overview import Costs, decision_table, scope_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.summary import grouped, told_together
+from embassay.reports.summary import grouped, group_statement
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table
 from embassay.reports.words import Support, builtin
 from embassay.result import Finding, Result, Verdict
@@ -189,7 +189,7 @@ def _finding(group: Sequence[Finding], layouts: Mapping[str, Layout]) -> str:
     if first.diagnostic:
         title = layouts[first.diagnostic].title if first.diagnostic in layouts else first.diagnostic
         place = f"{title} on {first.corpus}"
-    statement = escaped(told_together(group, with_place=False))
+    statement = escaped(group_statement(group, with_place=False))
     return f"- **{escaped(place)}**: {statement}" if place else f"- **Whole run**: {statement}"
 
 
