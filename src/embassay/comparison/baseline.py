@@ -24,6 +24,7 @@ from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
+from embassay.store.items import CorpusItems
 from embassay.store.paths import output_path
 from embassay.store.runs import ITEMS, RunFolder
 from embassay.types import ItemScores, content_hash
@@ -177,22 +178,30 @@ def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
 
 def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     """Write the hashes of the items, with their texts if asked."""
-    corpora = list(RunFolder(run.path).read_items().values())
-    if texts and not any(item.texts for corpus in corpora for item in corpus.items):
+    corpora = {}
+    for task in run.tasks.values():
+        if task.items is not None:
+            corpora[task.corpus] = CorpusItems(task.corpus, task.fingerprint, tuple(task.items.values()))
+    if texts and not any(item.texts for corpus in corpora.values() for item in corpus.items):
         raise SourceError("this run has no texts to keep; repeat its command without --no-texts", run.path)
-    folder.write_items(corpora if texts else [corpus.without_texts() for corpus in corpora])
+    folder.write_items(corpus if texts else corpus.without_texts() for corpus in corpora.values())
 
 
 def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a run that are needed to read it again, for the candidates only."""
+    """Return the settings that are needed to read the baseline again, for the candidates only.
+
+    A candidate on a variant of a corpus is an encoder like any other here, so that nothing varies.
+    """
     settings = run.record["settings"]
-    encoders = []
-    for label, spec, fingerprint, is_baseline in settings["encoders"]:
-        if label in labels:
-            encoders.append([label, without_folders(spec), fingerprint, is_baseline])
+    records = [record for record in run.result.encoders if record.name in labels]
+    encoders = [[record.name, without_folders(record.spec), record.fingerprint, record.baseline] for record in records]
+    tasks = run.tasks.values()
     reference = settings["reference"]
     return {
-        **{name: settings[name] for name in ("corpora", "diagnostics", "seed", "resamples")},
+        "corpora": [[name, value] for name, value in {task.corpus: task.fingerprint for task in tasks}.items()],
+        "diagnostics": [[task.diagnostic, task.version, dict(task.options), task.corpus] for task in tasks],
+        "seed": settings["seed"],
+        "resamples": settings["resamples"],
         "encoders": encoders,
         "reference": reference if reference in labels else "",
     }

@@ -15,7 +15,7 @@ from embassay.layout import Layout
 from embassay.reports.overview import Costs, decision_table, scope_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.summary import grouped, group_statement
+from embassay.reports.summary import group_statement, grouped
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table
 from embassay.reports.words import Support, builtin
 from embassay.result import Finding, Result, Verdict
