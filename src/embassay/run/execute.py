@@ -261,14 +261,13 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
     texts_in = dict[str, int]()
     for corpus in corpora:
         label = Variant.of(corpus).corpus
-        texts = corpus.texts()
         if setting:
-            texts_in[label] = len(texts)
+            texts_in[label] = len(corpus.texts())
         if corpus.documents:
             vectors[label] = sum(len(document.passages) for document in corpus.documents)
             characters[label] = sum(len(passage) for document in corpus.documents for passage in document.passages)
         if run.truncated:
-            too_long = run.truncated.intersection(texts)
+            too_long = run.truncated.intersection(corpus.texts())
             truncated |= too_long
             truncated_in[label] = len(too_long)
     return EncoderRecord(
