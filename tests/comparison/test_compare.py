@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -196,3 +197,108 @@ def test_another_diagnostic_version_is_not_compared(make_run):
     (old / "run.json").write_text(json.dumps(record))
     with pytest.raises(SourceError, match=r"nothing in common.*another version \(old: 0, new: "):
         ea.compare([old, new])
+
+
+def test_one_question_fewer_changes_nothing(make_run):
+    """Some stored values depend on all questions; the answers to the others do not."""
+    comparison = ea.compare([make_run("old", OLD, questions=80), make_run("new", OLD, questions=79)])
+    (difference,) = comparison.differences
+    assert difference.outcome == "nothing changed"
+    assert [record.name for record in comparison.result.encoders] == ["m", "tfidf", "bm25", "random"]
+
+
+def test_other_documents_are_said(make_run, tmp_path):
+    old = make_run("old", OLD)
+    new = make_run("new", OLD, names=("docs",), questions=60, seed=3)
+    (file,) = (new / "items").glob("*.json")
+    content = json.loads(file.read_text())
+    assert len(content["documents"]) == 16
+    assert not [note for note in ea.compare([old, new]).notes if "documents" in note]
+
+
+@pytest.mark.slow
+def test_every_diagnostic_can_be_compared(tmp_path):
+    """Also those without a right answer, such as correlations."""
+    from embassay.run.request import RunRequest
+    from embassay.run.session import carry_out
+
+    runs = []
+    for name, dim in (("old", 256), ("new", 32)):
+        out = tmp_path / name
+        corpora = ["opposites", "edits", "handbook", "paraphrases", "vignettes", pairs_file(tmp_path)]
+        assert carry_out(RunRequest([f"m=hashing,dim={dim}"], corpora, out=out, quiet=True, resamples=50)) == 0
+        runs.append(out)
+    comparison = ea.compare(runs)
+    assert {difference.diagnostic for difference in comparison.differences} == {
+        "composition",
+        "localization",
+        "minimal_pairs",
+        "negated_antonyms",
+        "retrieval",
+        "similarity",
+    }
+    (similarity,) = [d for d in comparison.differences if d.diagnostic == "similarity"]
+    assert similarity.flips == ()
+    write_all(comparison, tmp_path)
+
+
+def pairs_file(folder):
+    rng = np.random.default_rng(2)
+    words = ["tea", "cup", "hot", "red", "sun", "day", "sea", "ice"]
+    rows = ["sentence1,sentence2,score"]
+    for _ in range(40):
+        shared = int(rng.integers(0, 5))
+        one, other = rng.choice(words, 5, replace=False), rng.choice(words, 5, replace=False)
+        other[:shared] = one[:shared]
+        rows.append(f"{' '.join(one)},{' '.join(other)},{shared}")
+    path = folder / "sts.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return f"sts={path}"
+
+
+def write_all(comparison, folder):
+    from embassay.comparison.views import write_comparison
+
+    for suffix in (".html", ".md", ".json"):
+        write_comparison(comparison, folder / f"c{suffix}")
+    # An interval is shown as it is: its brackets and its minus are no markup.
+    assert "&#35;" not in (folder / "c.md").read_text()
+
+
+def test_a_question_that_repeats_is_matched_by_its_number(make_run):
+    """The second copy of a question in one run is the second copy in the other."""
+    from embassay.comparison.runs import places_by_content
+
+    task = read_run(make_run("run", OLD)).tasks["retrieval", "docs"]
+    hashes = {item: replace(stored, hash="same") for item, stored in task.items.items()}
+    places = places_by_content("run", replace(task, items=hashes))
+    assert sorted(places.values()) == list(range(60))
+
+
+def test_corpora_on_which_nothing_changed_are_not_left_out_of_a_summary():
+    from embassay.comparison.differences import Difference, Pair, summaries_of
+
+    pair = Pair("m", "m (old)", "m (new)")
+    common = {"heading": "S", "format": "percent", "old_value": 0.5, "new_value": 0.5, "p": None, "margin": 0.02}
+    common |= {"note": "", "smallest_difference": None, "items": 50, "units": 50}
+    changed = [
+        Difference(
+            pair, "retrieval", f"c{n}", difference=-0.1, low=-0.2, high=-0.01, outcome="worse", error=0.04, **common
+        )
+        for n in range(5)
+    ]
+    same = Difference(
+        pair, "retrieval", "same", difference=0.0, low=None, high=None, outcome="nothing changed", error=0.0, **common
+    )
+    (summary,) = summaries_of([*changed, same])
+    assert summary.across is None
+    assert "nothing changed on same" in summary.reason
+    assert len(summary.differences) == 6
+    (summary,) = summaries_of(changed)
+    assert summary.across.mean == pytest.approx(-0.1)
+
+
+def test_nothing_to_compare_is_said(make_run, capsys):
+    old, new = make_run("old", ["random"]), make_run("new", ["random"])
+    assert exit_code_of(["compare", str(old), str(new)]) == 0
+    assert "Nothing is compared" in capsys.readouterr().out

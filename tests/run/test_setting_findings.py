@@ -67,7 +67,7 @@ def test_no_difference_is_shown_up_to_the_least_precise_one():
     records = [record("passages=paragraph"), record("passages=100", 210), record("passages=200", 90)]
     assert finding_of(records, [gap(0.024, 0.4), gap(-0.01, 1.0, 0.045)]) == (
         "2 settings are not shown to differ from passages=paragraph; the minimum detectable difference is 4.5 points; "
-        "passages=200 needs the fewest bytes for its vectors."
+        "of these and passages=paragraph, passages=200 needs the fewest bytes for its vectors."
     )
     same_price = [record("max_length=64"), record("max_length=128")]
     assert finding_of(same_price, [gap(0.024, 0.4)]) == (

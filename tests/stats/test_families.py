@@ -54,7 +54,7 @@ def rows_of(found, family):
 
 
 def test_the_questions_by_hand():
-    roles = Roles(("x", "y", "z"), "y", lexical=("bm25", "tfidf"), chance="random")
+    roles = Roles(("x", "y", "z"), "y", lexical=("bm25", "tfidf"), bm25=("bm25",), chance="random")
     level = {"x": 0.3, "y": 0.4, "z": 0.5, "bm25": 0.2, "tfidf": 0.6, "random": 0.1}
     assert [(q.family, q.a, q.b) for q in roles.questions(level)] == [
         ("reference", "x", "y"),
@@ -101,7 +101,7 @@ def test_a_pair_of_two_families_is_the_same_way_round_in_both():
     ],
 )
 def test_the_best_lexical_baseline(level, best):
-    questions = Roles(("x",), lexical=("bm25", "tfidf")).questions(level)
+    questions = Roles(("x",), lexical=("bm25", "tfidf"), bm25=("bm25",)).questions(level)
     assert [q.b for q in questions] == ([best] if best else [])
 
 
@@ -126,7 +126,7 @@ def test_the_number_of_tests_grows_with_the_number_of_encoders(number, monkeypat
     monkeypatch.setattr(
         permutation.SignFlips, "without_drawing", lambda self, pair: (tested.append(pair), exact(self, pair))[1]
     )
-    roles = Roles(tuple(names), lexical=("bm25", "tfidf"))
+    roles = Roles(tuple(names), lexical=("bm25", "tfidf"), bm25=("bm25",))
     found = compare_means(values, unit, roles, DRAWS, "x", of_shares=True)
     # Against the reference, tfidf and, where that is the better baseline, bm25.
     with_bm25 = values["tfidf"].mean() > values["bm25"].mean()
@@ -379,3 +379,13 @@ def test_a_fold_without_a_defined_item_leaves_no_difference():
     a = np.where(fold == 0, 1.0, NAN)
     (d,) = compare_means_over_folds({"b": np.zeros(40), "a": a}, fold, np.arange(40), AB, DRAWS, "x")
     assert (d.difference, d.p, d.units, d.error) == (None, None, 0, None)
+
+
+def test_of_several_bm25_none_is_compared_where_one_of_them_is_the_best_baseline():
+    """Several lexical baselines are there where a setting of the corpus varies."""
+    roles = Roles(("x",), lexical=("bm25,50", "bm25,100", "tfidf"), bm25=("bm25,50", "bm25,100"))
+    level = {"x": 0.5, "bm25,50": 0.2, "bm25,100": 0.4, "tfidf": 0.3}
+    pairs = [(question.family, question.b) for question in roles.questions(level)]
+    assert pairs == [("baseline", "bm25,100")]
+    pairs = [(question.family, question.b) for question in roles.questions({**level, "tfidf": 0.45})]
+    assert pairs == [("baseline", "tfidf"), ("second_baseline", "bm25,100")]

@@ -181,7 +181,9 @@ def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     corpora = {}
     for task in run.tasks.values():
         if task.items is not None:
-            corpora[task.corpus] = CorpusItems(task.corpus, task.fingerprint, tuple(task.items.values()))
+            corpora[task.corpus] = CorpusItems(
+                task.corpus, task.fingerprint, tuple(task.items.values()), task.documents
+            )
     if texts and not any(item.texts for corpus in corpora.values() for item in corpus.items):
         raise SourceError("this run has no texts to keep; repeat its command without --no-texts", run.path)
     folder.write_items(corpus if texts else corpus.without_texts() for corpus in corpora.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.comparison.differences import Difference, Pair, Summary, differences_of, summaries_of
-from embassay.comparison.merge import MergedRuns, merge
+from embassay.comparison.merge import MergedRuns, Place, merge
 from embassay.comparison.runs import StoredRun, common_tasks, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
@@ -161,7 +161,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
                 name = label if new_label == label else f"{label} → {new_label}"
                 if len(new_runs) > 1:
                     name = f"{name} ({old_run.name} → {new_run.name})"
-                pairs.append(Pair(name, old, new))
+                pairs.append(Pair(name, old, new, old_run.name, new_run.name))
     return pairs
 
 
@@ -182,11 +182,7 @@ def _against_reference(merged: MergedRuns) -> list[Pair]:
 
 def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fact]:
     """Return what differs between the encoders of a pair, other than scores."""
-    places = [place for place, label in merged.labels.items() if label in (pair.old, pair.new)]
-    old_place = next(place for place in places if merged.labels[place] == pair.old)
-    new_place = [place for place in places if merged.labels[place] == pair.new][-1]
-    if old_place == new_place:
-        return []
+    old_place, new_place = _place(merged, pair.old, pair.old_run), _place(merged, pair.new, pair.new_run)
     by_name = {run.name: run for run in runs}
     old, new = merged.records[old_place], merged.records[new_place]
     facts = []
@@ -194,6 +190,15 @@ def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fa
         if old_text != new_text:
             facts.append(Fact(pair, name, old_text, new_text))
     return facts
+
+
+def _place(merged: MergedRuns, label: str, run: str) -> Place:
+    """Return where an encoder of the merged result stands; in the first run that has it if none is named."""
+    places = [place for place, merged_label in merged.labels.items() if merged_label == label]
+    for place in places:
+        if place[0] == run:
+            return place
+    return places[0]
 
 
 def _of_record(old: EncoderRecord, new: EncoderRecord) -> list[tuple[str, str, str]]:
@@ -242,7 +247,7 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
     if len(set(values.values())) > 1:
         notes.append(f"version of embassay: {_listed(values)}")
     for package in ("torch", "transformers", "sentence-transformers", "numpy"):
-        values = {run.name: run.record.get("packages", {}).get(package, "not installed") for run in runs}
+        values = {run.name: (run.record.get("packages") or {}).get(package, "not installed") for run in runs}
         if len(set(values.values())) > 1:
             notes.append(f"version of {package}: {_listed(values)}")
     for run in runs:

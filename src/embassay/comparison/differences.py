@@ -14,7 +14,7 @@ from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Format
 from embassay.result import Comparison, Result, Row, Verdict
 from embassay.run.pages import headlines
-from embassay.stats.meta import AcrossCorpora, across_corpora
+from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline, NotWorse
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import ratio_variance
@@ -34,11 +34,15 @@ class Pair:
         What the pair is called.
     old, new
         Labels in the merged result; the same where all item scores are the same.
+    old_run, new_run
+        The names of their runs.
     """
 
     label: str
     old: str
     new: str
+    old_run: str = ""
+    new_run: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,13 +132,16 @@ class Summary:
     Attributes
     ----------
     across
-        None under five corpora.
+        None where there is no summary.
+    reason
+        Why there is none; empty where there is one.
     """
 
     pair: Pair
     diagnostic: str
     differences: tuple[Difference, ...]
     across: AcrossCorpora | None
+    reason: str = ""
 
 
 def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[Difference, ...]:
@@ -214,8 +221,8 @@ class _Draft:
 
     @property
     def is_same(self) -> bool:
-        """Whether all item scores are the same."""
-        return self.scores[0].digest == self.scores[1].digest
+        """Whether both encoders score the items in the same way."""
+        return self.pair.old == self.pair.new
 
     def judged(self, p: float | None, draws: Draws) -> Difference:
         """Return the difference with its outcome.
@@ -295,7 +302,11 @@ def _with_flips(
     """Return a difference with the items about which one encoder is right and the other is wrong."""
     if not isinstance(task.method, ShowsItems):
         return difference
-    before, after = task.method.outcomes(scores).correct
+    correct = task.method.outcomes(scores).correct
+    if len(correct) != len(scores):
+        # Nothing is right or wrong, as with correlations.
+        return difference
+    before, after = correct
     decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
     for place in np.flatnonzero(decided & (before != after)).tolist():
@@ -306,17 +317,37 @@ def _with_flips(
 
 
 def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
-    """Return the differences of each pair and diagnostic that ran on several corpora."""
+    """Return the differences of each pair and diagnostic that ran on several corpora.
+
+    Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
+    """
     grouped: dict[tuple[Pair, str], list[Difference]] = {}
     for difference in differences:
-        if difference.difference is not None and difference.low is not None:
+        if difference.difference is not None:
             grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
     summaries = []
     for (pair, diagnostic), of_pair in grouped.items():
-        if len(of_pair) < 2:
-            continue
-        known = [(d.difference, d.error) for d in of_pair if d.difference is not None and d.error]
-        values, errors = np.array(known, dtype=np.float64).reshape(-1, 2).T
-        across = across_corpora(values, errors) if len(known) == len(of_pair) else None
-        summaries.append(Summary(pair, diagnostic, tuple(of_pair), across))
+        if len(of_pair) > 1:
+            reason = _no_summary(of_pair)
+            across = None if reason else _across(of_pair)
+            summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
     return tuple(summaries)
+
+
+def _no_summary(differences: Sequence[Difference]) -> str:
+    """Return why several corpora have no summary; empty where they have one."""
+    if len(differences) < MIN_CORPORA:
+        return f"it takes {MIN_CORPORA} corpora"
+    unchanged = [difference.corpus for difference in differences if not difference.error]
+    if unchanged:
+        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
+    few = [difference.corpus for difference in differences if difference.low is None]
+    if few:
+        return f"{', '.join(few)} has too few units for an interval"
+    return ""
+
+
+def _across(differences: Sequence[Difference]) -> AcrossCorpora | None:
+    known = [(d.difference, d.error) for d in differences if d.difference is not None and d.error is not None]
+    values, errors = np.array(known, dtype=np.float64).T
+    return across_corpora(values, errors)

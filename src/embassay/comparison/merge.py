@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
+from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.run.execute import without_best
 from embassay.run.findings import findings_of
 from embassay.run.pages import headlines
+from embassay.stats.units import Floats
 from embassay.store.results import rounded
 from embassay.types import Draws, ItemScores
 
@@ -80,7 +82,8 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     encoders = dict[str, EncoderRecord]()
     for place, record in records.items():
         name = labels[place]
-        encoders.setdefault(name, replace(record, name=name, baseline=name not in candidates))
+        # Of an encoder of several runs the last record stays, at the place of the first.
+        encoders[name] = replace(record, name=name, baseline=name not in candidates)
     result = replace(result, encoders=tuple(encoders.values()))
     result = replace(result, findings=findings_of(result, headlines(result)))
     return MergedRuns(result, common.tasks, scores, labels, records, draws)
@@ -100,28 +103,43 @@ def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dic
             places_of.setdefault(label, []).append((run.name, label))
     merged = dict[Place, str]()
     for label, places in places_of.items():
-        contents = {place: _content(place, tasks) for place in places}
-        if len(set(contents.values())) == 1:
-            merged |= dict.fromkeys(places, label)
-            continue
-        # The name is that of the first run with this content.
-        names = dict[tuple[str, ...], str]()
-        for place, content in contents.items():
-            merged[place] = names.setdefault(content, f"{label} ({place[0]})")
+        # Each encoder is represented by the first place that it stands at.
+        first_places = list[Place]()
+        first_of = dict[Place, Place]()
+        for place in places:
+            same = [first for first in first_places if all(_is_same(task, first, place) for task in tasks)]
+            first_of[place] = same[0] if same else place
+            if not same:
+                first_places.append(place)
+        for place, first in first_of.items():
+            merged[place] = label if len(first_places) == 1 else f"{label} ({first[0]})"
     for place, name in merged.items():
         if name in places_of and name != place[1]:
             raise SpecError(f"{name!r} is the label of another encoder of these runs; rename it, or the run's folder")
     return merged
 
 
-def _content(place: Place, tasks: Sequence[CommonTask]) -> tuple[str, ...]:
-    """Return the digests of an encoder's scores on the common items."""
-    run, label = place
-    digests = []
-    for task in tasks:
-        scores = task.scores[run].get(label)
-        digests.append(scores.digest if scores else "")
-    return tuple(digests)
+def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
+    """Return whether an encoder of two runs scores the common items in the same way.
+
+    Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
+    for the same encoder only the values that it is ranked by count.
+    """
+    a, b = task.scores[one[0]].get(one[1]), task.scores[other[0]].get(other[1])
+    if a is None or b is None:
+        return a is b
+    if a.digest == b.digest:
+        return True
+    if a.origin.encoder_fingerprint != b.origin.encoder_fingerprint or not isinstance(task.method, HasHeadline):
+        return False
+    before, after = _headline_values(task.method, a), _headline_values(task.method, b)
+    return before is not None and after is not None and np.array_equal(before, after, equal_nan=True)
+
+
+def _headline_values(method: HasHeadline, scores: ItemScores) -> Floats | None:
+    """Return the (n,) values of the headline; None where there is none."""
+    headline = method.headline([scores])
+    return headline.values[scores.origin.encoder] if headline else None
 
 
 def _candidates(runs: Sequence[StoredRun], labels: Mapping[Place, str]) -> set[str]:

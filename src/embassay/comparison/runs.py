@@ -1,14 +1,13 @@
 """Finished runs, and the items that several of them have in common.
 
 A run keeps the scores of each encoder on each item (``scores/``) and a hash of each item (``items/``). Two runs are
-compared on the items that both have: the same content, whatever their ids, and for contents that a corpus has more than
-once the same id as well.
+compared on the items that both have: the same content, whatever their ids.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +32,6 @@ from embassay.types import Diagnostic, ItemScores, content_hash
 
 TaskName = tuple[str, str]
 """Diagnostic and corpus, by their labels."""
-UNKNOWN = "the run has no list of items (it was made before 0.2); repeat its command with --overwrite"
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,8 @@ class StoredTask:
         The items of the corpus by their ids; None where the run has no list of them.
     reduced
         Whether only the scores are kept that a check reads.
+    documents
+        A hash of the documents that are searched; empty where there are none.
     """
 
     diagnostic: str
@@ -64,6 +64,7 @@ class StoredTask:
     scores: Mapping[str, ItemScores]
     items: Mapping[str, StoredItem] | None
     reduced: bool = False
+    documents: str = ""
 
     @property
     def name(self) -> TaskName:
@@ -152,16 +153,24 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
     tasks = {}
     for task in result.items.tasks:
         origin = task.scores[0].origin
-        items = {item.id: item for item in CorpusItems.of(task.corpus, texts=False).items}
+        listed = CorpusItems.of(task.corpus, texts=False)
+        items = {item.id: item for item in listed.items}
         scores = {s.origin.encoder: s for s in task.scores}
         stored = StoredTask(
-            task.name, origin.corpus, task.options, origin.version, origin.corpus_fingerprint, scores, items
+            task.name,
+            origin.corpus,
+            task.options,
+            origin.version,
+            origin.corpus_fingerprint,
+            scores,
+            items,
+            documents=listed.documents,
         )
         tasks[stored.name] = stored
     return StoredRun(name, Path(name), result, {}, tasks)
 
 
-def _tasks(
+def _tasks(  # noqa: C901 - one loop over tasks, variants and encoders
     record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores.
@@ -182,6 +191,8 @@ def _tasks(
         for name, version, options, corpus in settings["diagnostics"]:
             variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
             variants_of.setdefault((name, variant.corpus), []).append(variant)
+            if corpus not in fingerprints:
+                raise KeyError(corpus)
             details[name] = dict(options), str(version)
     except (KeyError, TypeError, ValueError):
         raise SourceError("run.json is damaged; repeat the run's command", path) from None
@@ -193,31 +204,45 @@ def _tasks(
     for (diagnostic, corpus), variants in variants_of.items():
         scores_of: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
+            of_variant = []
             for encoder, is_baseline in is_baseline_of.items():
-                label = variant.label(encoder)
-                signature = signatures.get((diagnostic, corpus, label))
+                signature = signatures.get((diagnostic, corpus, variant.label(encoder)))
                 if signature is None:
                     # The encoder failed here, or is not for corpora of this shape.
                     continue
-                matching = _matching(by_origin.get((diagnostic, variant.name, encoder), []), signature, variant)
+                candidates = by_origin.get((diagnostic, variant.name, encoder), [])
+                matching = _matching(candidates, signature, variant)
                 if matching is None:
-                    raise SourceError(
-                        f"the item scores of {label} ({diagnostic} on {corpus}) are missing or damaged; "
-                        "repeat the run's command",
-                        path,
-                    )
+                    raise _damaged(path, f"of {variant.label(encoder)} ({diagnostic} on {corpus})")
                 origin = replace(matching.origin, baseline=is_baseline, reference=encoder == reference)
-                scores_of.setdefault(variant, []).append(replace(matching, origin=origin))
-        if scores_of:
-            joined = by_encoder(join_scores(scores_of, reference))
-            of_task = {scores.origin.encoder: scores for scores in joined}
-            # The questions are the same on all variants.
-            listed = items.get(fingerprints[variants[0].name])
-            by_id = {item.id: item for item in listed.items} if listed else None
-            every = [fingerprints[variant.name] for variant in variants]
-            fingerprint = every[0] if len(every) == 1 else content_hash(every)
-            reduced = [diagnostic, corpus] in record.get("reduced", [])
-            yield StoredTask(diagnostic, corpus, *details[diagnostic], fingerprint, of_task, by_id, reduced)
+                of_variant.append(replace(matching, origin=origin))
+            if of_variant:
+                scores_of[variant] = of_variant
+        if not scores_of:
+            continue
+        _check_lengths(scores_of, path)
+        joined = by_encoder(join_scores(scores_of, reference))
+        of_task = {scores.origin.encoder: scores for scores in joined}
+        # The questions are the same on all variants.
+        listed = items.get(fingerprints[variants[0].name])
+        by_id = {item.id: item for item in listed.items} if listed else None
+        every = [fingerprints[variant.name] for variant in variants]
+        fingerprint = every[0] if len(every) == 1 else content_hash(every)
+        reduced = [diagnostic, corpus] in record.get("reduced", [])
+        documents = listed.documents if listed else ""
+        yield StoredTask(diagnostic, corpus, *details[diagnostic], fingerprint, of_task, by_id, reduced, documents)
+
+
+def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
+    """Refuse scores of one task that are of different numbers of items."""
+    lengths = {len(scores.item) for of_variant in scores_of.values() for scores in of_variant}
+    if len(lengths) > 1:
+        origin = next(iter(scores_of.values()))[0].origin
+        raise _damaged(path, f"of {origin.diagnostic} on {origin.corpus}")
+
+
+def _damaged(path: Path, what: str) -> SourceError:
+    return SourceError(f"the item scores {what} are missing or damaged; repeat the run's command", path)
 
 
 def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
@@ -392,9 +417,16 @@ def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
     lost = ", ".join(f"{count:,} of {name}" for name, count in task.left_out.items() if count) or "none"
     notes.append(
         f"{title}: {_both_sides('the corpus differs', fingerprints)}; compared on {task.count:,} common items "
-        f"(left out: {lost})"
+        f"(left out: {lost}){_of_documents(tasks.values())}"
     )
     return replace(task, notes=tuple(notes))
+
+
+def _of_documents(tasks: Iterable[StoredTask]) -> str:
+    """Return a remark where the documents that are searched differ as well."""
+    if len({task.documents for task in tasks}) < 2:
+        return ""
+    return "; the documents differ or are cut in another way, and a difference may come from that"
 
 
 def _as_text(options: Mapping[str, str]) -> str:
@@ -418,9 +450,9 @@ def _same_corpus(named: Sequence[tuple[str, StoredTask]], method: Diagnostic, no
 def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnostic) -> CommonTask:
     """Return the task of runs on different corpora, reduced to the items with the same content."""
     first = named[0][1]
-    places: dict[str, dict[str, int]] = {}
+    places: dict[str, dict[tuple[str, int], int]] = {}
     for name, task in named:
-        places[name] = _places_by_content(name, task)
+        places[name] = places_by_content(name, task)
     in_all = [key for key in places[named[0][0]] if all(key in of_run for of_run in places.values())]
     if not in_all:
         raise InputError("the corpora have no item in common")
@@ -447,10 +479,11 @@ def _any_scores(task: StoredTask) -> ItemScores:
     return next(iter(task.scores.values()))
 
 
-def _places_by_content(run: str, task: StoredTask) -> dict[str, int]:
-    """Return by a key of its content the place of each item in the scores.
+def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
+    """Return the place of each item in the scores by the hash of its content.
 
-    The key is the hash; for a content that the corpus has more than once, hash and id.
+    A content that the corpus has more than once is counted: the second one of a run is matched with the second one of
+    another.
 
     Raises
     ------
@@ -462,17 +495,20 @@ def _places_by_content(run: str, task: StoredTask) -> dict[str, int]:
     ids = [str(item) for item in _any_scores(task).item]
     if any(item not in task.items for item in ids):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    hashes = [task.items[item].hash for item in ids]
-    count = Counter(hashes)
+    occurrences = Counter[str]()
     places = {}
-    for place, (item, content) in enumerate(zip(ids, hashes, strict=True)):
-        key = content if count[content] == 1 else f"{content} {item}"
-        places[key] = place
+    for place, item in enumerate(ids):
+        content = task.items[item].hash
+        places[content, occurrences[content]] = place
+        occurrences[content] += 1
     return places
 
 
 def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
     """Return the scores of some items only."""
-    labels: dict[str, NDArray[np.str_]] = {name: values[rows] for name, values in scores.labels.items()}
+    # An array of strings is as wide as its longest one, which may have been left out.
+    labels: dict[str, NDArray[np.str_]] = {
+        name: np.array(values[rows].tolist(), dtype=np.str_) for name, values in scores.labels.items()
+    }
     values = {name: array[rows] for name, array in scores.values.items()}
     return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)

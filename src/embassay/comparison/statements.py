@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import Difference, Summary
-from embassay.formatting import counted, interval, names, number
+from embassay.formatting import counted, interval, names, number, p_value
 from embassay.layout import Format
 
 ORDER = ("worse", "better", "inconclusive", "not worse", "nothing changed")
@@ -30,6 +30,12 @@ def change(difference: Difference) -> str:
     return f"{value} {interval(difference.low, difference.high, style, signed=True)}".strip()
 
 
+def _tested(difference: Difference) -> str:
+    """Return a difference with its interval and its p, which is corrected for the number of pairs."""
+    p = f", p (Holm) {p_value(difference.p)}" if difference.p is not None else ""
+    return f"{change(difference)}{p}"
+
+
 def place(difference: Difference) -> str:
     """Return what was measured on what: ``Success@5 on docs``."""
     return f"{difference.heading} on {difference.corpus}"
@@ -46,14 +52,14 @@ def sentence(difference: Difference) -> str:
         return f"{label}: no item of {where} is defined before and after."
     if difference.outcome in ("worse", "better"):
         direction = "is worse" if difference.outcome == "worse" else "is better"
-        text = f"{label} {direction}: {where} went from {values}, {change(difference)}."
+        text = f"{label} {direction}: {where} went from {values}, {_tested(difference)}."
         return f"{text}{_flipped(difference)}"
     if difference.outcome == "not worse":
         margin = number(difference.margin, style)
-        text = f"{label} is not worse: {where} went from {values}, {change(difference)}."
+        text = f"{label} is not worse: {where} went from {values}, {_tested(difference)}."
         note = f" {difference.note[0].upper()}{difference.note[1:]}." if difference.note else ""
         return f"{text} A loss of {margin} or more is ruled out.{note}{_flipped(difference)}"
-    text = f"{label}: no difference is shown: {where} went from {values}, {change(difference)}."
+    text = f"{label}: no difference is shown: {where} went from {values}, {_tested(difference)}."
     if difference.smallest_difference is not None:
         text += f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
     if difference.margin:
@@ -70,7 +76,11 @@ def _flipped(difference: Difference) -> str:
     """Return how many items flipped, as a sentence with a space before it; nothing where none is right or wrong."""
     if not difference.flips:
         return ""
-    return f" Of {counted(difference.decided, 'item')}, {difference.lost:,} were lost and {difference.gained:,} gained."
+    items = counted(difference.decided, "item")
+    if difference.decided != difference.items:
+        # Composition, for example, ranks encoders by its overlaps, and is right or wrong about unions, too.
+        items = f"all {items} of {difference.diagnostic} that are right or wrong"
+    return f" Of {items}, {difference.lost:,} were lost and {difference.gained:,} gained."
 
 
 def summary_sentence(summary: Summary) -> str:
@@ -80,7 +90,7 @@ def summary_sentence(summary: Summary) -> str:
     title = f"{summary.pair.label}, {first.heading} over {len(summary.differences)} corpora"
     across = summary.across
     if across is None:
-        return f"{title}: no summary; it takes 5 corpora."
+        return f"{title}: no summary: {summary.reason}."
     mean = f"{number(across.mean, style, signed=True)} {interval(across.low, across.high, style, signed=True)}"
     upcoming = interval(across.next_low, across.next_high, style, signed=True)
     return (
@@ -105,8 +115,11 @@ def best_sets(comparison: RunComparison) -> list[str]:
 def heading(comparison: RunComparison) -> str:
     """Return which runs are compared, and on how much."""
     tasks = dict.fromkeys((d.diagnostic, d.corpus) for d in comparison.differences)
-    items = dict.fromkeys((d.corpus, d.items) for d in comparison.differences)
-    count = sum(number for _, number in items)
+    items = dict[tuple[str, str], int]()
+    for difference in comparison.differences:
+        task = (difference.diagnostic, difference.corpus)
+        items[task] = max(items.get(task, 0), difference.items)
+    count = sum(items.values())
     runs = " → ".join(comparison.runs)
     counts = [counted(len(comparison.pairs), "pair"), counted(len(tasks), "headline"), counted(count, "common item")]
     return f"{runs}: {', '.join(counts)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,6 +22,7 @@ from embassay.comparison.statements import (
 from embassay.errors import OutputError
 from embassay.formatting import number, p_value, visible
 from embassay.reports.charts import Spec, forest_chart
+from embassay.reports.markdown import escaped
 from embassay.reports.page import Panel, render
 from embassay.reports.tables import Cell, Table
 from embassay.run.pages import layouts
@@ -149,13 +149,21 @@ def show(comparison: RunComparison, console: Console) -> None:
 
     print_line(console, visible(heading(comparison)))
     console.print()
-    print_table(_without_note(_for_terminal(comparison.differences)), console)
-    part("Differences", [sentence(difference) for difference in ordered(comparison.differences)])
+    if comparison.differences:
+        print_table(_without_note(_for_terminal(comparison.differences)), console)
+    part("Differences", differences_in_words(comparison))
     part("Over several corpora", [summary_sentence(summary) for summary in comparison.summaries])
     part("All runs together", best_sets(comparison))
     facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
     part("What else differs", facts)
     part("What does not match", list(comparison.notes))
+
+
+def differences_in_words(comparison: RunComparison) -> list[str]:
+    """Return a sentence for each difference, the most important first."""
+    if not comparison.differences:
+        return ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
+    return [sentence(difference) for difference in ordered(comparison.differences)]
 
 
 def _for_terminal(differences: Sequence[Difference]) -> Table:
@@ -177,7 +185,7 @@ def page(comparison: RunComparison) -> str:
     facts = fact_table(comparison)
     if facts is not None:
         tables.append(facts)
-    sentences = [sentence(difference) for difference in ordered(comparison.differences)]
+    sentences = differences_in_words(comparison)
     sentences += [summary_sentence(summary) for summary in comparison.summaries]
     charts = tuple(("", forest(summary)) for summary in comparison.summaries)
     panels = [
@@ -198,8 +206,8 @@ def page(comparison: RunComparison) -> str:
 
 def markdown(comparison: RunComparison) -> str:
     """Return a comparison as Markdown, for example for a pull request."""
-    lines = [f"# {_escaped(' → '.join(comparison.runs))}", "", _escaped(heading(comparison)), ""]
-    lines += _bullets([sentence(difference) for difference in ordered(comparison.differences)])
+    lines = [f"# {escaped(' → '.join(comparison.runs))}", "", escaped(heading(comparison)), ""]
+    lines += _bullets(differences_in_words(comparison))
     lines += _markdown_table(difference_table(comparison.differences))
     lines += _bullets([summary_sentence(summary) for summary in comparison.summaries])
     facts = fact_table(comparison)
@@ -209,7 +217,7 @@ def markdown(comparison: RunComparison) -> str:
         lines += ["## All runs together", "", *_bullets(best)]
     for table in flip_tables(comparison):
         lines += [
-            "<details><summary>" + _escaped(table.title) + "</summary>",
+            "<details><summary>" + escaped(table.title) + "</summary>",
             "",
             *_markdown_table(table),
             "</details>",
@@ -221,25 +229,16 @@ def markdown(comparison: RunComparison) -> str:
 
 
 def _bullets(sentences: Sequence[str]) -> list[str]:
-    return [*(f"- {_escaped(text)}" for text in sentences), ""] if sentences else []
+    return [*(f"- {escaped(text)}" for text in sentences), ""] if sentences else []
 
 
 def _markdown_table(table: Table) -> list[str]:
-    lines = ["| " + " | ".join(_escaped(name) for name in table.head) + " |", "|" + " --- |" * len(table.head)]
+    lines = ["| " + " | ".join(escaped(name) for name in table.head) + " |", "|" + " --- |" * len(table.head)]
     for row in table.rows:
-        cells = [f"**{_escaped(cell.text)}**" if cell.strong else _escaped(cell.text) for cell in row]
+        cells = [f"**{escaped(cell.text)}**" if cell.strong else escaped(cell.text) for cell in row]
         lines.append("| " + " | ".join(cells) + " |")
-    note = ["", _escaped(table.note)] if table.note else []
+    note = ["", escaped(table.note)] if table.note else []
     return [*lines, *note, ""]
-
-
-def _escaped(text: str) -> str:
-    """Return a text that Markdown shows as it is: no markup, no HTML, no mention, on one line."""
-    text = visible(" ".join(text.split())).replace("&", "&amp;")
-    for character in "\\`*_{}[]<>|~":
-        text = text.replace(character, f"&#{ord(character)};")
-    # An @ or # inside a word, as in Success@5, mentions nobody.
-    return re.sub(r"(?<!\w)[@#]", lambda match: f"&#{ord(match[0])};", text)
 
 
 def as_json(comparison: RunComparison) -> bytes:

@@ -297,11 +297,11 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
             candidates.append(origin.encoder)
             if origin.reference:
                 reference = origin.encoder
+    scheme_of = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
     for scheme in LEXICAL:
-        for s in scores:
-            if s.origin.spec.split(",")[0] == scheme:
-                lexical.append(s.origin.encoder)
-    return Roles(tuple(candidates), reference, tuple(lexical), all_pairs=all_pairs)
+        lexical += [name for name in scheme_of if scheme_of[name] == scheme]
+    bm25 = [name for name in lexical if scheme_of[name] == LEXICAL[0]]
+    return Roles(tuple(candidates), reference, tuple(lexical), tuple(bm25), all_pairs=all_pairs)
 
 
 def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) -> dict[str, Floats]:

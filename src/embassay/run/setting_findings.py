@@ -111,5 +111,5 @@ def _not_shown(same: list[EncoderRecord], reference: EncoderRecord, verdict: Ver
             sizes[record.setting] = vectors * record.vector_bytes
     if len(sizes) == len(same) + 1 and len(set(sizes.values())) > 1:
         smallest = min(sizes, key=lambda setting: sizes[setting])
-        sentence += f"; {smallest} needs the fewest bytes for its vectors"
+        sentence += f"; of these and {reference.setting}, {smallest} needs the fewest bytes for its vectors"
     return f"{sentence}."

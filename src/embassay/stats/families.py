@@ -50,6 +50,8 @@ class Roles:
         The candidate that the others are compared with; the first one by default.
     lexical
         The lexical baselines, bm25 before tfidf. One of them may be a candidate as well.
+    bm25
+        Those of them that are bm25: several where a setting of the corpus varies.
     chance
         The random encoder, whose value is chance.
     all_pairs
@@ -59,6 +61,7 @@ class Roles:
     candidates: tuple[str, ...]
     reference: str | None = None
     lexical: tuple[str, ...] = ()
+    bm25: tuple[str, ...] = ()
     chance: str | None = None
     all_pairs: bool = False
 
@@ -83,8 +86,9 @@ class Roles:
         lexical = [name for name in self.lexical if not np.isnan(values.get(name, np.nan))]
         best_lexical = max(lexical, key=lambda name: values[name], default=None)
         # bm25 is what most search engines rank by: users ask about it even where tfidf has the higher value.
-        first_lexical = next(iter(lexical), None)
-        second_lexical = first_lexical if first_lexical != best_lexical else None
+        bm25 = [name for name in self.bm25 if name in lexical]
+        best_bm25 = max(bm25, key=lambda name: values[name], default=None)
+        second_lexical = best_bm25 if best_lexical not in bm25 else None
         opponents: list[tuple[Family, str | None]] = [
             ("reference", reference),
             ("baseline", best_lexical),

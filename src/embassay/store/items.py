@@ -15,11 +15,14 @@ from typing import Any
 
 from embassay.errors import SourceError
 from embassay.samples.base import Sample
+from embassay.samples.groups import Grouped
 from embassay.store.canonical import canonical, write
 from embassay.types import Corpus, begun, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
+UNIT_KEY = "group"
+"""Another one, where it names a unit and not the right answer."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,14 @@ class CorpusItems:
         The label of the corpus.
     fingerprint
         That of the corpus.
+    documents
+        A hash of the documents that are searched, as they are cut; empty where there are none.
     """
 
     corpus: str
     fingerprint: str
     items: tuple[StoredItem, ...]
+    documents: str = ""
 
     @classmethod
     def of(cls, corpus: Corpus[Any], *, texts: bool) -> CorpusItems:
@@ -62,17 +68,19 @@ class CorpusItems:
         for sample in corpus.samples:
             shown = {name: begun(text) for name, text in sample.fields().items()} if texts else {}
             items.append(StoredItem(sample.id, item_hash(sample), shown))
-        return cls(corpus.name, corpus.fingerprint, tuple(items))
+        documents = content_hash([[document.id, *document.passages] for document in corpus.documents])
+        return cls(corpus.name, corpus.fingerprint, tuple(items), documents if corpus.documents else "")
 
     def without_texts(self) -> CorpusItems:
         """Return the same items without their texts."""
         items = tuple(StoredItem(item.id, item.hash, {}) for item in self.items)
-        return CorpusItems(self.corpus, self.fingerprint, items)
+        return CorpusItems(self.corpus, self.fingerprint, items, self.documents)
 
 
 def item_hash(sample: Sample) -> str:
     """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
-    content = {name: value for name, value in vars(sample).items() if name not in NOT_CONTENT}
+    left_out = NOT_CONTENT if isinstance(sample, Grouped) else (*NOT_CONTENT, UNIT_KEY)
+    content = {name: value for name, value in vars(sample).items() if name not in left_out}
     return content_hash([content, *sample.texts()])
 
 
@@ -85,7 +93,12 @@ def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
             if item.texts:
                 row["texts"] = dict(item.texts)
             rows.append(row)
-        content = {"corpus": corpus.corpus, "fingerprint": corpus.fingerprint, "items": rows}
+        content = {
+            "corpus": corpus.corpus,
+            "fingerprint": corpus.fingerprint,
+            "documents": corpus.documents,
+            "items": rows,
+        }
         safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", corpus.corpus)[:40]
         # The name is for people; the hash keeps corpora apart whose shortened names are the same.
         suffix = content_hash([corpus.corpus, corpus.fingerprint])[:8]
@@ -105,7 +118,8 @@ def read_items(folder: Path) -> dict[str, CorpusItems]:
         try:
             content = json.loads(path.read_bytes())
             items = tuple(_item(row) for row in content["items"])
-            corpus = CorpusItems(_text(content["corpus"]), _text(content["fingerprint"]), items)
+            documents = _text(content.get("documents", ""))
+            corpus = CorpusItems(_text(content["corpus"]), _text(content["fingerprint"]), items, documents)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise SourceError("the list of items is damaged; repeat the run's command with --overwrite", path) from None
         corpora[corpus.fingerprint] = corpus

@@ -250,18 +250,22 @@ def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] |
 def _scores(
     origin: Origin, measure: str, scalars: Mapping[str, float], arrays: Mapping[str, NDArray[Any]]
 ) -> ItemScores | None:
-    """Return the scores in the arrays of a file; None if it has no items or units."""
+    """Return the scores in the arrays of a file; None if it has no items or units, or is damaged."""
     if "item" not in arrays or "unit" not in arrays:
         return None
-    return ItemScores(
-        origin=origin,
-        measure=measure,
-        item=arrays["item"],
-        unit=arrays["unit"],
-        labels=_group(arrays, "labels."),
-        values=_group(arrays, "values."),
-        scalars=scalars,
-    )
+    try:
+        return ItemScores(
+            origin=origin,
+            measure=measure,
+            item=arrays["item"],
+            unit=arrays["unit"],
+            labels=_group(arrays, "labels."),
+            values=_group(arrays, "values."),
+            scalars=scalars,
+        )
+    except ValueError:
+        # A damaged file: its arrays do not belong together.
+        return None
 
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
