@@ -49,6 +49,19 @@ def test_the_size_for_the_detectable_difference_is_the_present_one(make_run):
     assert harder.units_needed > 2 * pair.units
 
 
+def test_the_size_for_the_gate_is_that_of_its_own_formula(make_run):
+    from embassay.comparison.losses import units_to_detect
+    from embassay.comparison.runs import read_run
+    from embassay.stats.detectable import precision_of_values
+
+    run = make_run("run", TWO)
+    pair = ea.plan(run).pairs[0]
+    task = read_run(run).tasks["retrieval", "docs"]
+    a, b = (task.scores[name].values["Success@1"] for name in (pair.a, pair.b))
+    precision = precision_of_values(a, b, task.scores["a"].unit, of_shares=True)
+    assert pair.units_to_detect == units_to_detect(precision, 0.04, 0.95) > pair.units
+
+
 def test_more_power_takes_more_units(make_run):
     run = make_run("run", TWO)
     usual, strict = ea.plan(run, 0.05).pairs[0], ea.plan(run, 0.05, power=0.95).pairs[0]

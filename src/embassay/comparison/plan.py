@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError, UnknownNameError
@@ -26,6 +27,8 @@ from embassay.types import Draws
 if TYPE_CHECKING:
     from polars import DataFrame
 
+POWER_OF_CHECK = 0.95
+"""The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
 FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
@@ -62,6 +65,9 @@ class PairPlan:
     margin, units_not_worse
         About how many units it takes to show that ``a`` is not worse than the reference by this margin (power 80 %) if
         nothing is lost; None for other pairs, and where the headline has no margin.
+    units_to_detect
+        How many units ``embassay check`` takes to call a true loss of twice the margin a regression (power 95 %), for
+        an old and a new model that disagree as much as these two; None as for ``margin``.
     """
 
     diagnostic: str
@@ -82,6 +88,7 @@ class PairPlan:
     items_needed: int | None
     margin: float | None
     units_not_worse: int | None
+    units_to_detect: int | None
 
 
 @dataclass(frozen=True)
@@ -201,6 +208,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             items_needed=precision.items_needed(difference) if precision and difference else None,
             margin=headline.margin or None if comparison.family == "reference" else None,
             units_not_worse=_units_not_worse(headline, comparison, run) if comparison.family == "reference" else None,
+            units_to_detect=_units_to_detect(headline, precision) if comparison.family == "reference" else None,
         )
 
 
@@ -279,6 +287,13 @@ def _units_not_worse(headline: Headline, comparison: Comparison, run: StoredRun)
         return None
     draws = Draws(run.result.seed, run.result.resamples)
     return headline.not_worse(comparison.a, comparison.b, draws, p=comparison.p).units_needed
+
+
+def _units_to_detect(headline: Headline, precision: Precision | None) -> int | None:
+    """Return how many units a loss of twice the margin takes to be detected; None where there is no margin."""
+    if precision is None or not headline.margin:
+        return None
+    return units_to_detect(precision, 2 * headline.margin, POWER_OF_CHECK)
 
 
 def _reason(run: StoredRun, task: StoredTask) -> str:

@@ -89,6 +89,11 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
                 f"To show that {pair.a} is not worse than {pair.b} by {number(pair.margin, style)}, if nothing is "
                 f"lost, takes about {pair.units_not_worse:,} units."
             )
+        if pair.units_to_detect is not None and pair.margin is not None:
+            sentences.append(
+                f"For 'embassay check' to detect a loss of {number(2 * pair.margin, style)} between models that "
+                f"disagree as much as {pair.a} and {pair.b} takes {pair.units_to_detect:,} units (power 95%)."
+            )
     if sentences:
         sentences.append(
             f"Power {plan.power:.0%}: the probability that a true difference of that size becomes significant. No "
