@@ -224,14 +224,16 @@ def _price(price: float | None) -> str:
     return "unknown" if price is None else f"{price:g}"
 
 
-def _of_run(runs: Mapping[str, StoredRun], old: tuple[str, str], new: tuple[str, str]) -> list[tuple[str, str, str]]:
+def _of_run(runs: Mapping[str, StoredRun], old: Place, new: Place) -> list[tuple[str, str, str]]:
     """Return what the records of two runs say of two encoders: name, old and new text."""
+    (old_run, old_label), (new_run, new_label) = old, new
     facts = []
-    old_record, new_record = runs[old[0]].record, runs[new[0]].record
-    for name, values in (("texts per second", speeds), ("milliseconds for a query", latencies)):
-        old_value, new_value = values(old_record).get(old[1]), values(new_record).get(new[1])
-        if old_value and new_value and abs(new_value / old_value - 1) > CLOSE:
-            facts.append((name, f"{old_value:,.3g}", f"{new_value:,.3g}"))
+    for name, measured in (("texts per second", speeds), ("milliseconds for a query", latencies)):
+        before = measured(runs[old_run].record).get(old_label)
+        after = measured(runs[new_run].record).get(new_label)
+        # Encoders whose vectors came from a cache may have no speed.
+        if before and after and abs(after / before - 1) > CLOSE:
+            facts.append((name, f"{before:,.3g}", f"{after:,.3g}"))
     return facts
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import textwrap
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +22,7 @@ from embassay.comparison.gate_words import (
 from embassay.comparison.losses import Change
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import interval, number, visible
+from embassay.reports.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
 
@@ -95,22 +95,27 @@ def _table(check: Check) -> Iterator[str]:
     """Yield a line of at most ``WIDTH`` columns for each quantity and floor, with aligned columns."""
     rows: list[tuple[str, str, str, str]] = []
     for change in check.changes:
-        what = visible(f"{change.encoder} {change.quantity} on {change.corpus}")
-        rows.append((change.outcome, what, _short(change_figure(change)), f"margin {_short(margin_figure(change))}"))
+        name = visible(f"{change.encoder} {change.quantity} on {change.corpus}")
+        figure = _without_unit(change_figure(change))
+        margin = _without_unit(margin_figure(change))
+        rows.append((change.outcome, name, figure, f"margin {margin}"))
     for floor in check.floors:
-        what = visible(f"{floor.encoder} {floor.quantity} on {floor.corpus}")
-        value = f"{number(floor.value, 'number')} {interval(floor.low, floor.high, 'number')}".strip()
+        name = visible(f"{floor.encoder} {floor.quantity} on {floor.corpus}")
+        figure = f"{number(floor.value, 'number')} {interval(floor.low, floor.high, 'number')}".strip()
         limit = "at most" if floor.lower_is_better else "floor"
-        rows.append((floor.outcome, what, value, f"{limit} {floor.floor:g}"))
+        rows.append((floor.outcome, name, figure, f"{limit} {floor.floor:g}"))
     if not rows:
         return
-    widths = [max(len(row[place]) for row in rows) for place in range(4)]
-    room = min(widths[1], WIDTH - widths[0] - widths[2] - widths[3] - 3)
-    for outcome, what, figure, limit in rows:
-        yield f"{outcome:<{widths[0]}} {_cut(what, room):<{room}} {figure:>{widths[2]}} {limit}"
+
+    outcome_width, name_width, figure_width, limit_width = (max(map(len, column)) for column in zip(*rows, strict=True))
+    # Names give way where a line would be wider than the terminal; three spaces stand between the columns.
+    name_width = min(name_width, WIDTH - outcome_width - figure_width - limit_width - 3)
+    for outcome, name, figure, limit in rows:
+        shown = _cut(name, name_width)
+        yield f"{outcome:<{outcome_width}} {shown:<{name_width}} {figure:>{figure_width}} {limit}"
 
 
-def _short(text: str) -> str:
+def _without_unit(text: str) -> str:
     return text.replace(" points", "")
 
 
@@ -221,7 +226,9 @@ def markdown(check: Check) -> str:
     lines = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
     lines += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:LISTED]]
     lines += _markdown_table(check)
-    limited = _Limited(MARKDOWN_LIMIT - sum(len(line) + 1 for line in lines))
+    # Each line ends with a line feed.
+    used = sum(len(line) + 1 for line in lines)
+    limited = _Limited(MARKDOWN_LIMIT - used)
     limited.add([f"- {escaped(sentence)}" for sentence in _not_passed(check)], "sentences")
     limited.add([f"- note: {escaped(note)}" for note in check.notes], "notes")
     # What did not pass is listed first.
@@ -308,20 +315,13 @@ def _floor_row(floor: Floor) -> list[str]:
 
 def _flipped(change: Change) -> str:
     """Return the flipped items of a quantity, the lost ones first, in a block that is closed at first."""
-    title = escaped(f"{change.encoder}, {change.quantity} on {change.corpus}")
-    lines = [f"<details><summary>{title}: {len(change.lost):,} lost, {len(change.gained):,} gained</summary>", ""]
+    paragraphs = []
     for word, items in (("Lost", change.lost), ("Gained", change.gained)):
-        if items:
-            listed = ", ".join(escaped(item) for item in items[:LISTED])
-            more = f" and {len(items) - LISTED:,} more" if len(items) > LISTED else ""
-            lines += [f"{word}: {listed}{more}", ""]
-    return "\n".join([*lines, "</details>"])
-
-
-def escaped(text: str) -> str:
-    """Write text so that it is only text in Markdown: no markup, HTML, mention, reference to an issue, or link."""
-    # A colon before a space is no part of an emoji or an address.
-    marks = r"[^\w\s.,;:='/%+−–→…()-]|_|:(?!\s)"
-    shown = re.sub(marks, lambda match: f"&#{ord(match[0])};", visible(text))
-    # GitHub makes links of addresses without a scheme.
-    return re.sub(r"\bwww\.", "www&#46;", shown, flags=re.IGNORECASE)
+        if not items:
+            continue
+        listed = ", ".join(escaped(item) for item in items[:LISTED])
+        if len(items) > LISTED:
+            listed += f" and {len(items) - LISTED:,} more"
+        paragraphs.append(f"{word}: {listed}")
+    counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
+    return folded(f"{change.encoder}, {change.quantity} on {change.corpus}: {counts}", "\n\n".join(paragraphs))

@@ -13,7 +13,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.diagnostics.base import Ints
 from embassay.errors import InputError, SourceError, SpecError
@@ -449,20 +448,26 @@ def _same_corpus(named: Sequence[tuple[str, StoredTask]], method: Diagnostic, no
 
 def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnostic) -> CommonTask:
     """Return the task of runs on different corpora, reduced to the items with the same content."""
-    first = named[0][1]
-    places: dict[str, dict[tuple[str, int], int]] = {}
-    for name, task in named:
-        places[name] = places_by_content(name, task)
-    in_all = [key for key in places[named[0][0]] if all(key in of_run for of_run in places.values())]
+    places = {name: places_by_content(name, task) for name, task in named}
+    first_run, first = named[0]
+    in_all = [content for content in places[first_run] if all(content in of_run for of_run in places.values())]
     if not in_all:
         raise InputError("the corpora have no item in common")
-    rows = {name: np.array([of_run[key] for key in in_all], dtype=np.int64) for name, of_run in places.items()}
-    unit = merged_units([_any_scores(task).unit[rows[name]] for name, task in named])
-    ids = [str(item) for item in _any_scores(first).item[rows[named[0][0]]]]
+
+    # By run, where the common items stand in its scores; the order is that of the first run.
+    rows: dict[str, Ints] = {}
+    partitions = []
+    for name, task in named:
+        of_run = places[name]
+        rows[name] = np.array([of_run[content] for content in in_all], dtype=np.int64)
+        partitions.append(_any_scores(task).unit[rows[name]])
+    unit = merged_units(partitions)
+    ids = _any_scores(first).item[rows[first_run]].tolist()
+
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
     for name, task in named:
-        scores[name] = {label: _reduced(s, rows[name], unit, ids) for label, s in task.scores.items()}
+        scores[name] = {label: _reduced(of_encoder, rows[name], unit, ids) for label, of_encoder in task.scores.items()}
         left_out[name] = len(_any_scores(task).item) - len(in_all)
     return CommonTask(first.diagnostic, first.corpus, method, scores, _listed_items(first.items, ids), left_out)
 
@@ -505,10 +510,18 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
 
 
 def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
-    """Return the scores of some items only."""
-    # An array of strings is as wide as its longest one, which may have been left out.
-    labels: dict[str, NDArray[np.str_]] = {
-        name: np.array(values[rows].tolist(), dtype=np.str_) for name, values in scores.labels.items()
-    }
-    values = {name: array[rows] for name, array in scores.values.items()}
+    """Return the scores of some items only.
+
+    Parameters
+    ----------
+    rows
+        (m,) the places of the items in the scores.
+    unit, ids
+        Their m units and ids, which are the same for all runs.
+    """
+    labels = {}
+    for name, of_items in scores.labels.items():
+        # An array of strings is as wide as its longest one, which may have been left out.
+        labels[name] = np.array(of_items[rows].tolist(), dtype=np.str_)
+    values = {name: of_items[rows] for name, of_items in scores.values.items()}
     return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)

@@ -22,7 +22,7 @@ from embassay.comparison.statements import (
 from embassay.errors import OutputError
 from embassay.formatting import number, p_value, visible
 from embassay.reports.charts import Spec, forest_chart
-from embassay.reports.markdown import escaped
+from embassay.reports.markdown import escaped, folded, table_lines
 from embassay.reports.page import Panel, render
 from embassay.reports.tables import Cell, Table
 from embassay.run.pages import layouts
@@ -216,29 +216,26 @@ def markdown(comparison: RunComparison) -> str:
     if best := best_sets(comparison):
         lines += ["## All runs together", "", *_bullets(best)]
     for table in flip_tables(comparison):
-        lines += [
-            "<details><summary>" + escaped(table.title) + "</summary>",
-            "",
-            *_markdown_table(table),
-            "</details>",
-            "",
-        ]
+        lines += [folded(table.title, "\n".join(_markdown_table(table)).rstrip()), ""]
     if comparison.notes:
         lines += ["## What does not match", "", *_bullets(comparison.notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _bullets(sentences: Sequence[str]) -> list[str]:
-    return [*(f"- {escaped(text)}" for text in sentences), ""] if sentences else []
+    """Return a list with an empty line after it; nothing for no sentences."""
+    if not sentences:
+        return []
+    bullets = [f"- {escaped(text)}" for text in sentences]
+    return [*bullets, ""]
 
 
 def _markdown_table(table: Table) -> list[str]:
-    lines = ["| " + " | ".join(escaped(name) for name in table.head) + " |", "|" + " --- |" * len(table.head)]
-    for row in table.rows:
-        cells = [f"**{escaped(cell.text)}**" if cell.strong else escaped(cell.text) for cell in row]
-        lines.append("| " + " | ".join(cells) + " |")
-    note = ["", escaped(table.note)] if table.note else []
-    return [*lines, *note, ""]
+    """Return the lines of a table, with its note and an empty line after each."""
+    lines = [table_lines(table), ""]
+    if table.note:
+        lines += [escaped(table.note), ""]
+    return lines
 
 
 def as_json(comparison: RunComparison) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
 from embassay._version import __version__
 from embassay.formatting import counted, number, visible
@@ -54,6 +55,7 @@ _LINKS = re.compile(
     r"|#(?=\d)"  # an issue
     r"|\bGH-(?=\d)"  # an issue
     r"|:(?=//)"
+    r"|:(?=[a-z0-9_+-]+:)"  # an emoji
     r"|\bwww(?=\.)",
     re.IGNORECASE,
 )
@@ -142,7 +144,7 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
     decision = decision_table(result, layouts, costs)
     if decision:
         yield "## Which encoder?"
-        yield _table(decision)
+        yield table_lines(decision)
     card = scorecard(result, layouts)
     if card.questions:
         yield "## Scorecard"
@@ -161,7 +163,7 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
         yield "\n".join(findings[:FIRST_FINDINGS])
     more = findings[FIRST_FINDINGS:]
     if more:
-        yield _folded(counted(len(more), "more finding"), "\n".join(_fitting(more)))
+        yield folded(counted(len(more), "more finding"), "\n".join(_fitting(more)))
     actions = list(dict.fromkeys(finding.action for finding in result.findings if finding.action))
     if actions:
         yield "## Next"
@@ -204,7 +206,7 @@ def _section(result: Result, verdict: Verdict, layout: Layout) -> str:
     parts = [f"## {escaped(layout.title)} on {escaped(verdict.corpus)}", escaped(layout.question)]
     table = encoder_table(scope, layout.headline)
     if table:
-        parts += [_table(table), escaped(table.note)]
+        parts += [table_lines(table), escaped(table.note)]
     parts.append(escaped(" ".join(remarks)))
     return "\n\n".join(part for part in parts if part)
 
@@ -217,12 +219,12 @@ def _details(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) ->
             continue
         table = TABLES[type(part)](scope, part)
         if table is not None:
-            content = _table(replace(table, rows=table.rows[:MOST_ROWS]))
+            content = table_lines(replace(table, rows=table.rows[:MOST_ROWS]))
             if len(table.rows) > MOST_ROWS:
                 content += f"\n\nAnd {len(table.rows) - MOST_ROWS:,} more rows in the HTML report."
             if table.note:
                 content += f"\n\n{escaped(table.note)}"
-            yield table.title, _folded(table.title, content)
+            yield table.title, folded(table.title, content)
 
 
 def _closing(result: Result, notes: Sequence[str]) -> Iterator[str]:
@@ -237,9 +239,9 @@ def _closing(result: Result, notes: Sequence[str]) -> Iterator[str]:
     table = _drawn(["name", "encoder or corpus", "dimensions or size"], rows[:MOST_ENCODERS], [False, False, True])
     if len(rows) > MOST_ENCODERS:
         table += f"\n\nAnd {len(rows) - MOST_ENCODERS:,} more in the HTML report."
-    yield _folded("Encoders and corpora", table)
+    yield folded("Encoders and corpora", table)
     if notes:
-        yield _folded("Notes", "\n".join(f"- *Note*: {escaped(note)}" for note in notes))
+        yield folded("Notes", "\n".join(f"- *Note*: {escaped(note)}" for note in notes))
     yield (
         f"Intervals are 95% intervals. Made by Embassay {escaped(__version__)} with seed {result.seed} and "
         f"{counted(result.resamples, 'resample')}."
@@ -257,19 +259,35 @@ def _missing(left_out: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _folded(title: str, content: str) -> str:
-    return f"<details><summary>{escaped(title)}</summary>\n\n{content}\n\n</details>"
+def folded(title: str, content: str) -> str:
+    """Return Markdown in a block that is closed at first.
+
+    Parameters
+    ----------
+    title
+        Any text. It stands in HTML, where Markdown's backslashes would be shown.
+    content
+        Markdown.
+    """
+    shown = _LINKS.sub(lambda start: f"{start[0]}\0", visible(title))
+    shown = escape(shown).replace("\0", BREAK)
+    return f"<details><summary>{shown}</summary>\n\n{content}\n\n</details>"
 
 
-def _table(table: Table) -> str:
-    """Return a table of the report; repeated remarks stand below it."""
-    remarks = list(
-        dict.fromkeys(cell.remark for row in table.rows for cell in row if cell.remark not in ("", BASELINE))
-    )
+def table_lines(table: Table) -> str:
+    """Return a table of the report in GitHub's Markdown; repeated remarks stand below it."""
+    remarks: list[str] = []
+    for row in table.rows:
+        for cell in row:
+            if cell.remark not in ("", BASELINE, *remarks):
+                remarks.append(cell.remark)
     rows = [[_cell(cell, remarks) for cell in row] for row in table.rows]
-    drawn = _drawn([escaped(heading) for heading in table.head], rows, table.numeric)
+    head = [escaped(heading) for heading in table.head]
+    drawn = _drawn(head, rows, table.numeric)
+    if not remarks:
+        return drawn
     lines = [f"<sup>{place}</sup> {escaped(remark)}" for place, remark in enumerate(remarks, 1)]
-    return "\n\n".join([drawn, "<br>".join(lines)]) if lines else drawn
+    return f"{drawn}\n\n{'<br>'.join(lines)}"
 
 
 def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:

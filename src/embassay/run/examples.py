@@ -61,9 +61,14 @@ class ScoredTask:
         reference
             The label of the encoder that the others are compared with; empty for the first.
         """
-        corpora = {Variant.of(corpus): corpus for corpus, _ in scored}
-        joined = join_scores({Variant.of(corpus): scores for corpus, scores in scored}, reference)
-        parts = {variant: (corpora[variant], scores) for variant, scores in joined.items()}
+        corpora = {}
+        scores_of = {}
+        for corpus, of_corpus in scored:
+            variant = Variant.of(corpus)
+            corpora[variant] = corpus
+            scores_of[variant] = of_corpus
+        joined = join_scores(scores_of, reference)
+        parts = {variant: (corpora[variant], of_variant) for variant, of_variant in joined.items()}
         first = scored[0][0]
         corpus = replace(first, name=Variant.of(first).corpus)
         return cls(name, diagnostic, corpus, by_encoder(joined), parts, dict(options or {}))

@@ -66,10 +66,14 @@ class CorpusItems:
         """Return the items of a corpus, with or without texts."""
         items = []
         for sample in corpus.samples:
-            shown = {name: begun(text) for name, text in sample.fields().items()} if texts else {}
+            shown = {}
+            if texts:
+                shown = {name: begun(text) for name, text in sample.fields().items()}
             items.append(StoredItem(sample.id, item_hash(sample), shown))
-        documents = content_hash([[document.id, *document.passages] for document in corpus.documents])
-        return cls(corpus.name, corpus.fingerprint, tuple(items), documents if corpus.documents else "")
+        documents = ""
+        if corpus.documents:
+            documents = content_hash([[document.id, *document.passages] for document in corpus.documents])
+        return cls(corpus.name, corpus.fingerprint, tuple(items), documents)
 
     def without_texts(self) -> CorpusItems:
         """Return the same items without their texts."""
