@@ -186,7 +186,7 @@ def test_an_item_has_its_texts_and_what_each_encoder_made_of_it(page):
     page.locator(".examples").get_by_label("Search").fill("entry 06")
     card = page.locator(".examples .item")
     assert card.locator("dd").all_inner_texts() == ["Paraphrase 06"]
-    assert card.locator(".about").inner_text() == "id entry 06 · subset even"
+    assert card.locator(".about").inner_text() == "id entry 06 · subset: even"
     rows = {row.split()[0]: row for row in card.locator("tbody tr").all_inner_texts()}
     assert set(rows) == set(ENCODERS)
     assert "✗ wrong" in rows["bow"] and "✗ wrong" in rows["hashing"] and "✓ right" in rows["tfidf"]

@@ -250,18 +250,18 @@ import time
 import numpy as np
 
 def encode(texts):
-    time.sleep(0.3)
+    time.sleep(0.2)
     return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
 """
 
 
 @pytest.fixture
 def slow_encode(tmp_path):
-    """Return a function that starts the encoding of 40 texts in another process, 0.3 s for each shard of two."""
+    """Return a function that starts the encoding of 24 texts in another process, 0.2 s for each shard of two."""
     (tmp_path / "slow_encoder.py").write_text(SLOW)
     (tmp_path / "script.py").write_text(SCRIPT)
     texts = tmp_path / "a.jsonl"
-    texts.write_text("".join(json.dumps({"id": n, "text": "x" * (n + 1)}) + "\n" for n in range(40)))
+    texts.write_text("".join(json.dumps({"id": n, "text": "x" * (n + 1)}) + "\n" for n in range(24)))
 
     started = []
 
@@ -304,14 +304,14 @@ def test_a_killed_driver_goes_on_where_it_was(tmp_path, slow_encode):
     whole = slow_encode(tmp_path / "whole")
     assert whole.wait(60) == 0, whole.stdout.read()
     out = tmp_path / "killed"
-    for count in (4, 11):
+    for count in (3, 8):
         process = slow_encode(out)
         wait_for_shards(out, count, process)
         process.kill()
         process.wait()
     last = slow_encode(out)
     assert last.wait(60) == 0
-    assert "still to be made: 20" not in last.stdout.read()
+    assert "still to be made: 12" not in last.stdout.read()
     assert contents(out) == contents(tmp_path / "whole")
 
 
@@ -321,7 +321,7 @@ def test_a_killed_worker_is_replaced_twice(tmp_path, slow_encode):
     assert whole.wait(60) == 0, whole.stdout.read()
     out = tmp_path / "out"
     process = slow_encode(out, workers=2)
-    for count in (3, 9):
+    for count in (2, 6):
         wait_for_shards(out, count, process)
         # The first child is the tracker of resources, whose death changes nothing.
         os.kill(children_of(process.pid)[-1], signal.SIGKILL)
