@@ -30,7 +30,9 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout], speed: Mapping
     """
     records = {record.name: record for record in result.encoders}
     for verdict in result.verdicts:
-        varied = [records[name] for name in verdict.candidates if records[name].setting]
+        # A file that was edited may name candidates that it does not list.
+        candidates = [records[name] for name in verdict.candidates if name in records]
+        varied = [record for record in candidates if record.setting]
         if verdict.quantity and len(varied) > 1:
             yield _table(result, layouts[verdict.diagnostic], verdict, varied, speed)
 
