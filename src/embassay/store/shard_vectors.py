@@ -1,0 +1,192 @@
+"""All shards of a folder as one matrix, of which only the rows that are asked for are in memory.
+
+Files are opened for each access and closed again. Pages of an open memory map count as memory of the process, which
+would then grow with the folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.errors import SourceError
+from embassay.store.shards import Manifest, ShardFolder, ShardPlan
+
+Ints = NDArray[np.int64]
+Column = Literal["id", "text_hash"]
+CACHED = 16
+"""The number of shards whose scales, and whose ids, stay in memory."""
+
+
+class ShardVectors:
+    """The (n, d) vectors of a folder of shards, read on access as float32.
+
+    A slice or an (m,) array of row numbers gives an (m, d) array, as with an array in memory. The rows are in the order
+    of the shards.
+
+    Attributes
+    ----------
+    shape
+        (n, d)
+    dtype
+        float32, whatever the files hold.
+    starts
+        (shards + 1,) the first row of each shard, and the number of rows.
+    """
+
+    dtype = np.dtype(np.float32)
+    ndim = 2
+
+    def __init__(self, folder: ShardFolder) -> None:
+        """Read the manifest and the markers.
+
+        Raises
+        ------
+        SourceError
+            If the manifest is damaged, or a shard is missing.
+        """
+        self.folder = folder
+        self.manifest: Manifest = folder.manifest()
+        sizes = [plan.rows for plan in self.manifest.shards]
+        self.starts: Ints = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self.shape = (int(self.starts[-1]), _dimensions(folder, self.manifest))
+        self._scale = lru_cache(CACHED)(self._read_scale)
+        self._ids = lru_cache(CACHED)(self._read_ids)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice | NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the (m, d) vectors of some rows.
+
+        Raises
+        ------
+        IndexError
+            If there is no such row.
+        SourceError
+            If a file of a shard is missing or damaged.
+        """
+        if isinstance(rows, slice):
+            return self._block(rows)
+        rows = np.asarray(rows)
+        if rows.dtype == np.bool_ or rows.ndim != 1:
+            raise IndexError("rows must be a slice or a one-dimensional array of row numbers")
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self)):
+            raise IndexError(f"a row is outside 0 … {len(self) - 1}")
+        vectors = np.empty((len(rows), self.shape[1]), dtype=np.float32)
+        shard_of_row = np.searchsorted(self.starts, rows, side="right") - 1
+        for number in np.unique(shard_of_row).tolist():
+            places = np.flatnonzero(shard_of_row == number)
+            vectors[places] = self._read(number, rows[places] - self.starts[number])
+        return vectors
+
+    def _block(self, rows: slice) -> NDArray[np.float32]:
+        start, stop, step = rows.indices(len(self))
+        if step != 1:
+            raise IndexError("a slice of shards must have a step of 1")
+        vectors = np.empty((max(stop - start, 0), self.shape[1]), dtype=np.float32)
+        done = start
+        while done < stop:
+            number = int(np.searchsorted(self.starts, done, side="right")) - 1
+            end = min(stop, int(self.starts[number + 1]))
+            first = int(self.starts[number])
+            vectors[done - start : end - start] = self._read(number, slice(done - first, end - first))
+            done = end
+        return vectors
+
+    def _read(self, number: int, rows: slice | Ints) -> NDArray[np.float32]:
+        """Return some rows of a shard, given by their numbers within it."""
+        plan = self.manifest.shards[number]
+        try:
+            stored = self.folder.vectors(plan)[rows]
+        except (OSError, ValueError, EOFError) as error:
+            raise _damaged(self.folder, f"shard {plan.name}: {error}") from None
+        vectors = stored.astype(np.float32)
+        if self.manifest.dtype == "int8":
+            vectors *= self._scale(number)[rows][:, None]
+        return vectors
+
+    def _read_scale(self, number: int) -> NDArray[np.float32]:
+        """Return what the int8 rows of a shard are multiplied by."""
+        scale: NDArray[np.float32] = _table(self.folder, self.manifest.shards[number], ["scale"])["scale"].to_numpy()
+        return scale
+
+    def rows_of(self, column: Column, wanted: Collection[str]) -> dict[str, int]:
+        """Return the first row that has each of some ids or text hashes; those that no row has are missing.
+
+        All shards are read, one after the other.
+        """
+        import polars
+
+        rows: dict[str, int] = {}
+        values = polars.Series(list(wanted), dtype=polars.String)
+        for number, plan in enumerate(self.manifest.shards):
+            table = _table(self.folder, plan, [column]).with_row_index("row")
+            matching = table.filter(polars.col(column).is_in(values.implode()))
+            for row, value in matching.iter_rows():
+                rows.setdefault(value, int(self.starts[number]) + row)
+        return rows
+
+    def columns(self, column: Column) -> Iterator[list[str]]:
+        """Yield the ids or text hashes of each shard."""
+        for plan in self.manifest.shards:
+            yield _table(self.folder, plan, [column])[column].to_list()
+
+    def id_of(self, row: int) -> str:
+        """Return the id of a row."""
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self._ids(number)[row - int(self.starts[number])]
+
+    def _read_ids(self, number: int) -> list[str]:
+        return list(_table(self.folder, self.manifest.shards[number], ["id"])["id"])
+
+
+def open_shards(path: str | Path) -> ShardVectors:
+    """Return the vectors of a folder of shards that must be complete.
+
+    Raises
+    ------
+    SourceError
+        If it is none, or a shard is missing or damaged.
+    """
+    return ShardVectors(ShardFolder(Path(path)))
+
+
+def _markers(folder: ShardFolder, manifest: Manifest) -> Iterator[Any]:
+    for plan in manifest.shards:
+        marker = folder.marker(plan)
+        if marker is None:
+            raise _damaged(folder, f"shard {plan.name} is missing")
+        yield marker
+
+
+def _dimensions(folder: ShardFolder, manifest: Manifest) -> int:
+    """Return the number of dimensions, which all shards share."""
+    dimensions = {marker.dim for marker in _markers(folder, manifest)}
+    if len(dimensions) != 1:
+        raise _damaged(folder, f"the shards have {sorted(dimensions)} dimensions")
+    return int(dimensions.pop())
+
+
+def _table(folder: ShardFolder, plan: ShardPlan, columns: list[str]) -> Any:
+    """Return some columns of the Parquet file of a shard."""
+    import polars
+
+    path = folder.rows_file(plan)
+    try:
+        table = polars.read_parquet(path, columns=columns)
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise _damaged(folder, f"shard {plan.name}: {str(error).splitlines()[0]}") from None
+    if len(table) != plan.rows:
+        raise _damaged(folder, f"shard {plan.name} has {len(table):,} rows instead of {plan.rows:,}")
+    return table
+
+
+def _damaged(folder: ShardFolder, problem: str) -> SourceError:
+    return SourceError(f"{problem}; repeat the 'embassay encode' that made the folder", folder.path)
