@@ -25,7 +25,7 @@ from embassay.result import Result
 from embassay.samples.base import Role, Sample, Text
 from embassay.samples.checks import check_content
 from embassay.samples.groups import Grouped
-from embassay.samples.retrieval import Document
+from embassay.samples.retrieval import Document, StoredDocuments
 from embassay.samples.units import independent_units
 from embassay.vectors import Similarity, VectorMatrix, Vectors
 
@@ -88,7 +88,8 @@ class Corpus(Generic[S]):
     filtered_with
         Specs of the encoders that selected its samples; the corpus favours them.
     documents
-        For questions, the documents to search, including those that answer no question.
+        For questions, the documents to search, including those that answer no question: a tuple, or
+        :class:`StoredDocuments`, whose vectors only a ``vectors:FOLDER`` encoder has.
     variant_of
         In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
     """
@@ -103,7 +104,7 @@ class Corpus(Generic[S]):
     builtin: bool = False
     notes: tuple[str, ...] = ()
     filtered_with: tuple[str, ...] = ()
-    documents: tuple[Document, ...] = ()
+    documents: Sequence[Document] = ()
     variant_of: str = ""
 
     def __repr__(self) -> str:
@@ -132,9 +133,30 @@ class Corpus(Generic[S]):
     def fingerprint(self) -> str:
         """16 hexadecimal digits of the content: shape, samples and documents, not the name."""
         content = [self.shape, [[sample.id, sample.unit, *sample.texts(), vars(sample)] for sample in self.samples]]
-        if self.documents:
+        if self.stored_documents is not None:
+            content.append(self.stored_documents.fingerprint)
+        elif self.documents:
             content.append([[document.id, *document.passages] for document in self.documents])
         return content_hash(content)
+
+    @property
+    def stored_documents(self) -> StoredDocuments | None:
+        """The documents, if only their vectors are at hand and not their texts; else None."""
+        return self.documents if isinstance(self.documents, StoredDocuments) else None
+
+    def need_texts(self, purpose: str) -> None:
+        """Raise SpecError if the texts of the documents are not at hand.
+
+        Parameters
+        ----------
+        purpose
+            What needs them, as the beginning of the message.
+        """
+        if self.stored_documents:
+            raise SpecError(
+                f"{purpose} needs the texts of the documents, and corpus {self.name!r} has only their vectors "
+                f"({self.stored_documents.path}); give the documents themselves"
+            )
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -162,13 +184,14 @@ class Corpus(Generic[S]):
         texts: dict[Text, None] = {}
         for sample in self.samples:
             texts.update(dict.fromkeys(sample.texts()))
-        for document in self.documents:
+        # Of stored documents there is no text to encode.
+        for document in () if self.stored_documents else self.documents:
             texts.update(dict.fromkeys(("document", passage) for passage in document.passages))
         return tuple(texts)
 
     def learnt(self) -> tuple[str, ...]:
         """Return the texts that an encoder may learn its words from: the documents, where there are any, else all."""
-        if not self.documents:
+        if not self.documents or self.stored_documents:
             return tuple(dict.fromkeys(text for _, text in self.texts()))
         return tuple(dict.fromkeys(passage for document in self.documents for passage in document.passages))
 
@@ -182,8 +205,13 @@ class Corpus(Generic[S]):
         """
         name, _, number = reference.rpartition("#")
         if self.documents:
-            return self._by_id[name].passages[int(number)]
+            return self._document(name).passages[int(number)]
         return self._sample_by_id[name].texts()[int(number)][1]
+
+    def _document(self, name: str) -> Document:
+        if self.stored_documents:
+            return Document(name, (name,))
+        return self._by_id[name]
 
     @cached_property
     def _by_id(self) -> dict[str, Document]:
@@ -201,7 +229,7 @@ class Corpus(Generic[S]):
         """
         sample = self._sample_by_id[item]
         shown = dict(sample.fields())
-        right = [" ".join(self._by_id[name].passages) for name in getattr(sample, "right", ())]
+        right = [" ".join(self._document(name).passages) for name in getattr(sample, "right", ())]
         if right:
             shown["right"] = " / ".join(map(begun, right[:LISTED]))
         others = self._others(sample) if isinstance(sample, Grouped) else []
@@ -219,7 +247,9 @@ class Corpus(Generic[S]):
         """Count items, units, duplicate rows and texts."""
         rows = [sample.texts() for sample in self.samples]
         sizes = np.bincount(self.units)
-        passages = sum(len(document.passages) for document in self.documents)
+        passages = len(self.documents)
+        if not self.stored_documents:
+            passages = sum(len(document.passages) for document in self.documents)
         return Audit(
             items=len(rows),
             units=len(sizes),

@@ -98,6 +98,8 @@ class Vectors:
     learn
         Takes the indices of (m,) rows to learn from; returns the (n, d) matrix of all rows by an encoder that was
         trained on these only. None if the encoder does not train inside a fold.
+    documents
+        (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
     """
 
     matrix: Any
@@ -105,6 +107,7 @@ class Vectors:
     similarity: Similarity = "cosine"
     search: Search | None = None
     learn: Callable[[NDArray[np.int64]], Any] | None = None
+    documents: Any = None
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""

@@ -116,6 +116,8 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
     InputError
         If a corpus has no questions, or too few are left for training or for a test.
     """
+    for corpus in corpora:
+        corpus.need_texts("adaptation")
     if not corpora:
         raise SpecError("no corpus given; name one or more corpora of questions and documents with -c")
     _check_labels([corpus.name for corpus in corpora])

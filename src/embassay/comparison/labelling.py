@@ -175,14 +175,17 @@ def _search(
         raise EncoderError("; ".join(failure.sentence for failure in outcome.failures))
     (task,) = outcome.scored(plan)
     references = References(corpus)
-    place_of = {document.id: place for place, document in enumerate(corpus.documents)}
     first: dict[str, list[str]] = {}
     nearest: dict[str, list[frozenset[int]]] = {}
     for scores in task.scores:
         rows = [found[~np.isnan(found)] for found in scores.values["found"][-count:]]
-        documents = [[references.document(int(passage)).id for passage in found] for found in rows]
-        first[scores.origin.encoder] = [names[0] if names else "" for names in documents]
-        nearest[scores.origin.encoder] = [frozenset(place_of[name] for name in names) for names in documents]
+        encoder = scores.origin.encoder
+        first[encoder] = []
+        nearest[encoder] = []
+        for passages in rows:
+            nearest[encoder].append(frozenset(references.place(int(passage)) for passage in passages))
+            # A question whose vector has no similarity finds nothing.
+            first[encoder].append(references.document(int(passages[0])).id if len(passages) else "")
     return first, nearest
 
 

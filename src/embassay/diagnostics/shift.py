@@ -130,6 +130,8 @@ class Shift:
         SpecError
             If they have no role in common, or one of them is too small.
         """
+        for corpus in (domain, general):
+            corpus.need_texts("diagnostic 'shift'")
         of_domain, of_general = _members("domain", domain), _members("general", general)
         roles_of_domain = {member.role for member in of_domain}
         general_units = dict[Role, set[str]]()

@@ -5,13 +5,14 @@ An encoder has an ability if it has the method or property of that name; it need
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Role
+from embassay.samples.retrieval import StoredDocuments
 from embassay.types import Encoder
 from embassay.vectors import Similarity, VectorMatrix
 
@@ -73,6 +74,35 @@ def encoder_of_vectors(encoder: Encoder) -> Encoder:
     """Return the encoder that has to encode for the vectors of this one: its full one, or else itself."""
     full = encoder.full if isinstance(encoder, Derived) else None
     return encoder if full is None else full
+
+
+@runtime_checkable
+class HasStoredVectors(Protocol):
+    """Has the vectors of texts that are not at hand: the documents of a folder of shards."""
+
+    def vectors_of(self, documents: StoredDocuments) -> Any:
+        """Return the (p, d) vectors of the documents, in their order, which are read on access.
+
+        Raises
+        ------
+        EncoderError
+            If its vectors are those of other documents.
+        """
+        ...
+
+
+@runtime_checkable
+class EncodesWithAnother(Protocol):
+    """Looks up some vectors and lets another encoder make the others."""
+
+    @property
+    def other_spec(self) -> str:
+        """The spec of the other encoder."""
+        ...
+
+    def with_other(self, load: Callable[[], Encoder]) -> Encoder:
+        """Return this encoder with a function that loads the other one, called when it is first needed."""
+        ...
 
 
 @runtime_checkable

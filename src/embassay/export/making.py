@@ -86,6 +86,8 @@ def make(
             raise MissingExtraError(f"export to {to}", to)
     original = _original(encoder)
     loaded = [load_corpus(c) if isinstance(c, str) else c for c in corpora]
+    for corpus in loaded:
+        corpus.need_texts("the comparison with the original")
     with _whole_folder(out) as folder:
         facts = write_graph(original, folder, to, int8)
         card = original.card

@@ -286,7 +286,7 @@ def _dense_products(vectors: Any) -> _Products:
     count, width = vectors.shape
     syrk = ssyrk if vectors.dtype == np.float32 else dsyrk
     if count < width:
-        unit = _unit_dense(vectors)
+        unit = _unit_dense(vectors[:count])
         upper = np.zeros((0, 0))
         if len(unit):
             # The transposed view of rows in C order is a (d, n) matrix in Fortran order, so BLAS makes no copy.

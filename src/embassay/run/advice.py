@@ -110,6 +110,9 @@ def words_in(text: str) -> int:
 
 
 def _short_passages(corpus: Corpus[Any], audit: Audit) -> Iterator[str]:
+    if corpus.stored_documents:
+        # Their texts are not at hand.
+        return
     passages = [passage for document in corpus.documents for passage in document.passages]
     short = sum(words_in(passage) < SHORT for passage in passages)
     if short >= MANY_SHORT * max(audit.passages, 1) and short:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from embassay.encoders.base import MayChange
+from embassay.encoders.base import HasStoredVectors, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
 from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
@@ -43,7 +43,9 @@ class Entry:
         return not self.baseline and not is_chance(self.encoder.card.spec)
 
     def suits(self, corpus: Corpus[Any]) -> bool:
-        """Say whether the encoder is for corpora of this shape."""
+        """Say whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
+        if corpus.stored_documents and not isinstance(self.encoder, HasStoredVectors):
+            return False
         shapes = self.encoder.card.shapes
         return not shapes or corpus.shape in shapes
 

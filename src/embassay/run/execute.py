@@ -263,7 +263,9 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
         label = Variant.of(corpus).corpus
         if setting:
             texts_in[label] = len(corpus.texts())
-        if corpus.documents:
+        if corpus.stored_documents:
+            vectors[label] = len(corpus.documents)
+        elif corpus.documents:
             vectors[label] = sum(len(document.passages) for document in corpus.documents)
             characters[label] = sum(len(passage) for document in corpus.documents for passage in document.passages)
         if run.truncated:

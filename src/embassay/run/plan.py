@@ -359,6 +359,13 @@ def check_candidates(
     for entry in entries:
         if any(entry.suits(task.corpus) for task in tasks):
             continue
+        for corpus in corpora:
+            if corpus.stored_documents:
+                raise SpecError(
+                    f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
+                    f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
+                    "into another folder (embassay encode)"
+                )
         shapes = ", ".join(entry.encoder.card.shapes)
         if not any(entry.suits(corpus) for corpus in corpora):
             raise SpecError(f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from embassay.encoders.addresses import without_secrets
+from embassay.encoders.base import EncodesWithAnother
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.run.loaders import builtin_names, check_kind, find_loader
@@ -114,7 +116,14 @@ def load_encoder(
     with ENCODERS.guarded(scheme):
         options = bind(module.create, spec.options, place)
         encoder: Encoder = module.create(target, runtime or Runtime(), **options)
-    return encoder
+    return _with_other(encoder, runtime)
+
+
+def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
+    """Let an encoder that needs another one load it when it does."""
+    if not isinstance(encoder, EncodesWithAnother):
+        return encoder
+    return encoder.with_other(partial(load_encoder, encoder.other_spec, runtime))
 
 
 @dataclass(frozen=True)

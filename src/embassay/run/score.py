@@ -18,6 +18,7 @@ from embassay.diagnostics.base import ScoresInParallel
 from embassay.encoders.base import (
     CountsTokens,
     Derived,
+    HasStoredVectors,
     KnowsWords,
     Relearns,
     Releases,
@@ -235,6 +236,9 @@ class EncoderRun:
             more = {"dim": float(vectors.matrix.shape[1]), **count_unknown_words(encoder, task.corpus)}
             return replace(scores, scalars={**scores.scalars, **more})
 
+        stored = task.corpus.stored_documents
+        if stored is not None and isinstance(encoder, HasStoredVectors):
+            vectors = replace(vectors, documents=encoder.vectors_of(stored))
         with self.noting_failure(task.key):
             if isinstance(task.diagnostic, ScoresInParallel):
                 waiting: Pending[ItemScores] = task.diagnostic.begin(task.corpus, vectors, origin, self.services.submit)

@@ -151,6 +151,7 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     EncoderError
         If the encoder fails.
     """
+    corpus.need_texts("the ranking")
     texts = corpus.texts()
     origin = scores.origin
     if cache is not None:

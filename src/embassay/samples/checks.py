@@ -18,7 +18,7 @@ from embassay.samples.composition import OPERATORS, Composition
 from embassay.samples.groups import Grouped
 from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.samples.pairs import Pair
-from embassay.samples.retrieval import Document, Question
+from embassay.samples.retrieval import Document, Question, StoredDocuments
 from embassay.samples.two import Member, Side
 
 LIKERT = (0.0, 4.0)
@@ -49,8 +49,13 @@ def check_content(name: str, shape: str, samples: Sequence[Any], documents: Sequ
         raise SpecError(f"corpus {name!r} has no samples")
     if shape == "retrieval" and not documents:
         raise SpecError(f"corpus {name!r} has questions but no documents; pass documents=")
-    _check_each(f"corpus {name!r}, document", documents, _check_document)
-    ids = frozenset(document.id for document in documents)
+    if isinstance(documents, StoredDocuments):
+        # There may be too many to look at one by one; those that are right for some question must exist.
+        right = {document for sample in samples for document in getattr(sample, "right", ())}
+        ids = frozenset(documents.places(right))
+    else:
+        _check_each(f"corpus {name!r}, document", documents, _check_document)
+        ids = frozenset(document.id for document in documents)
     _check_each(f"corpus {name!r}, sample", samples, lambda sample: _check_sample(sample, shape, ids))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from embassay.samples.base import Role
 
@@ -54,3 +56,25 @@ class Document:
 
     id: str
     passages: tuple[str, ...]
+
+
+class StoredDocuments(Sequence[Document]):
+    """Documents whose vectors are stored, and whose texts are not at hand.
+
+    There may be too many to hold in memory: a document is made when it is asked for. It has one passage, its id, which
+    stands for the text where documents are shown.
+    """
+
+    @property
+    @abstractmethod
+    def path(self) -> Path:
+        """The folder that holds the vectors."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """A hash of the ids and the texts, in their order."""
+
+    @abstractmethod
+    def places(self, ids: Collection[str]) -> dict[str, int]:
+        """Return the place of each id; ids that no document has are missing."""

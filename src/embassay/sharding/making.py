@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
 from embassay.samples.base import Role, Text
 from embassay.sharding.source import Columns, read_shard
-from embassay.store.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows
+from embassay.store.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.types import Encoder, Runtime
 
 SAMPLE = 1_000
@@ -115,11 +114,6 @@ def limited_threads(count: int) -> Iterator[None]:
         torch.set_num_threads(count)
     with threadpool_limits(limits=count):
         yield
-
-
-def text_hash(text: str) -> str:
-    """Return 16 hexadecimal digits that stand for a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def reduced(rows: Floats, dtype: Dtype) -> tuple[NDArray[Any], Floats | None]:

@@ -71,7 +71,9 @@ class CorpusItems:
                 shown = {name: begun(text) for name, text in sample.fields().items()}
             items.append(StoredItem(sample.id, item_hash(sample), shown))
         documents = ""
-        if corpus.documents:
+        if corpus.stored_documents is not None:
+            documents = corpus.stored_documents.fingerprint
+        elif corpus.documents:
             documents = content_hash([[document.id, *document.passages] for document in corpus.documents])
         return cls(corpus.name, corpus.fingerprint, tuple(items), documents)
 

@@ -326,6 +326,16 @@ class ShardFolder:
         return self._shards / f"{plan.name}{suffix}"
 
 
+def text_hash(text: str) -> str:
+    """Return 16 hexadecimal digits that stand for a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def is_folder_of_shards(path: Path) -> bool:
+    """Return whether a path is a folder with a manifest and shards."""
+    return (path / MANIFEST).is_file() and (path / SHARDS).is_dir()
+
+
 def read_folder(path: str | Path) -> ShardFolder:
     """Return a folder of shards that must be there already."""
     folder = ShardFolder(source_path(path))

@@ -77,6 +77,31 @@ def read_questions(
     return tuple(samples), ", ".join(f"{name} as {what}" for what, name in columns.items())
 
 
+def possible_ids(path: Path, document: str) -> set[str]:
+    """Return every text in the column of right documents that may be an id: cells, and their parts.
+
+    Parameters
+    ----------
+    document
+        The name of the column, if it is not recognised.
+    """
+    table = read_table(path)
+    column = table.column("of right documents", "document=", document, RIGHT)
+    names = set[str]()
+    for row in table.read((column,)):
+        value = row.values.get(column)
+        if is_blank(value):
+            continue
+        if isinstance(value, list):
+            names.update(row.as_key(item, column).strip() for item in value if item is not None)
+            continue
+        cell = row.key(column).strip()
+        names.add(cell)
+        names.update(part.strip() for part in cell.split(";"))
+        names.update(re.split(r"[;\s]+", cell))
+    return names
+
+
 def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Question]:
     """Return the questions by id."""
     questions: dict[str, _Question] = {}

@@ -13,7 +13,7 @@ from embassay.corpora.io.folders import entries
 from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.passages import Cut
 from embassay.errors import SourceError, nearest, quoted
-from embassay.samples.retrieval import Document, Question
+from embassay.samples.retrieval import Document, Question, StoredDocuments
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
@@ -181,14 +181,15 @@ def corpus_of(
         licence=licence or "unknown",
         loader=loader,
         notes=(*notes, *_amounts(documents, questions)),
-        documents=tuple(documents),
+        documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
     )
 
 
 def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
     """Yield the numbers of documents and questions, and of repeated ones."""
     amounts = counted(len(documents), "document")
-    passages = sum(len(document.passages) for document in documents)
+    is_stored = isinstance(documents, StoredDocuments)
+    passages = len(documents) if is_stored else sum(len(document.passages) for document in documents)
     if passages != len(documents):
         amounts += f" in {counted(passages, 'passage')}"
     amounts += f", {counted(len(questions), 'question')}"
@@ -199,7 +200,7 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     yield amounts
     if max(right_documents, default=0) > 1:
         yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
-    equal = len(documents) - len({document.passages for document in documents})
+    equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
     if equal:
         yield f"{_number_of(equal, 'document has', 'documents have')} the same text as another"
     repeated = len(questions) - len({question.question for question in questions})

@@ -157,6 +157,11 @@ class Retrieval:
                 f"corpus {corpus.name!r} has {len(corpus.documents)} documents, of which k={self.k} would be "
                 f"retrieved: every question would succeed; set a smaller k (retrieval,k=N)"
             )
+        if corpus.stored_documents and (self.search != "exact" or self.transforms != "none"):
+            raise SpecError(
+                f"corpus {corpus.name!r}: search= and transforms= need all vectors in memory, and those of "
+                f"{corpus.stored_documents.path} are read from its shards; leave these options out"
+            )
         if not any(sample.right for sample in corpus.samples):
             raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
 
@@ -169,7 +174,7 @@ class Retrieval:
         after_transforms, scalars = search_transformed(encoded, self.k, names, ~np.isnan(values["top"][:, 0]))
         scalars |= {
             "documents": float(len(corpus.documents)),
-            "passages": float(sum(len(document.passages) for document in corpus.documents)),
+            "passages": float(encoded.passages.shape[0]),
             "dot": float(vectors.similarity == "dot"),
             "chance": success_of_blind_choice(corpus, self.k),
         }

@@ -63,6 +63,8 @@ class EncodedCorpus:
     def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
         """Take the vectors of a corpus's questions and passages."""
         queries = vectors.take((s.question for s in corpus.samples), "query")
+        if corpus.stored_documents:
+            return cls(corpus, vectors, queries, vectors.documents, None, pairs_of(corpus))
         passages = vectors.take((p for d in corpus.documents for p in d.passages), "document")
         return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs_of(corpus))
 
@@ -85,20 +87,25 @@ class References:
 
     def __init__(self, corpus: Corpus[Question]):
         """Count the passages of the documents of a corpus."""
-        sizes = [len(document.passages) for document in corpus.documents]
         self._documents = corpus.documents
-        self._starts = np.cumsum(sizes) - sizes
+        if corpus.stored_documents:
+            # Each has one passage.
+            self._starts: Ints = np.arange(len(corpus.documents))
+        else:
+            sizes = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
+            self._starts = np.cumsum(sizes) - sizes
 
     def document(self, passage: int) -> Document:
         """Return the document of a passage."""
-        return self._documents[self._place(passage)]
+        return self._documents[self.place(passage)]
 
     def of(self, passage: int) -> str:
         """Return the reference of a passage."""
-        place = self._place(passage)
+        place = self.place(passage)
         return f"{self._documents[place].id}#{passage - int(self._starts[place])}"
 
-    def _place(self, passage: int) -> int:
+    def place(self, passage: int) -> int:
+        """Return the place of the document of a passage."""
         return int(np.searchsorted(self._starts, passage, side="right")) - 1
 
 
@@ -142,7 +149,10 @@ def search_documents(
 
 def pairs_of(corpus: Corpus[Question]) -> Ints:
     """Return (R, 2) the places of each question and each of its right documents."""
-    place_of = {document.id: place for place, document in enumerate(corpus.documents)}
+    if corpus.stored_documents:
+        place_of = corpus.stored_documents.places({name for sample in corpus.samples for name in sample.right})
+    else:
+        place_of = {document.id: place for place, document in enumerate(corpus.documents)}
     pairs = list[tuple[int, int]]()
     for question, sample in enumerate(corpus.samples):
         for document in sample.right:

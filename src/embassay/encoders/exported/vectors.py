@@ -1,4 +1,4 @@
-"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file.
+"""Vectors that were made elsewhere, looked up by text: an .npz, Parquet or JSON lines file, or a folder of shards.
 
 Each row has a text, its vector, and optionally the role in which the text was encoded. Encoders receive texts and not
 the ids of a corpus, so vectors that are stored by id need ``texts=``, a table of ids and texts.
@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.exported.shards_encoder import ShardsEncoder
 from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
+from embassay.store.shard_vectors import open_shards
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
 
-TARGET = "FILE"
+TARGET = "FILE or FOLDER"
 ROWS = 4_096
 """Number of vectors in a batch."""
 
@@ -36,14 +38,15 @@ def create(
     texts: str = "",
     normalize: bool = False,
     similarity: Literal["cosine", "dot"] = "cosine",
-) -> VectorsEncoder:
+) -> VectorsEncoder | ShardsEncoder:
     """Look at the beginning of the file; it is read when the first text is encoded.
 
     Parameters
     ----------
     target
         An ``.npz`` file (arrays ``vectors`` and ``texts``), Parquet or JSON lines (``vector`` and ``text``), each with
-        ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``.
+        ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``; or the folder of
+        shards that ``embassay encode`` made, without any option.
     texts
         A table (CSV, TSV, JSON lines, Parquet) with an id and a text, and an optional role: which text each id is.
     normalize
@@ -58,7 +61,14 @@ def create(
     SpecError
         For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
-    file = recognise(source_path(target))
+    path = source_path(target)
+    if path.is_dir():
+        if texts or normalize or similarity != "cosine":
+            raise SpecError(
+                f"encoder 'vectors:{target}': a folder of shards takes no option; its manifest has them all"
+            )
+        return ShardsEncoder(target, open_shards(path))
+    file = recognise(path)
     table = source_path(texts) if texts else None
     if table is None and file.key == "id":
         raise SpecError(

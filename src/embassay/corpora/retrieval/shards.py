@@ -1,0 +1,77 @@
+"""Documents whose vectors ``embassay encode`` has stored in a folder of shards, with ``questions=FILE`` about them.
+
+For more documents than fit into memory. Only an encoder ``vectors:FOLDER`` can be used: its vectors are searched where
+they are. The texts of the documents are not read; a document is shown by its id.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
+from embassay.corpora.retrieval.shared import Unit, corpus_of
+from embassay.errors import SpecError
+from embassay.samples.retrieval import Question
+from embassay.store.paths import source_path
+from embassay.store.shard_documents import ShardDocuments
+from embassay.store.shard_vectors import open_shards
+from embassay.store.shards import is_folder_of_shards
+from embassay.types import Corpus
+
+SHAPE = "retrieval"
+PRIORITY = 5
+"""Tried before the loaders of folders of texts."""
+
+
+def recognises_folder(path: Path) -> bool:
+    """Return whether a folder holds a manifest of shards."""
+    return is_folder_of_shards(path)
+
+
+def load(
+    source: str,
+    name: str,
+    *,
+    questions: str = "",
+    licence: str = "",
+    question: str = "",
+    document: str = "",
+    unit: Unit = "document",
+) -> Corpus[Question]:
+    """Read the questions, and find their right documents among the ids of the shards.
+
+    Parameters
+    ----------
+    source
+        Path of a folder of shards.
+    questions
+        Path of the table of questions (CSV, TSV, JSON lines, Parquet).
+    licence
+        The licence of the documents, as the user states it.
+    question, document
+        The column names of the questions, if they are not recognised.
+    unit
+        The unit of independence: ``document``, questions with a common right document; ``question``, each question.
+
+    Raises
+    ------
+    SourceError
+        With file, line and field, for files that cannot be read and for unknown documents; for a missing shard.
+    SpecError
+        Without questions.
+    """
+    if not questions:
+        raise SpecError(
+            f"corpus {source!r}: a folder of shards needs questions=FILE, a table with a column of questions "
+            f"({', '.join(QUESTION)}) and a column with the ids of their right documents ({', '.join(RIGHT)})"
+        )
+    documents = ShardDocuments(open_shards(source))
+    table = source_path(questions)
+    # The ids of all documents may not fit into memory; those that the questions may name do.
+    places = documents.places(possible_ids(table, document))
+    samples, columns = read_questions(table, places, question, document, unit)
+    notes = [
+        "documents: the rows of a folder of shards, shown by their ids; their texts are not read",
+        f"columns of the questions: {columns}",
+    ]
+    return corpus_of(name, "shards", documents, samples, licence=licence, notes=notes)

@@ -1,0 +1,172 @@
+"""The vectors of a folder of shards, which ``embassay encode`` made.
+
+Texts in the role of the shards are looked up. Questions are encoded by the model that made the shards; it is loaded
+when the first question is encoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.encoders.base import Batches, Releases, spec_of
+from embassay.errors import EncoderError, quoted
+from embassay.samples.base import Role
+from embassay.samples.retrieval import StoredDocuments
+from embassay.store.shard_documents import texts_fingerprint
+from embassay.store.shard_vectors import ShardVectors
+from embassay.store.shards import text_hash
+from embassay.types import Card, Encoder, content_hash
+from embassay.vectors import VectorMatrix
+
+ROWS = 4_096
+"""Number of vectors in a batch."""
+
+
+@dataclass(frozen=True)
+class ShardsEncoder:
+    """An encoder whose vectors of documents are in shards.
+
+    Attributes
+    ----------
+    name
+        The path of the folder, as it was given.
+    load
+        Loads the model that made the shards.
+    """
+
+    name: str
+    vectors: ShardVectors = field(repr=False)
+    load: Callable[[], Encoder] | None = field(default=None, repr=False)
+
+    @property
+    def card(self) -> Card:
+        """The properties that the manifest states. Its vectors need not be cached."""
+        similarity = self.vectors.manifest.similarity
+        return Card(
+            spec_of(f"vectors:{self.name}", {}), cached=False, similarity="dot" if similarity == "dot" else "cosine"
+        )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the model's fingerprint, and of the role and the precision in which the vectors are stored."""
+        manifest = self.vectors.manifest
+        return content_hash(["shards", manifest.fingerprint, manifest.role, manifest.dtype])
+
+    @property
+    def other_spec(self) -> str:
+        """The spec of the model that made the shards."""
+        return self.vectors.manifest.spec
+
+    def with_other(self, load: Callable[[], Encoder]) -> ShardsEncoder:
+        """Return this encoder with a function that loads the model that made the shards."""
+        return replace(self, load=load)
+
+    def fit(self, texts: Sequence[str]) -> ShardsEncoder:
+        """Return itself: nothing is learnt."""
+        return self
+
+    def vectors_of(self, documents: StoredDocuments) -> ShardVectors:
+        """Return the (p, d) vectors of documents, if their ids and texts are those of this folder, in its order.
+
+        Raises
+        ------
+        EncoderError
+            If they are not.
+        """
+        if documents.fingerprint != texts_fingerprint(self.vectors):
+            raise EncoderError(
+                f"{self.vectors.folder.path} was made of other texts than {documents.path}, or they are cut into other "
+                "shards; encode the same files with the same --shard"
+            )
+        return self.vectors
+
+    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+        """Return (n, d) float32.
+
+        Raises
+        ------
+        EncoderError
+            If a text in the role of the shards has no vector, or the model cannot encode.
+        """
+        rows = np.empty((len(texts), self.vectors.shape[1]), dtype=np.float32)
+        for places, vectors in self.batches(texts, role):
+            rows[places] = vectors
+        return rows
+
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Yield (indices into ``texts``, their (m, d) float32 vectors).
+
+        Raises
+        ------
+        EncoderError
+            As :meth:`encode`.
+        """
+        if role != self.vectors.manifest.role:
+            yield from self._batches_of_model(texts, role)
+            return
+        rows = self._rows(texts)
+        for start in range(0, len(texts), ROWS):
+            places = np.arange(start, min(start + ROWS, len(texts)))
+            yield places, self.vectors[rows[places]]
+
+    def release(self) -> None:
+        """Release the model."""
+        model = vars(self).pop("_model", None)
+        if isinstance(model, Releases):
+            model.release()
+
+    @property
+    def route(self) -> Mapping[str, object]:
+        """Facts about the folder, for ``run.json``."""
+        rows, dim = self.vectors.shape
+        manifest = self.vectors.manifest
+        return {"form": "shards", "shards": len(manifest.shards), "dtype": manifest.dtype, "rows": rows, "dim": dim}
+
+    def _rows(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Return the (n,) rows of texts; raise EncoderError if one is missing."""
+        hashes = [text_hash(text) for text in texts]
+        row_of_hash = self.vectors.rows_of("text_hash", set(hashes))
+        missing = [text for text, hashed in zip(texts, hashes, strict=True) if hashed not in row_of_hash]
+        if missing:
+            raise EncoderError(
+                f"{self.vectors.folder.path}: {len(missing):,} of {len(texts):,} texts have no vector for the role "
+                f"{self.vectors.manifest.role}; the first is {quoted(missing[0])}"
+            )
+        return np.array([row_of_hash[hashed] for hashed in hashes], dtype=np.int64)
+
+    def _batches_of_model(
+        self, texts: Sequence[str], role: Role
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """Let the model that made the shards encode texts in another role."""
+        model = self._model
+        if isinstance(model, Batches):
+            for places, vectors in model.batches(texts, role):
+                yield np.asarray(places), _dense(vectors)
+            return
+        for start in range(0, len(texts), ROWS):
+            places = np.arange(start, min(start + ROWS, len(texts)))
+            yield places, _dense(model.encode(texts[start : start + ROWS], role))
+
+    @cached_property
+    def _model(self) -> Encoder:
+        """The model that made the shards, loaded at the first access."""
+        manifest = self.vectors.manifest
+        if self.load is None:
+            raise EncoderError(f"{self.vectors.folder.path}: has no vectors for other roles than {manifest.role}")
+        model = self.load()
+        if model.fingerprint != manifest.fingerprint:
+            raise EncoderError(
+                f"{manifest.spec} has changed since it made {self.vectors.folder.path} (fingerprint "
+                f"{manifest.fingerprint}, now {model.fingerprint}); encode the documents again"
+            )
+        return model
+
+
+def _dense(vectors: VectorMatrix) -> NDArray[np.float32]:
+    """Return vectors as an array: shards hold no sparse ones."""
+    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)

@@ -1,0 +1,165 @@
+"""Retrieval among documents of which only the vectors are at hand, in a folder of shards."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.errors import EncoderError, SpecError
+from embassay.run.resolve import load_corpus, load_encoder
+from embassay.sharding.encode import EncodeRequest, encode_corpus
+
+DOCUMENTS = 90
+WORDS = (
+    "copper kettle harbour lantern meadow orchard granite velvet saffron thunder compass anchor willow marble".split()
+)
+
+
+def encode(folder, texts, **options):
+    options = {"shard_rows": 25, **options}
+    request = EncodeRequest("hashing,dim=64", [str(texts)], folder, **options)
+    return encode_corpus(request, tell=lambda message: None, quiet=True)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with documents, questions about them, and the documents' vectors in shards."""
+    place = tmp_path_factory.mktemp("stored")
+    stream = np.random.default_rng(5)
+    documents, questions = [], []
+    for number in range(DOCUMENTS):
+        words = stream.choice(WORDS, 6)
+        documents.append({"id": f"doc {number}", "text": f"{' '.join(words)} {number}"})
+        if number % 3 == 0:
+            questions.append({"question": f"where is {words[0]} {words[1]} {number}", "document": f"doc {number}"})
+    questions.append({"question": "what do two documents say", "document": ["doc 1", "doc 89"]})
+    questions.append({"question": "what does no document say", "document": []})
+    (place / "documents.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    (place / "questions.jsonl").write_text("\n".join(map(json.dumps, questions)), encoding="utf-8")
+    encode(place / "shards", place / "documents.jsonl")
+    encode(place / "int8", place / "documents.jsonl", dtype="int8")
+    return place
+
+
+def source(place, name="shards"):
+    return f"docs={place / name},questions={place / 'questions.jsonl'}"
+
+
+def values_of(result, encoder):
+    rows = result.rows
+    return {(row.quantity, row.subset, row.condition): row.value for row in rows if row.encoder == encoder}
+
+
+def test_it_has_the_figures_of_the_same_documents_in_memory(place):
+    in_memory = f"docs={place / 'documents.jsonl'},questions={place / 'questions.jsonl'},passages=document"
+    diagnostics = ["retrieval,compare=all"]
+    whole = ea.assay(["m=hashing,dim=64"], [in_memory], diagnostics, baselines=False)
+    stored = ea.assay([f"m=vectors:{place / 'shards'}"], [source(place)], diagnostics, baselines=False)
+    expected, values = values_of(whole, "m"), values_of(stored, "m")
+    assert expected.keys() == values.keys()
+    # Exams and random documents are drawn by the corpus's fingerprint, which is another one.
+    drawn = {"accuracy_l100", "coe", "roe", "psi", "random_similarity"}
+    same = [key for key in expected if key[0] not in drawn and "random" not in key[1]]
+    assert ("Success@5", "all", "") in same
+    for key in same:
+        assert values[key] == pytest.approx(expected[key], abs=1e-9), key
+
+
+def test_two_folders_of_the_same_texts_are_compared(place, capsys):
+    encoders = ["-e", f"whole=vectors:{place / 'shards'}", "-e", f"small=vectors:{place / 'int8'}"]
+    out = place / "run"
+    assert exit_code_of(["run", *encoders, "-c", source(place), "-o", str(out), "--overwrite"]) == 0
+    result = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    # There are no texts for baselines.
+    assert [encoder["name"] for encoder in result["encoders"]] == ["whole", "small"]
+    assert {frozenset((row["a"], row["b"])) for row in result["comparisons"]} == {frozenset(("small", "whole"))}
+    assert "doc 89" in (out / "report.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+def test_the_corpus_has_the_same_fingerprint_for_each_encoder(place):
+    assert load_corpus(source(place)).fingerprint == load_corpus(source(place, "int8")).fingerprint
+    corpus = load_corpus(source(place))
+    assert len(corpus.documents) == DOCUMENTS
+    assert [corpus.documents[row].id for row in (0, 25, -1)] == ["doc 0", "doc 25", "doc 89"]
+    assert corpus.passage("doc 30#0") == "doc 30"
+    assert {role for role, _ in corpus.texts()} == {"query"}
+
+
+def test_texts_of_the_shards_are_looked_up_and_questions_are_encoded(place):
+    encoder = load_encoder(f"vectors:{place / 'shards'}")
+    model = load_encoder("hashing,dim=64")
+    texts = [json.loads(line)["text"] for line in (place / "documents.jsonl").read_text().splitlines()]
+    np.testing.assert_allclose(encoder.encode(texts[::7], "document"), model.encode(texts[::7]), rtol=1e-6)
+    np.testing.assert_allclose(encoder.encode(["a new question"], "query"), model.encode(["a new question"]), rtol=1e-6)
+    with pytest.raises(EncoderError, match="1 of 2 texts have no vector for the role document; the first is 'absent'"):
+        encoder.encode([texts[0], "absent"], "document")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-e", "hashing", "-c", "{source}"], "cannot encode the documents of corpus 'docs', whose texts are not at"),
+        (["-e", "vectors:{shards}", "-c", "docs={shards}"], "a folder of shards needs questions=FILE"),
+        (["-e", "vectors:{shards},normalize=true", "-c", "{source}"], "a folder of shards takes no option"),
+        (
+            ["-e", "vectors:{shards}", "-c", "{source}", "-d", "retrieval,transforms=all"],
+            "search= and transforms= need all vectors in memory",
+        ),
+        (["-e", "vectors:{other}", "-c", "{source}"], "was made of other texts than"),
+        (
+            [
+                "-e",
+                "vectors:{shards}",
+                "-c",
+                "{source}",
+                "-c",
+                "handbook",
+                "-d",
+                "shift,domain=docs,general=handbook",
+            ],
+            "'shift' needs the texts of the documents",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_one_message(place, arguments, message, capsys):
+    other = place / "other"
+    if not other.exists():
+        lines = (place / "documents.jsonl").read_text(encoding="utf-8").splitlines()
+        (place / "fewer.jsonl").write_text("\n".join(lines[:60]), encoding="utf-8")
+        encode(other, place / "fewer.jsonl")
+    names = {"source": source(place), "shards": place / "shards", "other": other}
+    status = exit_code_of(
+        ["run", *(part.format(**names) for part in arguments), "-o", str(place / "no run"), "--overwrite"]
+    )
+    error = capsys.readouterr().err
+    assert status in (2, 3)
+    assert message in " ".join(error.split())
+    assert "Traceback" not in error
+
+
+def test_an_unknown_document_is_named_with_its_line(place, tmp_path):
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"question": "a", "document": "doc 1"}\n{"question": "b", "document": "doc 900"}\n')
+    with pytest.raises(ea.InputError, match=r"q\.jsonl, line 2.*no document has the id 'doc 900'"):
+        load_corpus(f"{place / 'shards'},questions={questions}")
+
+
+def test_a_model_that_has_changed_is_refused(place, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(place / "shards", copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["fingerprint"] = "0" * 16
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(EncoderError, match="has changed since it made"):
+        load_encoder(f"vectors:{copy}").encode(["a question"], "query")
+
+
+def test_adaptation_and_export_need_texts(place):
+    corpus = load_corpus(source(place))
+    for purpose in ("adaptation", "the comparison with the original"):
+        with pytest.raises(SpecError, match=f"{purpose} needs the texts of the documents"):
+            corpus.need_texts(purpose)
