@@ -11,6 +11,9 @@ OPEN = {"errors", "formatting", "plugins", "randomness", "_version", "data"}
 OPEN_MODULES = (
     "embassay.store.paths",
     "embassay.store.partial_files",
+    "embassay.store.shard_documents",
+    "embassay.store.shard_vectors",
+    "embassay.store.shards",
     "embassay.engine.cores",
     "embassay.engine.pending",
     "embassay.encoders.base",
