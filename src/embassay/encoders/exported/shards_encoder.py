@@ -135,7 +135,8 @@ class ShardsEncoder:
         if missing:
             raise EncoderError(
                 f"{self.vectors.folder.path}: {len(missing):,} of {len(texts):,} texts have no vector for the role "
-                f"{self.vectors.manifest.role}; the first is {quoted(missing[0])}"
+                f"{self.vectors.manifest.role}; the first is {quoted(missing[0])}. Texts must be the same to the last "
+                f"space; for retrieval, use the folder as documents: -c {self.name},questions=FILE"
             )
         return np.array([row_of_hash[hashed] for hashed in hashes], dtype=np.int64)
 
