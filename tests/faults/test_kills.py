@@ -77,7 +77,8 @@ def test_a_run_that_is_killed_again_and_again(tmp_path, backend, number, seed):
     took = finished(tmp_path / "quiet", *arguments)
     expected = (tmp_path / "quiet" / "RUN" / "result.json").read_bytes()
     kills = 0
-    for share in moments(number, seed):
+    # Some come too late, as a run that goes on where it was is quicker: there are three rounds at most.
+    for share in 3 * moments(number, seed):
         # Most of the first tenth is the start of Python.
         kills += killed(tmp_path / "killed", (0.1 + 0.9 * share) * took, *arguments)
         if (tmp_path / "killed" / "RUN" / "result.json").exists():
@@ -86,8 +87,9 @@ def test_a_run_that_is_killed_again_and_again(tmp_path, backend, number, seed):
             assert (tmp_path / "killed" / "RUN" / "result.json").read_bytes() == expected
             for path in sorted((tmp_path / "killed").rglob("*"), reverse=True):
                 path.unlink() if path.is_file() else path.rmdir()
-    # The last ones may come too late: a run that goes on where it was is quicker.
-    assert kills >= number // 2
+        if kills == number:
+            break
+    assert kills == number
     finished(tmp_path / "killed", *arguments)
     assert (tmp_path / "killed" / "RUN" / "result.json").read_bytes() == expected
     assert not (tmp_path / "killed" / "RUN" / "encoding").exists()
