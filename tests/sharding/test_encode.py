@@ -235,6 +235,21 @@ def test_an_input_that_changes_while_it_is_encoded_is_refused(tmp_path, monkeypa
         encode(texts, tmp_path / "out")
 
 
+def test_an_error_in_another_process_is_the_same_message(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    from embassay.sharding import encode as module
+
+    def change_and_cut(*arguments):
+        parts = original(*arguments)
+        texts.write_text(texts.read_text().replace("text 3", "text X"))
+        return parts
+
+    original = module.cut
+    monkeypatch.setattr(module, "cut", change_and_cut)
+    with pytest.raises(SourceError, match="has changed since it was cut into shards"):
+        encode(texts, tmp_path / "out", workers=2)
+
+
 SCRIPT = """
 import sys, time
 from pathlib import Path
