@@ -353,5 +353,5 @@ def test_a_second_driver_is_refused(tmp_path, slow_encode):
     wait_for_shards(out, 1, first)
     second = slow_encode(out)
     assert second.wait(30) != 0
-    assert f"another process (number {first.pid}) is encoding into this folder" in second.stdout.read()
+    assert "another process is encoding into this folder" in second.stdout.read()
     assert first.wait(60) == 0
