@@ -73,29 +73,37 @@ class RayExecutor:
         ------
         MissingExtraError
             If Ray is not installed.
-        SpecError
-            If the cluster is too small.
+        InputError
+            If the cluster cannot be started or joined, or is too small.
         """
         self.workers = workers
         self._ray = import_ray(starts_cluster=address is None)
         self._folder: str | None = None
         self._connected = not self._ray.is_initialized()
-        if self._connected:
-            # Otherwise Ray prints several lines about each worker that died; run_all says it in one.
-            self._print_errors(False)
-            if address is None:
-                self._start(workers * threads)
-            else:
-                self._ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         try:
+            if self._connected:
+                self._connect(address, workers * threads)
             self._actors = self._actor_class(threads, device)
             self._slots = [_Slot(self._new_actor()) for _ in range(workers)]
         except BaseException:
             self._leave()
             raise
 
+    def _connect(self, address: str | None, cpus: int) -> None:
+        # Otherwise Ray prints several lines about each worker that died; run_all says it in one.
+        self._print_errors(False)
+        try:
+            if address is None:
+                self._start(cpus)
+            else:
+                self._ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as error:
+            doing = "start a cluster" if address is None else f"join the cluster at {address}"
+            raise InputError(f"Ray cannot {doing}: {reason_of(error)}") from None
+
     def _start(self, cpus: int) -> None:
-        self._folder = tempfile.mkdtemp(prefix="embassay-ray-")
+        # The path of a socket has at most 107 characters, so that a long TMPDIR cannot be used.
+        self._folder = tempfile.mkdtemp(prefix="embassay-ray-", dir="/tmp")
         self._ray.init(
             address="local",
             num_cpus=cpus,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from embassay._version import __version__
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor, InProcess, LocalProcesses, run_all
 from embassay.engine.ray_executor import RayExecutor, check_cluster
-from embassay.errors import SpecError
+from embassay.errors import SpecError, quoted
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec, parse
@@ -75,6 +75,13 @@ class EncodeRequest:
                 raise SpecError(f"{name} must be 1 or more, is {value}")
         if self.threads is not None and self.threads < 1:
             raise SpecError(f"--threads must be 1 or more, is {self.threads}")
+        for option, choice, choices in (
+            ("role", self.role, get_args(Role)),
+            ("dtype", self.dtype, get_args(Dtype)),
+            ("executor", self.executor, ("local", "ray")),
+        ):
+            if choice not in choices:
+                raise SpecError(f"{option} must be one of {', '.join(choices)}, is {quoted(choice)}")
         if self.ray_address is not None and self.executor != "ray":
             raise SpecError("--ray-address needs --executor ray")
         if self.shards is not None:
