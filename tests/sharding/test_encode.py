@@ -244,6 +244,20 @@ def test_ranges_of_shards_make_the_same_bytes(tmp_path):
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
 
 
+def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 18)
+    encode(texts, tmp_path / "out", shards=(0, 1))
+    from embassay.sharding import encode as module
+
+    monkeypatch.delattr(module, "cut")
+    encode(texts, tmp_path / "out", shards=(1, 3))
+    with pytest.raises(OutputError, match="shard rows 4, now 5"):
+        encode(texts, tmp_path / "out", shards=(1, 3), shard_rows=5)
+    texts.write_text(texts.read_text().replace("text 6", "text X"))
+    with pytest.raises(SourceError, match="has changed since it was cut"):
+        encode(texts, tmp_path / "out", shards=(3, 4))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -159,7 +159,7 @@ def test_more_workers_than_the_cluster_has_is_one_message(tmp_path, drive, clust
     process = start(tmp_path / "out", "--executor", "ray", "--ray-address", cluster[0], "--workers", "3")
     said = process.stdout.read()
     assert process.wait(60) == 2
-    assert "the Ray cluster has 2 CPUs; 3 workers with 1 threads each need 3; use fewer --workers" in said
+    assert "the Ray cluster has 2 CPUs; --workers 3 with --threads 1 needs 3" in said
     assert "Traceback" not in said
 
 
@@ -205,6 +205,12 @@ def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypat
     assert exit_code_of([*command, "--ray-address", "127.0.0.1:9"]) == 2
     assert "no Ray cluster answers at 127.0.0.1:9; start one with 'ray start --head'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:10001", "127.0.0.1:", "a b:1"])
+def test_a_wrong_address_is_one_message(tmp_path, address):
+    with pytest.raises(ea.InputError, match=r"--ray-address must be HOST:PORT or auto, is"):
+        ea.encode_corpus("random", "a.jsonl", tmp_path / "out", executor="ray", ray_address=address)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,13 @@ CONNECTING = 20
 """Seconds after which an address without a cluster is given up."""
 OBJECT_STORE = 100 * 2**20
 """Bytes of Ray's shared memory in a cluster that is started here; only tasks and markers pass through it."""
-PROBE = "import sys, ray; ray.init(address=sys.argv[1], log_to_driver=False)"
+PROBE = """
+import sys, ray
+try:
+    ray.init(address=sys.argv[1], log_to_driver=False)
+except Exception as error:
+    sys.exit(print(error) or 1)
+"""
 
 
 @dataclass(eq=False)
@@ -120,8 +126,8 @@ class RayExecutor:
         cpus = int(resources.get("CPU", 0))
         if cpus < self.workers * threads:
             raise SpecError(
-                f"the Ray cluster has {cpus} CPUs; {self.workers} workers with {threads} threads each need "
-                f"{self.workers * threads}; use fewer --workers"
+                f"the Ray cluster has {cpus} CPUs; --workers {self.workers} with --threads {threads} needs "
+                f"{self.workers * threads}"
             )
         return self._ray.remote(_Worker).options(
             num_cpus=threads,
@@ -206,16 +212,14 @@ def check_cluster(address: str | None) -> None:
     # Ray itself tries for two minutes, prints internal lines and ends the process; so another process tries first.
     command = [sys.executable, "-c", PROBE, address]
     try:
-        probe = subprocess.run(command, capture_output=True, timeout=CONNECTING, check=False)  # noqa: S603
+        probe = subprocess.run(command, capture_output=True, timeout=CONNECTING, check=False, text=True)  # noqa: S603
     except subprocess.TimeoutExpired:
-        answers = False
-    else:
-        answers = probe.returncode == 0
-    if not answers:
         raise InputError(
             f"no Ray cluster answers at {address}; start one with 'ray start --head', or leave out --ray-address for a "
             "cluster on this machine alone"
-        )
+        ) from None
+    if probe.returncode != 0:
+        raise InputError(f"the Ray cluster at {address} cannot be joined: {probe.stdout.strip() or 'Ray was killed'}")
 
 
 def import_ray(*, starts_cluster: bool) -> Any:

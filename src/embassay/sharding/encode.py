@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,6 +85,8 @@ class EncodeRequest:
                 raise SpecError(f"{option} must be one of {', '.join(choices)}, is {quoted(choice)}")
         if self.ray_address is not None and self.executor != "ray":
             raise SpecError("--ray-address needs --executor ray")
+        if self.ray_address is not None and not re.fullmatch(r"auto|[^\s/]+:[0-9]+", self.ray_address):
+            raise SpecError(f"--ray-address must be HOST:PORT or auto, is {quoted(self.ray_address)}")
         if self.shards is not None:
             first, stop = self.shards
             if not 0 <= first < stop:
@@ -139,13 +142,12 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
     spec = parse(request.encoder, "encoder")
     encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trusted))
     check_encoder(encoder)
-    columns = Columns(request.id, request.text)
     folder = ShardFolder(request.out)
     progress: Progress = Quiet() if quiet else Bar()
     if request.executor == "ray":
         check_cluster(request.ray_address)
     with folder.locked(request.shards):
-        parts = cut(find_files(request.texts), columns, request.shard_rows)
+        parts = _input(request, folder)
         selected = _selected(request.shards, parts)
         folder.open(_manifest(request, encoder, parts))
         manifest = folder.manifest()
@@ -178,6 +180,18 @@ def check_encoder(encoder: Encoder) -> None:
             f"{encoder.name} learns from the texts that it encodes, so each shard would have other dimensions; "
             "choose an encoder with fixed vectors"
         )
+
+
+def _input(request: EncodeRequest, folder: ShardFolder) -> Input:
+    """Return the files and the shards of the input."""
+    paths = find_files(request.texts)
+    if request.shards is not None and folder.exists():
+        manifest = folder.manifest()
+        # Otherwise each of a hundred commands would read the whole input. The hash of each shard is checked when it is
+        # encoded, and a command for all shards compares the whole input.
+        if [file.name for file in manifest.files] == list(paths):
+            return Input(paths, manifest.files, manifest.shards)
+    return cut(paths, Columns(request.id, request.text), request.shard_rows)
 
 
 def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifest:
