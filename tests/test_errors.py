@@ -1,5 +1,6 @@
 """Messages are one line each, of bounded length, and hide nothing."""
 
+import pickle
 import subprocess
 import sys
 
@@ -85,3 +86,18 @@ def test_an_error_is_printed_by_a_terminal_that_knows_few_letters():
 def test_messages_go_to_standard_error_one_line_each(capsys):
     say("one\ntwo", "  indented \x1b")
     assert capsys.readouterr() == ("", "one two\n  indented \\x1b\n")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SourceError("not an object", "a.jsonl", 3, "id"),
+        EndpointError("host", "refused", 403, "no"),
+        UnknownNameError("encoder", "bo", ["bow"]),
+    ],
+)
+def test_an_error_of_another_process_is_the_same(error):
+    restored = pickle.loads(pickle.dumps(error))  # noqa: S301 - what pools of processes do
+    assert type(restored) is type(error)
+    assert str(restored) == str(error)
+    assert vars(restored) == vars(error)

@@ -47,6 +47,7 @@ def test_the_public_names():
         "build",
         "check",
         "compare",
+        "encode_corpus",
         "encoder",
         "evaluator",
         "load",

@@ -23,6 +23,7 @@ _HOME = {
     "adapt": "embassay.api:adapt",
     "AdaptOptions": "embassay.adaptation.options:AdaptOptions",
     "build": "embassay.api:build",
+    "encode_corpus": "embassay.api:encode_corpus",
     "check": "embassay.comparison.gate:check",
     "read": "embassay.api:read",
     "report": "embassay.api:report",
@@ -99,6 +100,7 @@ __all__ = [
     "build",
     "check",
     "compare",
+    "encode_corpus",
     "encoder",
     "evaluator",
     "load",
@@ -111,7 +113,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from embassay.adaptation.options import AdaptOptions
-    from embassay.api import adapt, assay, assay_vectors, build, compare, plan, read, report
+    from embassay.api import adapt, assay, assay_vectors, build, compare, encode_corpus, plan, read, report
     from embassay.comparison.gate import check
     from embassay.errors import EmbassayError, EncoderError, InputError
     from embassay.integrations.evaluator import evaluator

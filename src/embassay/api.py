@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from embassay.adaptation.pipeline import Adapted
     from embassay.comparison.compare import RunComparison
     from embassay.comparison.plan import SizePlan
+    from embassay.samples.base import Role
+    from embassay.sharding.encode import Encoded
+    from embassay.store.shards import Dtype
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
@@ -118,6 +121,96 @@ def assay(
     for message in messages:
         warnings.warn(message, stacklevel=2)
     return replace(outcome.result, items=Items(lambda: outcome.scored(plan)))
+
+
+def encode_corpus(
+    encoder: str,
+    texts: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    id: str = "id",  # noqa: A002 - the name of the command's option
+    text: str = "text",
+    role: Role = "document",
+    dtype: Dtype = "float32",
+    shard_rows: int = 100_000,
+    shards: tuple[int, int] | None = None,
+    executor: Literal["local", "ray"] = "local",
+    ray_address: str | None = None,
+    workers: int = 1,
+    threads: int | None = None,
+    device: str = "auto",
+    trust_remote_code: bool = False,
+) -> Encoded:
+    """Encode files of any size into a folder of shards, as ``embassay encode`` does.
+
+    Call it again and only shards that are missing or damaged are made.
+
+    Parameters
+    ----------
+    encoder
+        A spec. Encoders that learn from the texts are refused.
+    texts
+        Files of JSON lines or Parquet, or patterns such as ``corpus/*.parquet``; a single one need not be in a list.
+    out
+        Folder of the shards. Each has a file of (n, d) vectors (``.npy``), of ids and text hashes (``.parquet``), and a
+        marker (``.json``) that is written last.
+    id, text
+        The columns of ids, which must not repeat, and texts.
+    role
+        ``document``, ``query`` or ``text``.
+    dtype
+        ``float32``, ``float16`` or ``int8``, which has a scale for each row in the Parquet file.
+    shard_rows
+        Rows of a shard, at most.
+    shards
+        Make only the shards from the first number up to but without the second; all if None.
+    executor
+        ``local``: processes of this machine. ``ray``: workers of a Ray cluster. With more than one process, a script
+        needs ``if __name__ == "__main__":`` around the call.
+    ray_address
+        ``HOST:PORT`` of a running Ray cluster, or ``auto``; if None, the cluster that this process has joined, or a new
+        one on this machine.
+    workers, threads
+        Number of processes, and of the threads of each; threads are fixed when the folder is made.
+    device
+        Where a neural encoder runs: ``auto``, ``cpu``, ``cuda`` …
+    trust_remote_code
+        Let the encoder run code from its repository.
+
+    Returns
+    -------
+    Counts of rows, shards and texts, the dimension of the vectors, and the measured error of the dtype: the lowest
+    cosine with the float32 vectors (up to 1), and the largest error of a coordinate as a share of the vector's length.
+
+    Raises
+    ------
+    InputError
+        If the input, the encoder or an option is invalid, the folder holds something else or cannot be written to,
+        another process makes the same shards, Ray is not installed, or no cluster answers.
+    EncoderError
+        If the encoder fails, or a worker was killed three times. Finished shards are kept.
+    """
+    from embassay.sharding import encode
+
+    patterns = [texts] if isinstance(texts, (str, Path)) else texts
+    request = encode.EncodeRequest(
+        encoder,
+        [str(pattern) for pattern in patterns],
+        output_path(out),
+        id=id,
+        text=text,
+        role=role,
+        dtype=dtype,
+        shard_rows=shard_rows,
+        shards=shards,
+        executor=executor,
+        ray_address=ray_address,
+        workers=workers,
+        threads=threads,
+        device=device,
+        trusted=trust_remote_code,
+    )
+    return encode.encode_corpus(request, tell=lambda message: None, quiet=True)
 
 
 def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:

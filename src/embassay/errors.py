@@ -26,6 +26,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 LISTED = 20
 """How many known names a message lists."""
@@ -79,6 +80,16 @@ class EmbassayError(Exception):
     def __str__(self) -> str:
         """Return the message, on one line."""
         return one_line(super().__str__())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let other processes send the error: it is restored without its constructor, which makes the message."""
+        return _restored, (type(self), self.args, vars(self))
+
+
+def _restored(kind: type[EmbassayError], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> EmbassayError:
+    error = kind.__new__(kind, *arguments)
+    vars(error).update(attributes)
+    return error
 
 
 class InputError(EmbassayError):

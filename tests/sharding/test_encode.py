@@ -1,5 +1,6 @@
 """Vectors in shards: the same bytes however they were made, and one message for bad input."""
 
+import errno
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import OutputError, SourceError, SpecError
+from embassay.errors import MissingExtraError, OutputError, SourceError, SpecError
 from embassay.sharding.encode import EncodeRequest, encode_corpus
 from embassay.sharding.making import reduced, restored_rows
 from embassay.store.shards import ShardFolder
@@ -215,6 +216,127 @@ def test_bad_files_are_one_message(tmp_path):
         encode(tmp_path / "a.parquet", tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"id": ["a"], "text": [5]}, r"b\.parquet, line 1, field 'text': must be a text"),
+        ({"id": [1.5], "text": ["a"]}, r"b\.parquet, line 1, field 'id': must be a text or a whole number"),
+        ({"id": ["a"], "body": ["b"]}, r"b\.parquet, field 'text': missing column; found id, body"),
+        ({"id": ["a"], "text": [["b"]]}, r"b\.parquet, line 1, field 'text': must be a text"),
+    ],
+)
+def test_files_with_other_columns_are_named(tmp_path, frame, message):
+    first = write_texts(tmp_path / "a.parquet", 3)
+    polars.DataFrame(frame).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(SourceError, match=message):
+        encode([first, tmp_path / "b.parquet"], tmp_path / "out")
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_ranges_of_shards_make_the_same_bytes(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 18)
+    encode(texts, tmp_path / "whole")
+    encoded, _ = encode(texts, tmp_path / "parts", shards=(2, 99))
+    assert (encoded.shards, encoded.rows, encoded.made) == (3, 10, 3)
+    encoded, messages = encode(texts, tmp_path / "parts", shards=(0, 3), threads=7)
+    assert (encoded.shards, encoded.rows, encoded.made) == (3, 12, 2)
+    assert messages == ["12 texts in 3 shards; still to be made: 2"]
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 18)
+    encode(texts, tmp_path / "out", shards=(0, 1))
+    from embassay.sharding import encode as module
+
+    monkeypatch.delattr(module, "cut")
+    encode(texts, tmp_path / "out", shards=(1, 3))
+    with pytest.raises(OutputError, match="shard rows 4, now 5"):
+        encode(texts, tmp_path / "out", shards=(1, 3), shard_rows=5)
+    texts.write_text(texts.read_text().replace("text 6", "text X"))
+    with pytest.raises(SourceError, match="has changed since it was cut"):
+        encode(texts, tmp_path / "out", shards=(3, 4))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shards": (3, 3)}, "--shards 3:3: the first number must be 0 or more, and the second one larger"),
+        ({"shards": (30, 40)}, "--shards 30:40: the input has 3 shards, from 0 on"),
+        ({"ray_address": "127.0.0.1:6379"}, "--ray-address needs --executor ray"),
+        ({"executor": "dask"}, "executor must be one of local, ray, is 'dask'"),
+        ({"threads": 0}, "--threads must be 1 or more, is 0"),
+    ],
+)
+def test_wrong_options_write_nothing(tmp_path, options, message):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    with pytest.raises(SpecError, match=message):
+        encode(texts, tmp_path / "out", **options)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.mark.parametrize("shards", ["3", "a:b", "-1:3", "1:", "1:2:3", "0:9999999999999"])
+def test_a_wrong_range_is_one_message(tmp_path, capsys, shards):
+    texts = write_texts(tmp_path / "a.jsonl", 3)
+    command = ["encode", "-e", ENCODER, "--texts", str(texts), "-o", str(tmp_path / "out"), f"--shards={shards}"]
+    assert exit_code_of(command) == 2
+    assert f"--shards must be two whole numbers as A:B, is '{shards}'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_ray_the_message_has_the_pip_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"--executor ray needs the extra 'ray': pip install 'embassay\[ray\]'"):
+        encode(write_texts(tmp_path / "a.jsonl", 3), tmp_path / "out", executor="ray")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_one_message_and_the_next_run_continues(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    encode(texts, tmp_path / "whole")
+    calls = []
+
+    def fail_later(file):
+        calls.append(file)
+        if len(calls) > 5:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    # The manifest and the three files of the first shard are written, and one file of the second.
+    with (
+        monkeypatch.context() as patched,
+        pytest.raises(OutputError, match="cannot be written: No space left on device"),
+    ):
+        patched.setattr(os, "fsync", fail_later)
+        encode(texts, tmp_path / "out")
+    assert not list(tmp_path.rglob("*.part"))
+    again, _ = encode(texts, tmp_path / "out")
+    assert again.made == 2
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_an_array_that_is_written_in_part_is_one_message(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 4)
+    code = (
+        "import resource, runpy; resource.setrlimit(resource.RLIMIT_FSIZE, (6000, 6000)); runpy.run_module('embassay')"
+    )
+    command = [sys.executable, "-c", code, "encode", "-e", "random,dim=2000", "--texts", str(texts)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([*command, "-o", str(tmp_path / "out")], env=environment, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].endswith(
+        "00000000.npy: cannot be written: not everything was written; is the disk full?"
+    )
+    assert [path.name for path in (tmp_path / "out/shards").iterdir()] == []
+
+
+def test_from_python(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    encoded = ea.encode_corpus(ENCODER, texts, tmp_path / "out", shard_rows=4, threads=1, dtype="float16")
+    assert (encoded.rows, encoded.shards, encoded.dim, encoded.made) == (10, 3, 16, 3)
+    encode(texts, tmp_path / "same", dtype="float16")
+    assert contents(tmp_path / "out") == contents(tmp_path / "same")
+
+
 def test_an_encoder_that_learns_is_refused(tmp_path):
     with pytest.raises(SpecError, match="learns from the texts"):
         encode(write_texts(tmp_path / "a.jsonl", 3), tmp_path / "out", encoder="tfidf")
@@ -235,6 +357,21 @@ def test_an_input_that_changes_while_it_is_encoded_is_refused(tmp_path, monkeypa
         encode(texts, tmp_path / "out")
 
 
+def test_an_error_in_another_process_is_the_same_message(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    from embassay.sharding import encode as module
+
+    def change_and_cut(*arguments):
+        parts = original(*arguments)
+        texts.write_text(texts.read_text().replace("text 3", "text X"))
+        return parts
+
+    original = module.cut
+    monkeypatch.setattr(module, "cut", change_and_cut)
+    with pytest.raises(SourceError, match="has changed since it was cut into shards"):
+        encode(texts, tmp_path / "out", workers=2)
+
+
 SCRIPT = """
 import sys, time
 from pathlib import Path
@@ -242,7 +379,7 @@ from embassay.sharding.encode import EncodeRequest, encode_corpus
 
 if __name__ == "__main__":
     request = EncodeRequest("python:slow_encoder:encode,version=1", [sys.argv[1]], Path(sys.argv[2]),
-                            shard_rows=2, threads=1, workers=int(sys.argv[3]))
+                            shard_rows=2, threads=1, workers=int(sys.argv[3]), shards=eval(sys.argv[4]))
     encode_corpus(request, tell=lambda text: print(text, flush=True), quiet=True)
 """
 SLOW = """
@@ -265,9 +402,9 @@ def slow_encode(tmp_path):
 
     started = []
 
-    def start(out, workers=1):
+    def start(out, workers=1, shards=None):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-        command = [sys.executable, str(tmp_path / "script.py"), str(texts), str(out), str(workers)]
+        command = [sys.executable, str(tmp_path / "script.py"), str(texts), str(out), str(workers), repr(shards)]
         process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -338,5 +475,29 @@ def test_a_second_driver_is_refused(tmp_path, slow_encode):
     wait_for_shards(out, 1, first)
     second = slow_encode(out)
     assert second.wait(30) != 0
-    assert f"another process (number {first.pid}) is encoding into this folder" in second.stdout.read()
+    assert "another process is encoding into this folder" in second.stdout.read()
     assert first.wait(60) == 0
+
+
+@pytest.mark.slow
+def test_two_drivers_make_disjoint_ranges_at_a_time(tmp_path, slow_encode):
+    drivers = [slow_encode(tmp_path / "out", shards=shards) for shards in ((0, 6), (6, 12))]
+    drivers.append(slow_encode(tmp_path / "whole"))
+    for process in drivers:
+        said = process.stdout.read()
+        assert process.wait(60) == 0, said
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_only_a_range_that_overlaps_is_refused(tmp_path, slow_encode):
+    with ShardFolder(tmp_path / "out").locked((6, 8)):
+        disjoint, overlapping = (
+            slow_encode(tmp_path / "out", shards=(0, 6)),
+            slow_encode(tmp_path / "out", shards=(7, 9)),
+        )
+        said = overlapping.stdout.read()
+        assert overlapping.wait(60) != 0
+        assert "another process is encoding into some of the shards 7:9 of this folder; wait until it ends" in said
+        said = disjoint.stdout.read()
+        assert disjoint.wait(60) == 0, said

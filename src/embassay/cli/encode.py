@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,7 +23,11 @@ def encode(
     role: Literal["text", "query", "document"] = "document",
     dtype: Literal["float32", "float16", "int8"] = "float32",
     shard: int = 100_000,
+    shards: str = "",
+    executor: Literal["local", "ray"] = "local",
+    ray_address: str | None = None,
     workers: int = 1,
+    threads: int | None = None,
     device: str = "auto",
     trust_remote_code: Annotated[bool, Parameter(negative="")] = False,
     verify: Path | None = None,
@@ -47,8 +52,16 @@ def encode(
         float32, float16 (half the size) or int8 (a quarter).
     shard
         Rows of a shard, at most.
+    shards
+        Make only shards A to B-1, as A:B; several commands may fill one folder at the same time.
+    executor
+        local: processes of this machine. ray: workers of a Ray cluster.
+    ray_address
+        HOST:PORT of a running Ray cluster, or auto; by default a new one on this machine.
     workers
         Processes that encode at a time.
+    threads
+        Threads of each process; fixed when the folder is made.
     device
         Device of a neural encoder: auto, cpu, cuda, cuda:1 or mps.
     trust_remote_code
@@ -74,7 +87,11 @@ def encode(
         role=role,
         dtype=dtype,
         shard_rows=shard,
+        shards=_range(shards) if shards else None,
+        executor=executor,
+        ray_address=ray_address,
         workers=workers,
+        threads=threads,
         device=device,
         trusted=trust_remote_code,
     )
@@ -86,8 +103,19 @@ def encode(
             f"{dtype}, on a sample of each shard: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
             f"largest error of a coordinate {encoded.largest_error:.2g} of the vector's length"
         )
-    say(f"vectors: {encoded.folder} ({encoded.rows:,} x {encoded.dim:,})")
+    selected = f" in shards {shards}" if shards else ""
+    say(f"vectors: {encoded.folder} ({encoded.rows:,} x {encoded.dim:,}{selected})")
     return FINE
+
+
+def _range(shards: str) -> tuple[int, int]:
+    """Return the numbers of a range A:B."""
+    from embassay.errors import SpecError, quoted
+
+    numbers = re.fullmatch(r"([0-9]{1,12}):([0-9]{1,12})", shards)
+    if not numbers:
+        raise SpecError(f"--shards must be two whole numbers as A:B, is {quoted(shards)}")
+    return int(numbers[1]), int(numbers[2])
 
 
 def _verify(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Where tasks run: in this process, or in several processes of this machine.
+"""Where tasks run: in this process, or in several processes of this machine; ``ray_executor`` has those of a cluster.
 
 An executor only schedules: what is finished is decided by the files that a task leaves, so a task may run twice.
 """
@@ -36,7 +36,7 @@ class Executor(Protocol):
         ...
 
     def restart(self) -> None:
-        """Replace workers that died."""
+        """Replace workers that died; the futures of their calls are done afterwards."""
         ...
 
     def close(self) -> None:
@@ -104,10 +104,19 @@ class LocalProcesses:
 
 def _begin(parent: int, threads: int) -> None:
     """Prepare a process: it ends with its parent and uses a fixed number of threads."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = str(threads)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ.update(thread_settings(threads))
     end_with_parent(parent)
+
+
+def thread_settings(threads: int) -> dict[str, str]:
+    """Return the environment of a process that uses a fixed number of threads."""
+    count = str(threads)
+    return {
+        "OMP_NUM_THREADS": count,
+        "OPENBLAS_NUM_THREADS": count,
+        "MKL_NUM_THREADS": count,
+        "TOKENIZERS_PARALLELISM": "false",
+    }
 
 
 def run_all(
@@ -151,19 +160,28 @@ def run_all(
             yield answer
         if not lost:
             continue
-        # The processes of a pool die together, so its other tasks are lost as well.
-        lost += running.values()
-        running.clear()
-        tell(f"a worker process was killed; {len(lost)} unfinished tasks start again")
         executor.restart()
+        # A worker takes the tasks that wait for it with it, and a pool all of its processes.
+        lost += [running.pop(future) for future in list(running) if _is_lost(future)]
+        tell(f"a worker process was killed; {len(lost)} unfinished tasks start again")
         for number, task in lost:
             attempts[number] = attempts.get(number, 1) + 1
-            if attempts[number] > ATTEMPTS:
-                raise EncoderError(
-                    f"a worker process was killed {ATTEMPTS} times, probably because it ran out of memory; "
-                    "use fewer workers or smaller shards"
-                )
+            _check_attempts(attempts[number])
             running[_started(executor, function, task)] = (number, task)
+
+
+def _check_attempts(attempt: int) -> None:
+    if attempt > ATTEMPTS:
+        raise EncoderError(
+            f"a worker process was killed {ATTEMPTS} times, probably because it ran out of memory; "
+            "use fewer workers or smaller shards"
+        )
+
+
+def _is_lost(future: Future[Any]) -> bool:
+    if not future.done():
+        return False
+    return future.cancelled() or isinstance(future.exception(), BrokenExecutor)
 
 
 def _started(executor: Executor, function: Callable[[Task], Answer], task: Task) -> Future[Answer]:

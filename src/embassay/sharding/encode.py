@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from embassay._version import __version__
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor, InProcess, LocalProcesses, run_all
-from embassay.errors import SpecError
+from embassay.engine.ray_executor import RayExecutor, check_cluster
+from embassay.errors import SpecError, quoted
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec, parse
@@ -37,10 +39,16 @@ class EncodeRequest:
         The role in which the texts are encoded.
     shard_rows
         Rows of a shard, at most.
+    executor
+        Where shards are made: ``local`` in processes of this machine, ``ray`` in workers of a Ray cluster.
+    ray_address
+        ``HOST:PORT`` of a running Ray cluster, or ``auto`` for that of this machine; a new one, local, if None.
+    shards
+        The first shard to be made, and the one before which to stop; all if None.
     workers
         Processes that encode at a time.
     threads
-        Of each process; the cores divided by the workers if None.
+        Of each process. If None, the cores divided by the workers; 1 in a Ray cluster with an address.
     trusted
         Whether the encoder may run code from its repository.
     """
@@ -53,7 +61,9 @@ class EncodeRequest:
     role: Role = "document"
     dtype: Dtype = "float32"
     shard_rows: int = SHARD_ROWS
-    executor: Literal["local"] = "local"
+    executor: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
+    shards: tuple[int, int] | None = None
     workers: int = 1
     threads: int | None = None
     device: str = "auto"
@@ -64,14 +74,35 @@ class EncodeRequest:
         for name, value in (("--shard", self.shard_rows), ("--workers", self.workers)):
             if value < 1:
                 raise SpecError(f"{name} must be 1 or more, is {value}")
+        if self.threads is not None and self.threads < 1:
+            raise SpecError(f"--threads must be 1 or more, is {self.threads}")
+        for option, choice, choices in (
+            ("role", self.role, get_args(Role)),
+            ("dtype", self.dtype, get_args(Dtype)),
+            ("executor", self.executor, ("local", "ray")),
+        ):
+            if choice not in choices:
+                raise SpecError(f"{option} must be one of {', '.join(choices)}, is {quoted(choice)}")
+        if self.ray_address is not None and self.executor != "ray":
+            raise SpecError("--ray-address needs --executor ray")
+        if self.ray_address is not None and not re.fullmatch(r"auto|[^\s/]+:[0-9]+", self.ray_address):
+            raise SpecError(f"--ray-address must be HOST:PORT or auto, is {quoted(self.ray_address)}")
+        if self.shards is not None:
+            first, stop = self.shards
+            if not 0 <= first < stop:
+                raise SpecError(
+                    f"--shards {first}:{stop}: the first number must be 0 or more, and the second one larger"
+                )
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A folder of shards that is complete.
+    """Shards that are complete: all of a folder, or those that were selected.
 
     Attributes
     ----------
+    rows, shards, repeated
+        Of the selected shards.
     made
         How many shards were made now; the others were there.
     encoded
@@ -111,15 +142,18 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
     spec = parse(request.encoder, "encoder")
     encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trusted))
     check_encoder(encoder)
-    columns = Columns(request.id, request.text)
     folder = ShardFolder(request.out)
     progress: Progress = Quiet() if quiet else Bar()
-    with folder.locked():
-        parts = cut(find_files(request.texts), columns, request.shard_rows)
+    if request.executor == "ray":
+        check_cluster(request.ray_address)
+    with folder.locked(request.shards):
+        parts = _input(request, folder)
+        selected = _selected(request.shards, parts)
         folder.open(_manifest(request, encoder, parts))
         manifest = folder.manifest()
-        missing = _missing(folder, manifest, tell)
-        tell(f"{manifest.rows:,} texts in {len(manifest.shards):,} shards; still to be made: {len(missing):,}")
+        missing = _missing(folder, selected, tell)
+        rows = sum(plan.rows for plan in selected)
+        tell(f"{rows:,} texts in {len(selected):,} shards; still to be made: {len(missing):,}")
         tasks = [_task(request, spec, manifest, parts, plan) for plan in missing]
         executor = _executor(request, manifest, len(tasks))
         made = []
@@ -130,7 +164,7 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
                     advance(marker.rows)
         finally:
             executor.close()
-    return _summary(folder, manifest, made)
+    return _summary(folder, selected, made)
 
 
 def check_encoder(encoder: Encoder) -> None:
@@ -148,8 +182,20 @@ def check_encoder(encoder: Encoder) -> None:
         )
 
 
+def _input(request: EncodeRequest, folder: ShardFolder) -> Input:
+    """Return the files and the shards of the input."""
+    paths = find_files(request.texts)
+    if request.shards is not None and folder.exists():
+        manifest = folder.manifest()
+        # Otherwise each of a hundred commands would read the whole input. The hash of each shard is checked when it is
+        # encoded, and a command for all shards compares the whole input.
+        if [file.name for file in manifest.files] == list(paths):
+            return Input(paths, manifest.files, manifest.shards)
+    return cut(paths, Columns(request.id, request.text), request.shard_rows)
+
+
 def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifest:
-    threads = request.threads or max(cores() // request.workers, 1)
+    threads = request.threads or (1 if request.ray_address else max(cores() // request.workers, 1))
     return Manifest(
         spec=encoder.card.spec,
         fingerprint=encoder.fingerprint,
@@ -166,10 +212,21 @@ def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifes
     )
 
 
-def _missing(folder: ShardFolder, manifest: Manifest, tell: Callable[[str], None]) -> list[ShardPlan]:
+def _selected(shards: tuple[int, int] | None, parts: Input) -> tuple[ShardPlan, ...]:
+    """Return the shards of a range, of which there must be one."""
+    if shards is None:
+        return parts.shards
+    first, stop = shards
+    selected = parts.shards[first:stop]
+    if not selected:
+        raise SpecError(f"--shards {first}:{stop}: the input has {len(parts.shards):,} shards, from 0 on")
+    return selected
+
+
+def _missing(folder: ShardFolder, selected: Sequence[ShardPlan], tell: Callable[[str], None]) -> list[ShardPlan]:
     """Return the shards that are missing or damaged; a damaged one is made again."""
     missing = []
-    for plan in manifest.shards:
+    for plan in selected:
         problem = folder.problem_with(plan)
         if not problem:
             continue
@@ -199,14 +256,18 @@ def _task(request: EncodeRequest, spec: Spec, manifest: Manifest, parts: Input, 
 def _executor(request: EncodeRequest, manifest: Manifest, tasks: int) -> Executor:
     """Return where the shards are made; no more workers than shards."""
     workers = min(request.workers, tasks)
-    return InProcess() if workers <= 1 else LocalProcesses(workers, manifest.threads)
+    if request.executor == "ray" and tasks:
+        return RayExecutor(workers, manifest.threads, request.device, request.ray_address)
+    if workers <= 1:
+        return InProcess()
+    return LocalProcesses(workers, manifest.threads)
 
 
-def _summary(folder: ShardFolder, manifest: Manifest, made: Sequence[Marker]) -> Encoded:
-    markers = list(markers_of(folder, manifest))
+def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[Marker]) -> Encoded:
+    markers = list(markers_of(folder, selected))
     return Encoded(
         folder=folder.path,
-        rows=manifest.rows,
+        rows=sum(marker.rows for marker in markers),
         shards=len(markers),
         dim=markers[0].dim,
         made=len(made),
@@ -217,9 +278,9 @@ def _summary(folder: ShardFolder, manifest: Manifest, made: Sequence[Marker]) ->
     )
 
 
-def markers_of(folder: ShardFolder, manifest: Manifest) -> Iterator[Marker]:
+def markers_of(folder: ShardFolder, plans: Sequence[ShardPlan]) -> Iterator[Marker]:
     """Yield the markers of the shards that have one."""
-    for plan in manifest.shards:
+    for plan in plans:
         marker = folder.marker(plan)
         if marker is not None:
             yield marker

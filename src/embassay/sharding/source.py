@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from embassay.errors import SourceError
+from embassay.errors import OutputError, SourceError
 from embassay.samples.checks import text_problem
 from embassay.store.paths import source_path
 from embassay.store.shards import InputFile, ShardPlan
@@ -105,7 +105,16 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     ------
     SourceError
         For a row without id or text, an id that repeats, or no rows at all; with file and line.
+    OutputError
+        If the temporary files of the ids cannot be written.
     """
+    try:
+        return _cut(paths, columns, shard_rows)
+    except OSError as error:
+        raise OutputError(f"{tempfile.gettempdir()}: temporary files cannot be written: {error.strerror}") from None
+
+
+def _cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     files: list[InputFile] = []
     shards: list[ShardPlan] = []
     with ExitStack() as stack:

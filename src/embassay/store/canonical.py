@@ -62,7 +62,9 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
             temporary.unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
+        # numpy gives no reason when only a part of an array could be written.
+        reason = error.strerror or "not everything was written; is the disk full?"
+        raise OutputError(f"{path}: cannot be written: {reason}") from None
 
 
 def plain(value: Any) -> Any:

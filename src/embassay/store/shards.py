@@ -15,12 +15,11 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,8 @@ from embassay.store.paths import source_path
 
 Dtype = Literal["float32", "float16", "int8"]
 SCHEMA = 1
-MANIFEST, LOCK, SHARDS = "manifest.json", ".lock", "shards"
+MANIFEST, SHARDS = "manifest.json", "shards"
+LOCK, MANIFEST_LOCK = ".lock", ".manifest-lock"
 
 
 @dataclass(frozen=True)
@@ -200,13 +200,18 @@ class ShardFolder:
         return manifest
 
     def open(self, manifest: Manifest) -> None:
-        """Create the folder, or continue one of the same encoder and input.
+        """Create the folder, or continue one of the same encoder and input; of several processes the first creates it.
 
         Raises
         ------
         OutputError
             If the folder holds shards of another encoder or input, or other files; or if it cannot be written to.
         """
+        with self._lock_file(MANIFEST_LOCK) as file:
+            _lock(file, 0, 0, wait=True)
+            self._open(manifest)
+
+    def _open(self, manifest: Manifest) -> None:
         if self.exists():
             before = self.manifest()
             changed = differences(before, manifest)
@@ -217,7 +222,7 @@ class ShardFolder:
             remove_left_overs(self._shards)
             return
         try:
-            others = [path for path in self.path.iterdir() if path.name not in (LOCK, SHARDS)]
+            others = [path for path in self.path.iterdir() if path.name not in (LOCK, MANIFEST_LOCK, SHARDS)]
         except FileNotFoundError:
             others = []
         except OSError as error:
@@ -227,38 +232,33 @@ class ShardFolder:
         write(self.path / MANIFEST, canonical(asdict(manifest)))
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the folder for this process.
+    def locked(self, shards: tuple[int, int] | None = None) -> Iterator[None]:
+        """Hold a range of shards for this process, from the first up to but without the second; all if None.
+
+        Processes with other ranges may work at the same time.
 
         Raises
         ------
         OutputError
-            If another process holds it.
+            If another process holds one of the shards.
         """
-        try:
-            import fcntl
-        except ImportError:
-            # Windows has no flock: there, two processes make each shard twice, and write the same bytes.
+        first, stop = shards or (0, 0)
+        with self._lock_file(LOCK) as file:
+            # A byte of the file stands for each shard, whether it is there or not; a length of 0 means all of them.
+            if not _lock(file, first, stop - first, wait=False):
+                what = "this folder" if shards is None else f"some of the shards {first}:{stop} of this folder"
+                raise OutputError(f"{self.path}: another process is encoding into {what}; wait until it ends")
             yield
-            return
+
+    @contextmanager
+    def _lock_file(self, name: str) -> Iterator[IO[bytes]]:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = (self.path / LOCK).open("a+", encoding="utf-8")
+            file = (self.path / name).open("ab")
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                file.seek(0)
-                holder = file.read(40).strip() or "unknown"
-                raise OutputError(
-                    f"{self.path}: another process (number {holder}) is encoding into this folder; wait until it ends"
-                ) from None
-            file.truncate(0)
-            file.write(f"{os.getpid()}\n")
-            file.flush()
-            yield
+            yield file
 
     def write_shard(self, plan: ShardPlan, rows: ShardRows) -> Marker:
         """Write the files of a shard, the marker last.
@@ -360,6 +360,20 @@ def differences(before: Manifest, now: Manifest) -> list[str]:
         elif old_files[name] != new_files[name]:
             changed.append(f"{name} has changed since")
     return changed
+
+
+def _lock(file: IO[bytes], first: int, length: int, *, wait: bool) -> bool:
+    """Lock bytes of a file for this process until the file is closed, and return whether that was possible."""
+    try:
+        import fcntl
+    except ImportError:
+        # Windows has no such locks: there, two processes make each shard twice, and write the same bytes.
+        return True
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), length, first)
+    except OSError:
+        return False
+    return True
 
 
 def _sha256(path: Path) -> str:
