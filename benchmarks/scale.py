@@ -6,8 +6,8 @@ All sections unless some are named. Each size runs in a process of its own, of w
 start and imports included. The exponent is the slope of log processor time on log size. The start, estimated from the
 two smallest sizes, is subtracted first. All sizes but the largest are repeated, and the least time counts.
 
-``--small`` takes a few minutes. ``--full`` searches 10^7 passages, which needs 8 GB of disk, and encodes 10^5 texts with
-all-MiniLM-L6-v2. Files lie in a temporary folder (TMPDIR) and are removed.
+``--small`` takes a few minutes. ``--full`` searches 10^7 passages, which needs 8 GB of disk, and encodes 10^5 texts
+with all-MiniLM-L6-v2. Files lie in a temporary folder (TMPDIR) and are removed.
 """
 
 from __future__ import annotations
@@ -19,25 +19,39 @@ import shutil
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from _measure import Cost, best_of, machine, measure, slope
-from _scale_model import print_model
+from _scale_model import Constants, print_model
 
 MODEL = "all-MiniLM-L6-v2"
 CHILD = [sys.executable, str(Path(__file__).with_name("_scale_children.py"))]
 EMBASSAY = [sys.executable, "-m", "embassay"]
 WIDTH, QUESTIONS = 384, 1_000
+CORES = 64
+MEASURED = Constants(encode=0.03, cut=3e-5, search=3e-5, row=20, dim=384, core_hour=0.05)
+"""Measured with the sections above; docs/scale.md has the tables and the date. The price is an assumption."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many texts for hashing, texts for the model, passages, encoders, and texts beside the peers."""
+
+    hashing: tuple[int, ...]
+    neural: tuple[int, ...]
+    passages: tuple[int, ...]
+    encoders: tuple[int, ...]
+    peers: int
+
+
 SIZES = {
-    # encode with hashing, encode with the model, passages, encoders, texts of the comparison with peers
-    "small": ((10**3, 10**4, 10**5), (100, 300, 1_000), (10**4, 10**5), (2, 4), 300),
-    "default": ((10**3, 10**4, 10**5, 10**6), (10**3, 3_000, 10**4), (10**4, 10**5, 10**6), (2, 4, 8, 16, 32), 3_000),
-    "full": (
-        (10**3, 10**4, 10**5, 10**6),
-        (10**3, 10**4, 10**5),
-        (10**4, 10**5, 10**6, 10**7),
-        (2, 4, 8, 16, 32),
-        3_000,
+    "small": Sizes((10**3, 10**4, 10**5), (100, 300, 1_000), (10**3, 10**4, 10**5), (2, 4, 8), 300),
+    "default": Sizes(
+        (10**3, 10**4, 10**5, 10**6), (10**3, 3_000, 10**4), (10**4, 10**5, 10**6), (2, 4, 8, 16, 32), 3_000
+    ),
+    "full": Sizes(
+        (10**3, 10**4, 10**5, 10**6), (10**3, 10**4, 10**5), (10**4, 10**5, 10**6, 10**7), (2, 4, 8, 16, 32), 3_000
     ),
 }
 SECTIONS = ("encode", "neural", "search", "encoders", "peers", "model")
@@ -48,11 +62,11 @@ PLACES = "harbour north office valley station archive workshop corner tunnel lib
 
 def sentences(count: int):
     """Yield made-up sentences of 4 to 40 words; nearly all are different."""
-    rng = random.Random(0)
+    rng = random.Random(0)  # noqa: S311 - texts, no secrets
     for number in range(count):
-        parts = []
-        for _ in range(rng.randint(1, 6)):
-            parts.append(f"the {rng.choice(SUBJECTS)} {rng.choice(VERBS)} the {rng.choice(PLACES)}")
+        parts = [
+            f"the {rng.choice(SUBJECTS)} {rng.choice(VERBS)} the {rng.choice(PLACES)}" for _ in range(rng.randint(1, 6))
+        ]
         parts.append(f"at {rng.randint(1, 9_999)} of {number % 997}")
         yield " and ".join(parts) + "."
 
@@ -160,32 +174,33 @@ def _repeats(count: int, sizes: tuple[int, ...]) -> int:
 
 
 def main() -> None:
-    words = sys.argv[1:]
+    arguments = sys.argv[1:]
     mode = "default"
     for name in ("small", "full"):
-        if f"--{name}" in words:
+        if f"--{name}" in arguments:
             mode = name
-    sections = [word for word in words if not word.startswith("--")] or list(SECTIONS)
+    sections = [word for word in arguments if not word.startswith("--")] or list(SECTIONS)
     unknown = set(sections) - set(SECTIONS)
     if unknown:
         sys.exit(f"unknown section: {', '.join(sorted(unknown))}; sections: {', '.join(SECTIONS)}")
-    hashing, model, passages, encoder_counts, peer_texts = SIZES[mode]
-    if sections != ["model"]:
-        print(time.strftime("%Y-%m-%d"), machine(), f"load {os.getloadavg()[0]:.1f}", sep="\n", flush=True)
+    sizes = SIZES[mode]
     with tempfile.TemporaryDirectory(prefix="embassay-scale-") as name:
         folder = Path(name)
-        if "encode" in sections:
-            encode(folder, hashing, "hashing")
-        if "neural" in sections:
-            encode(folder, model, MODEL)
-        if "search" in sections:
-            search(folder, passages)
-        if "encoders" in sections:
-            encoders(folder, encoder_counts)
-        if "peers" in sections:
-            peers(folder, peer_texts)
+        measured = {
+            "encode": lambda: encode(folder, sizes.hashing, "hashing"),
+            "neural": lambda: encode(folder, sizes.neural, MODEL),
+            "search": lambda: search(folder, sizes.passages),
+            "encoders": lambda: encoders(folder, sizes.encoders),
+            "peers": lambda: peers(folder, sizes.peers),
+        }
+        if set(sections) & set(measured):
+            print(time.strftime("%Y-%m-%d"), machine(), sep="\n")
+        for section, run in measured.items():
+            if section in sections:
+                print(f"\n[{section}] load {os.getloadavg()[0]:.1f}", end="", flush=True)
+                run()
     if "model" in sections:
-        print_model()
+        print_model(MEASURED, CORES)
 
 
 if __name__ == "__main__":
