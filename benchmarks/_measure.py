@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-INTERVAL = 0.05
+INTERVAL = 0.1
 """Seconds between two looks at the memory of several processes."""
 
 
@@ -80,20 +80,37 @@ def best_of(repeats: int, command: list[str], prepare=lambda: None) -> Cost:
 
 def _memory_of_tree(root: int) -> float:
     """Return MB of proportional memory of a process and its descendants."""
+    children = _children_of_all()
     total = 0
     waiting = [root]
     while waiting:
         pid = waiting.pop()
+        waiting += children.get(pid, [])
         try:
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1])
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                waiting += [int(child) for child in (task / "children").read_text().split()]
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         except OSError:
             # The process has ended since.
             continue
+        for line in lines:
+            if line.startswith("Pss:"):
+                total += int(line.split()[1])
     return total * 1024 / 1e6
+
+
+def _children_of_all() -> dict[int, list[int]]:
+    """Return the children of each process of the machine."""
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            status = (folder / "stat").read_text()
+        except OSError:
+            continue
+        # The name of the program, in brackets, may have spaces; the state and the parent follow it.
+        parent = int(status.rpartition(")")[2].split()[1])
+        children.setdefault(parent, []).append(int(folder.name))
+    return children
 
 
 def slope(sizes: list[float], seconds: list[float]) -> tuple[float, float]:

@@ -86,14 +86,15 @@ def estimate(n: int, cores: int, constants: Constants) -> Estimate:
 def print_model(constants: Constants, cores: int) -> None:
     """Print the estimates for some sizes."""
     print(
-        f"\n{constants.dim} dimensions, {cores} cores at {constants.core_hour:g} dollars an hour each; processor seconds: "
-        f"{constants.encode:.3g} to encode a text, {constants.search:.3g} to search a passage for 1,000 questions; "
-        f"{constants.cut:.3g} s to cut a text; {constants.row:g} bytes of id and hash"
+        f"\n{constants.dim} dimensions; {cores} cores, {constants.core_hour:g} dollars an hour each\n"
+        f"{constants.encode:.3g} core-seconds encode a text; {constants.cut:.3g} s cut one; "
+        f"{constants.search:.3g} core-seconds search a passage for 1,000 questions\n"
+        f"{constants.row:g} bytes of id and hash for each text"
     )
-    print(f"{'texts':>14}{'cut h':>9}{'encode h':>10}{'search h':>10}{'dollars':>9}", end="")
-    print("".join(f"{dtype + ' GB':>12}" for dtype in BYTES) + f"{'ids GB':>9}{'part MB':>9}")
+    print(f"{'texts':>13}{'cut h':>7}{'encode h':>9}{'search h':>9}{'dollars':>8}", end="")
+    print("".join(f"{dtype + ' GB':>11}" for dtype in BYTES) + f"{'ids GB':>7}{'part MB':>8}")
     for n in SIZES:
         result = estimate(n, cores, constants)
-        print(f"{n:>14,}{result.cut_hours:9.2f}{result.encode_hours:10.1f}{result.search_hours:10.2f}", end="")
-        print(f"{result.dollars:9,.0f}" + "".join(f"{size / 1e9:12,.1f}" for size in result.disk.values()), end="")
-        print(f"{result.digests / 1e9:9.1f}{result.part / 1e6:9.1f}")
+        print(f"{n:>13,}{result.cut_hours:7.2f}{result.encode_hours:9.1f}{result.search_hours:9.2f}", end="")
+        print(f"{result.dollars:8,.0f}" + "".join(f"{size / 1e9:11,.1f}" for size in result.disk.values()), end="")
+        print(f"{result.digests / 1e9:7.1f}{result.part / 1e6:8.1f}")
