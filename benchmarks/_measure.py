@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-INTERVAL = 0.1
+INTERVAL = 0.2
 """Seconds between two looks at the memory of several processes."""
 
 
