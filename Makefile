@@ -38,6 +38,7 @@ benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
 	$(OFFLINE) $(BIN)/python benchmarks/arrays.py
 	$(OFFLINE) $(BIN)/python benchmarks/cache.py
 	$(OFFLINE) $(BIN)/python benchmarks/topk.py
+	$(OFFLINE) $(BIN)/python benchmarks/scale.py --small
 	$(OFFLINE) $(BIN)/python benchmarks/retrieval.py
 	$(OFFLINE) $(BIN)/python benchmarks/encoders.py $(EMBASSAY_DATA)/xquad_en/xquad.en.json
 	$(OFFLINE) $(BIN)/python benchmarks/localization.py $(EMBASSAY_DATA)/msrp
