@@ -261,7 +261,7 @@ def _without_validation() -> Iterator[None]:
         yield
 
 
-def _finalized(value: Any) -> Any:
+def _finalized(value: object) -> object:
     """Make control characters and those that change the direction of writing visible in texts from data."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return readable(value)
@@ -434,16 +434,17 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
 
 def _embedded(spec: charts.Spec) -> str:
     """Return JSON that is safe inside a script element; its data are packed."""
-    return _compact(packed(_without_controls(spec)))
+    visible_spec = {name: _without_controls(part) for name, part in spec.items()}
+    return _compact(packed(visible_spec))
 
 
-def _compact(value: Any) -> str:
+def _compact(value: object) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _without_controls(value: Any) -> Any:
+def _without_controls(value: object) -> object:
     """Return JSON whose texts have no invisible control characters."""
     if isinstance(value, str):
         return readable(value)
