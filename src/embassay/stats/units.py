@@ -35,7 +35,9 @@ def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     sums, sizes
         Both (units,) or (units, k): the sum S_u and the number n_u of the defined items in each unit.
     """
-    columns = values[:, None] if values.ndim == 1 else values
+    columns = values
+    if values.ndim == 1:
+        columns = values[:, None]
     units = int(unit.max(initial=-1)) + 1
     sums = np.zeros((units, columns.shape[1]))
     sizes = np.zeros((units, columns.shape[1]))
@@ -51,7 +53,9 @@ def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
 
 def effective_units(sizes: Floats) -> float:
     """Return U_e = (Σ n_u)²/Σ n_u²: the number of equal units that would spread the items as evenly (Kish 1965)."""
-    return float(kish(sizes)) if sizes.any() else 0.0
+    if not sizes.any():
+        return 0.0
+    return float(kish(sizes))
 
 
 def kish(weights: Floats) -> Floats:
