@@ -229,11 +229,11 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
             extreme[unsettled] += exchange.extreme(signs, unsettled)
         drawn = total
         low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], drawn)
-        for pair in unsettled:
+        for pair in unsettled.tolist():
             p[pair] = _drawn_p(int(extreme[pair]), drawn)
         undecided = _undecided(low, high, families)
         unsettled = to_draw[undecided[to_draw]]
-    for pair in unsettled:
+    for pair in unsettled.tolist():
         p[pair] = replace(_drawn_p(int(extreme[pair]), drawn), p=float(high[pair]))
     return tuple(one for one in p if one is not None)
 
