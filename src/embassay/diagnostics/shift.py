@@ -372,11 +372,13 @@ def _rows(view: ShiftView, draws: Draws) -> Iterator[Row]:
         ("general", "general", "general relative"),
     )
     for subset in view.subsets:
+        # Without a pair of general texts there is nothing to compare distances with.
+        has_ruler = not np.isnan(view.ruler(subset))
         for side, condition, relative_condition in conditions:
             distances = view.distances(subset, side)
             estimate = mean(distances.values, distances.unit, draws, *view.stream)
             yield row(view.scores, draws, "distance", subset, estimate, condition)
-            if not np.isnan(view.ruler(subset)):
+            if has_ruler:
                 relative = mean(view.relative(subset, side), distances.unit, draws, *view.stream)
                 yield row(view.scores, draws, "distance", subset, relative, relative_condition)
         yield row(view.scores, draws, "overlap", subset, _overlap(view, subset))

@@ -93,7 +93,10 @@ class SimilarityDiagnostic:
         """
         samples = corpus.samples
         first, second = [s.first for s in samples], [s.second for s in samples]
-        human = [np.nan if s.score is None else s.score for s in samples]
+        human = np.full(len(samples), np.nan)
+        for place, sample in enumerate(samples):
+            if sample.score is not None:
+                human[place] = sample.score
         return ItemScores(
             origin,
             measure="cosine",
@@ -102,7 +105,7 @@ class SimilarityDiagnostic:
             labels={"subset": np.array([s.subset for s in samples])},
             values={
                 "cosine": paired_cosine(vectors.take(first), vectors.take(second)),
-                "human": np.array(human, dtype=np.float64),
+                "human": human,
                 "lexical": np.array(overlap(pairs_of(first, second))),
             },
         )

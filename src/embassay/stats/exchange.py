@@ -62,6 +62,7 @@ def coefficient(sums: Floats, items: Ints | int) -> Floats:
     mean_product, mean, mean_square = sums / items
     variance = mean_square - mean * mean
     varies = variance > ROUNDING * mean_square
+    # 1 in place of a variance of 0, so that nothing is divided by 0; the result is 0 there.
     deviation = np.sqrt(np.where(varies, variance, 1.0))
     return np.where(varies, mean_product / deviation, 0.0)
 

@@ -44,9 +44,11 @@ def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     for column, items in enumerate(columns.T):
         defined = ~np.isnan(items)
         filled = np.where(defined, items, 0.0)
+        sum_of_unit = np.bincount(unit, weights=filled, minlength=units)
+        size_of_unit = np.bincount(unit, weights=defined, minlength=units)
         # Cut to the number of units, because bincount may return one zero where there are no items.
-        sums[:, column] = np.bincount(unit, weights=filled, minlength=units)[:units]
-        sizes[:, column] = np.bincount(unit, weights=defined, minlength=units)[:units]
+        sums[:, column] = sum_of_unit[:units]
+        sizes[:, column] = size_of_unit[:units]
     shape = (units, *values.shape[1:])
     return sums.reshape(shape), sizes.reshape(shape)
 
