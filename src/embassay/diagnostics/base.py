@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -33,7 +34,8 @@ from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin, content_hash, is_chance
 from embassay.vectors import Vectors
 
-LEXICAL = ("bm25", "tfidf")
+BM25 = "bm25"
+LEXICAL = (BM25, "tfidf")
 """The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
 Ints = NDArray[np.int64]
 
@@ -290,17 +292,22 @@ def roles_of(scores: Sequence[ItemScores], all_pairs: bool = False) -> Roles:
     Candidates are the requested encoders, except those with random vectors. bm25 and tfidf are lexical baselines,
     whether they were requested or added automatically.
     """
-    candidates, lexical, reference = list[str](), list[str](), None
+    candidates = list[str]()
+    reference: str | None = None
+    names_of_scheme: dict[str, list[str]] = {scheme: [] for scheme in LEXICAL}
     for s in scores:
         origin = s.origin
         if not origin.baseline and not is_chance(origin.spec):
             candidates.append(origin.encoder)
             if origin.reference:
                 reference = origin.encoder
-    scheme_of = {s.origin.encoder: s.origin.spec.split(",")[0] for s in scores}
-    for scheme in LEXICAL:
-        lexical += [name for name in scheme_of if scheme_of[name] == scheme]
-    bm25 = [name for name in lexical if scheme_of[name] == LEXICAL[0]]
+        scheme = origin.spec.split(",")[0]
+        if scheme in names_of_scheme:
+            names_of_scheme[scheme].append(origin.encoder)
+
+    # In the order of the schemes: of two baselines with the same value, the one named first is the best.
+    lexical = list(chain.from_iterable(names_of_scheme.values()))
+    bm25 = names_of_scheme[BM25]
     return Roles(tuple(candidates), reference, tuple(lexical), tuple(bm25), all_pairs=all_pairs)
 
 
@@ -379,13 +386,17 @@ def verdict(
     """
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
-    best = standings.best_set[0] if standings.best_set else None
-    of_best = estimates[best] if best else None
+    best: str | None = None
+    best_estimate = Estimate(None, None, None, 0, 0, reason="no candidate is ranked")
+    if standings.best_set:
+        best = standings.best_set[0]
+        best_estimate = estimates[best]
     values = {name: headline.values[name] for name in defined}
     precision = precision_of(differences, values, headline.unit, of_shares=headline.of_shares)
+    smallest_difference, smallest_units = None, None
     # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
-    if precision is not None and precision.units < MIN_UNITS:
-        precision = None
+    if precision is not None and precision.units >= MIN_UNITS:
+        smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
     reference, against_reference = _against("reference", differences, headline)
     baseline, against_baseline = _against("baseline", differences, headline)
     second_baseline, against_second_baseline = _against("second_baseline", differences, headline)
@@ -401,9 +412,9 @@ def verdict(
         candidates=_ordered(defined, standings, estimates),
         undefined=tuple(name for name in candidates if name not in defined),
         best=best,
-        value=of_best.value if of_best else None,
-        low=of_best.low if of_best else None,
-        high=of_best.high if of_best else None,
+        value=best_estimate.value,
+        low=best_estimate.low,
+        high=best_estimate.high,
         best_set=standings.best_set,
         rank_low=dict(standings.rank_low),
         rank_high=dict(standings.rank_high),
@@ -417,8 +428,8 @@ def verdict(
         second_baseline=second_baseline,
         against_second_baseline=against_second_baseline,
         chance=chance,
-        smallest_difference=precision.minimum_detectable_difference if precision else None,
-        smallest_units=precision.units if precision else None,
+        smallest_difference=smallest_difference,
+        smallest_units=smallest_units,
         leader=leader,
     )
 
@@ -455,7 +466,9 @@ def _smallest_difference(pair: PairedDifference, headline: Headline) -> float | 
     if pair.units < MIN_UNITS:
         return None
     precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
-    return precision.minimum_detectable_difference if precision else None
+    if precision is None:
+        return None
+    return precision.minimum_detectable_difference
 
 
 def unranked(scores: Sequence[ItemScores]) -> Verdict:

@@ -46,13 +46,16 @@ def finding(
     if row is not None:
         for name in ("quantity", "subset", "condition", "value", "low", "high"):
             fields_of_row[name] = getattr(row, name)
+    encoder = scores.origin.encoder
+    if about_all:
+        encoder = ""
     return Finding(
         severity,
         sentence,
         title,
         diagnostic=scores.origin.diagnostic,
         corpus=scores.origin.corpus,
-        encoder="" if about_all else scores.origin.encoder,
+        encoder=encoder,
         consequence=consequence,
         action=action,
         format=style,
@@ -62,9 +65,11 @@ def finding(
 
 def written(row: Row, style: Format = "percent") -> str:
     """Write a row's value with its interval, if it has one: ``87.2% [85.0, 89.1]``."""
+    text = number(row.value, style)
     limits = interval(row.low, row.high, style)
-    value = number(row.value, style)
-    return f"{value} {limits}" if limits else value
+    if limits:
+        text += f" {limits}"
+    return text
 
 
 def not_reproduced(scores: ItemScores, row: Row, value: float, what: str, paper: str) -> Iterator[Finding]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +101,7 @@ def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Ma
             rows_of_subset.setdefault(row.subset, {})[row.quantity] = row
             signatures[row.signature] = None
 
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for subset, label in labels.items():
         if subset in rows_of_subset:
             row_of_quantity = rows_of_subset[subset]

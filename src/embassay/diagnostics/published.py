@@ -27,7 +27,7 @@ def table(
     corpus: str,
     name: str,
     columns: Mapping[str, str],
-    rows: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[object]],
     source: str = "",
     note: str = "",
 ) -> Series:
@@ -42,7 +42,7 @@ def table(
     note
         What the table says on this corpus, in a sentence.
     """
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "columns": tuple(columns),
         "formats": tuple(columns.values()),
         "rows": [list(row) for row in rows],

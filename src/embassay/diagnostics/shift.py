@@ -54,7 +54,7 @@ from embassay.stats.families import compare_means
 from embassay.stats.resample import mean
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Search, Vectors
+from embassay.vectors import Search, VectorMatrix, Vectors
 
 NAME = "shift"
 VERSION = 1
@@ -279,24 +279,26 @@ def _members(side: Side, corpus: Corpus[Any]) -> list[Member]:
     for document in corpus.documents:
         unit = f"{side}:{document.id}"
         for number, passage in enumerate(document.passages):
-            member = Member(f"{unit}#{number}", side, "document", passage, unit)
+            name = f"{unit}#{number}"
+            member = Member(name, side, "document", passage, unit)
             members.setdefault(("document", passage), member)
     samples: Sequence[Sample] = corpus.samples
     for sample, code in zip(samples, corpus.units.tolist(), strict=True):
         unit = f"{side}:unit{code}"
         for place, (role, text) in enumerate(sample.texts()):
-            member = Member(f"{side}:{sample.id}:{place}", side, role, text, unit)
+            name = f"{side}:{sample.id}:{place}"
+            member = Member(name, side, role, text, unit)
             members.setdefault((role, text), member)
     return list(members.values())
 
 
-def _nearest(vectors: Vectors, texts: Any, others: Any) -> Floats:
+def _nearest(vectors: Vectors, texts: VectorMatrix, others: VectorMatrix) -> Floats:
     """Return the distance of each text to the nearest of the others, Δ."""
     nearest = _search(vectors)(texts, others, k=1, measure="cosine")
     return _distance(nearest.similarity[:, 0])
 
 
-def _nearest_elsewhere(vectors: Vectors, general: Any, chosen: Ints, unit: Ints) -> Floats:
+def _nearest_elsewhere(vectors: Vectors, general: VectorMatrix, chosen: Ints, unit: Ints) -> Floats:
     """Return the distance of some general texts to the nearest general text of another unit.
 
     Parameters
@@ -341,7 +343,7 @@ def _choose(number: int, most: int, *purpose: str) -> Ints:
     return np.sort(generator(0, "shift", *purpose).choice(number, most, replace=False))
 
 
-def mean_pair_distance(general: Any, most: int, *purpose: str) -> float:
+def mean_pair_distance(general: VectorMatrix, most: int, *purpose: str) -> float:
     """Return the mean distance of pairs of general texts, in [0, 2], called the ruler; NaN if no pair has a distance.
 
     Parameters
@@ -372,11 +374,13 @@ def _rows(view: ShiftView, draws: Draws) -> Iterator[Row]:
         ("general", "general", "general relative"),
     )
     for subset in view.subsets:
+        # Without a pair of general texts there is nothing to compare distances with.
+        has_ruler = not np.isnan(view.ruler(subset))
         for side, condition, relative_condition in conditions:
             distances = view.distances(subset, side)
             estimate = mean(distances.values, distances.unit, draws, *view.stream)
             yield row(view.scores, draws, "distance", subset, estimate, condition)
-            if not np.isnan(view.ruler(subset)):
+            if has_ruler:
                 relative = mean(view.relative(subset, side), distances.unit, draws, *view.stream)
                 yield row(view.scores, draws, "distance", subset, relative, relative_condition)
         yield row(view.scores, draws, "overlap", subset, _overlap(view, subset))
@@ -421,7 +425,7 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
         return
     # A little beyond the largest distance: the histogram has a width where all distances are equal.
     low, high = float(pooled.min()), float(pooled.max()) + 1e-9
-    panels = list[dict[str, Any]]()
+    panels = list[dict[str, object]]()
     for view, side, values in distances:
         shares = histogram(values, low, high, BINS)[1]
         panels.append({"encoder": view.encoder, "line": LINES[side], "shares": shares.tolist()})
@@ -430,7 +434,7 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
     data = {"x": title, "edges": edges.tolist(), "panels": panels}
     yield Series(NAME, corpus, f"distances_{subset}", "histogram", data)
 
-    lines = list[dict[str, Any]]()
+    lines = list[dict[str, object]]()
     for panel in panels:
         if panel["line"] == LINES["domain"]:
             lines.append({"encoder": panel["encoder"], "line": panel["line"], "y": panel["shares"]})
@@ -443,27 +447,32 @@ def _series(views: Sequence[ShiftView], requested: Sequence[ShiftView], subset: 
         yield table(NAME, corpus, f"against_{subset}", AGAINST, comparisons_of_pairs)
 
 
-def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[Any]:
+def _compare(a: ShiftView, b: ShiftView, subset: str) -> list[object]:
     """Return the row of two encoders in the table ``AGAINST``: both measure the distances of the same texts.
 
     It has Spearman's correlation of their relative distances, in [−1, 1], and the overlap of the two distributions, in
     [0, 1]; None where undefined.
     """
-    of_a, of_b = a.relative(subset, "domain"), b.relative(subset, "domain")
+    of_a = a.relative(subset, "domain")
+    of_b = b.relative(subset, "domain")
     defined_for_both = ~np.isnan(of_a) & ~np.isnan(of_b)
     rank_correlation = None
     if np.count_nonzero(defined_for_both) >= MIN_ITEMS:
         rank_correlation = _none_if_nan(correlation(of_a, of_b, "spearman"))
-    largest = float(np.nanmax(np.concatenate([of_a, of_b]), initial=0.0))
+    both = np.concatenate([of_a, of_b])
+    largest = float(np.nanmax(both, initial=0.0))
+    # The range of an overlap must not be empty.
     if largest == 0:
-        largest = 1.0  # the range of an overlap must not be empty
+        largest = 1.0
     shared = _none_if_nan(overlap(of_a, of_b, 0.0, largest))
     return [f"{a.encoder} − {b.encoder}", rank_correlation, shared]
 
 
 def _none_if_nan(value: float) -> float | None:
     """Return a number as it is written to a result, which refuses NaN."""
-    return None if np.isnan(value) else float(value)
+    if np.isnan(value):
+        return None
+    return float(value)
 
 
 def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:

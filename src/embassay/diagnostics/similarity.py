@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,7 +93,10 @@ class SimilarityDiagnostic:
         """
         samples = corpus.samples
         first, second = [s.first for s in samples], [s.second for s in samples]
-        human = [np.nan if s.score is None else s.score for s in samples]
+        human = np.full(len(samples), np.nan)
+        for place, sample in enumerate(samples):
+            if sample.score is not None:
+                human[place] = sample.score
         return ItemScores(
             origin,
             measure="cosine",
@@ -102,7 +105,7 @@ class SimilarityDiagnostic:
             labels={"subset": np.array([s.subset for s in samples])},
             values={
                 "cosine": paired_cosine(vectors.take(first), vectors.take(second)),
-                "human": np.array(human, dtype=np.float64),
+                "human": human,
                 "lexical": np.array(overlap(pairs_of(first, second))),
             },
         )
@@ -144,23 +147,27 @@ class SimilarityDiagnostic:
 
     def examples(self, corpus: Corpus[Pair], scores: Sequence[ItemScores], items: Ints) -> Iterator[Example]:
         """Yield each pair with its human score and its cosine, and how far apart their ranks are."""
-        human, subset = scores[0].values["human"], scores[0].labels["subset"]
-        cosines = [s.values["cosine"] for s in scores]
-        # Only pairs with a human score and a cosine have ranks.
-        ranks_of_cosine = [_percentiles(np.where(np.isnan(human), np.nan, cosine)) for cosine in cosines]
-        ranks_of_human = [_percentiles(np.where(np.isnan(cosine), np.nan, human)) for cosine in cosines]
+        subset = scores[0].labels["subset"]
+        human = scores[0].values["human"]
+        columns_of_encoders = list[dict[str, Floats]]()
+        for s in scores:
+            cosine = s.values["cosine"]
+            # Only pairs with a human score and a cosine have ranks.
+            columns = {
+                "cosine": cosine,
+                "human": human,
+                "cosine_rank": _percentiles(np.where(np.isnan(human), np.nan, cosine)),
+                "human_rank": _percentiles(np.where(np.isnan(cosine), np.nan, human)),
+            }
+            columns_of_encoders.append(columns)
         for index in items.tolist():
             part = str(subset[index])
-            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])), part)
-            for number, s in enumerate(scores):
-                rank_of_cosine, rank_of_human = ranks_of_cosine[number][index], ranks_of_human[number][index]
-                values = {
-                    "cosine": cosines[number][index],
-                    "human": human[index],
-                    "cosine_rank": rank_of_cosine,
-                    "human_rank": rank_of_human,
-                }
-                margin = -abs(rank_of_cosine - rank_of_human)
+            name = str(scores[0].item[index])
+            yield item_example(scores[0], index, corpus.shown(name), part)
+            for s, columns in zip(scores, columns_of_encoders, strict=True):
+                values = {column: items_of_column[index] for column, items_of_column in columns.items()}
+                # The further apart the two ranks are, the worse the encoder does on the pair.
+                margin = -abs(values["cosine_rank"] - values["human_rank"])
                 yield View(s).outcome(index, values, correct=np.nan, margin=margin, subset=part)
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
@@ -264,8 +271,10 @@ def _correlation(
         return Estimate(None, None, None, 0, 0, len(human), "the pairs have no human scores")
     estimate = correlate(human, cosine, unit, kind, draws, *stream)
     if estimate.value is None and estimate.items >= MIN_ITEMS:
-        constant = "cosines" if _vary(human) else "human scores"
-        return replace(estimate, reason=f"the {constant} do not vary")
+        reason = "the human scores do not vary"
+        if _vary(human):
+            reason = "the cosines do not vary"
+        return replace(estimate, reason=reason)
     return estimate
 
 
@@ -319,7 +328,7 @@ def _curve(scores: Sequence[ItemScores]) -> Series:
     scored = np.flatnonzero(~np.isnan(human))
     order = scored[np.argsort(human[scored], kind="stable")]
     groups = [group for group in np.array_split(order, BINS) if len(group)]
-    lines = list[dict[str, Any]]()
+    lines = list[dict[str, object]]()
     for s in scores:
         means = [_mean_or_none(s.values["cosine"][group]) for group in groups]
         lines.append({"encoder": s.origin.encoder, "line": "pairs", "y": means})

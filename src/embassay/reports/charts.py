@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from embassay.formatting import DASH
 from embassay.layout import (
@@ -24,6 +24,10 @@ from embassay.layout import (
 from embassay.reports.tables import Scope
 from embassay.result import Row
 
+if TYPE_CHECKING:
+    # Altair takes long to import, so the functions that draw import it themselves.
+    import altair as alt
+
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
@@ -39,7 +43,11 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 MOST_NAMES = 12
 """With more dots than this, their names are shown only under the pointer."""
 Spec = dict[str, Any]
-"""A Vega-Lite specification."""
+"""A Vega-Lite specification: JSON."""
+Point = dict[str, Any]
+"""One item of a chart's data: a value for each field that the chart draws."""
+Style = TypeVar("Style")
+"""A colour, a shape or a pattern of dashes."""
 
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
@@ -59,7 +67,7 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     else:
         scale = alt.Scale(zero=False)
     colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
-    base = alt.Chart(alt.Data(values=values)).encode(y=_encoder_axis(alt, scope))
+    base = alt.Chart(alt.Data(values=values)).encode(y=_encoder_axis(scope))
     layers = []
     if _have_intervals(values):
         rules = base.mark_rule(strokeWidth=2)
@@ -67,7 +75,7 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     dots = base.mark_circle(size=90, opacity=1).encode(
         x=alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=axis_format), scale=scale),
         color=colour,
-        tooltip=[alt.Tooltip("encoder:N"), *_range_tooltips(alt, fine_format)],
+        tooltip=[alt.Tooltip("encoder:N"), *_range_tooltips(fine_format)],
     )
     layers.append(dots)
     if part.chance is not None:
@@ -97,14 +105,14 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
         alt.Chart(alt.Data(values=values))
         .mark_bar()
         .encode(
-            y=_encoder_axis(alt, scope),
+            y=_encoder_axis(scope),
             x=alt.X(
                 "value:Q",
                 title="share of items",
                 axis=alt.Axis(format=".0%"),
                 scale=alt.Scale(domain=[0, 1]),
             ),
-            color=_colours(alt, "part:N", labels, PARTS, legend),
+            color=_colours("part:N", labels, PARTS, legend),
             order="order:Q",
             tooltip=["encoder:N", "part:N", alt.Tooltip("value:Q", format=".1%")],
         )
@@ -160,10 +168,10 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     base = alt.Chart(alt.Data(values=values)).encode(
         y=alt.Y("subset:N", title=None, sort=labels, axis=alt.Axis(labelLimit=160)),
         yOffset=alt.YOffset("encoder:N", sort=list(scope.encoders)),
-        tooltip=["encoder:N", "subset:N", *_range_tooltips(alt, fine_format)],
+        tooltip=["encoder:N", "subset:N", *_range_tooltips(fine_format)],
     )
     bars = base.mark_bar().encode(
-        x=alt.X("value:Q", title=part.quantity, axis=alt.Axis(format=axis_format)), color=_by_encoder(alt, scope)
+        x=alt.X("value:Q", title=part.quantity, axis=alt.Axis(format=axis_format)), color=_by_encoder(scope)
     )
     rules = base.mark_rule(color="#222").encode(x="low:Q", x2="high:Q")
     height = len(labels) * (14 * len(scope.encoders) + 12)
@@ -179,12 +187,14 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
         return None
     x = data["columns"].index(part.x)
     y = data["columns"].index(part.y)
-    by = data["columns"].index(part.by) if part.by else None
-    values = []
-    for row in data["rows"]:
-        group = "" if by is None else row[by]
-        values.append({"x": row[x], "y": row[y], "by": group})
-    style = ".0%" if data["formats"][y] == "percent" else ",.0f"
+    values = [{"x": row[x], "y": row[y], "by": ""} for row in data["rows"]]
+    if part.by:
+        by = data["columns"].index(part.by)
+        for value, row in zip(values, data["rows"], strict=True):
+            value["by"] = row[by]
+    style = ",.0f"
+    if data["formats"][y] == "percent":
+        style = ".0%"
     order = sorted({value["x"] for value in values})
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -198,7 +208,7 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     if part.by:
         names = _distinct(values, "by")
         legend = alt.Legend(orient="bottom", labelLimit=250)
-        colours = _colours(alt, "by:N", names, LINES, legend)
+        colours = _colours("by:N", names, LINES, legend)
         chart = chart.encode(xOffset=alt.XOffset("by:N", sort=names), color=colours)
     return _finished(chart, part.title, 180)
 
@@ -222,12 +232,12 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     size_scale = alt.Scale(type="log")
     base = alt.Chart(alt.Data(values=values)).encode(
         x=alt.X("size:Q", title="parameters", scale=size_scale, axis=alt.Axis(format="~s")),
-        color=_colours(alt, "column:N", names, LINES, alt.Legend(orient="bottom")),
+        color=_colours("column:N", names, LINES, alt.Legend(orient="bottom")),
         tooltip=[
             alt.Tooltip("encoder:N"),
             alt.Tooltip("column:N"),
             alt.Tooltip("size:Q", title="parameters", format=",.0f"),
-            *_range_tooltips(alt, fine_format),
+            *_range_tooltips(fine_format),
         ],
     )
     y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
@@ -256,12 +266,16 @@ def heat_map(scope: Scope, part: Matrix) -> Spec | None:
         for b in names:
             numerator = data["numerator"][index[a]][index[b]]
             denominator = data["denominator"][index[a]][index[b]]
-            text = f"{numerator:,}/{denominator:,}" if denominator else DASH
             if a == b:
                 text = f"{denominator:,}"
             elif denominator:
+                text = f"{numerator:,}/{denominator:,}"
                 shares.append({"a": a, "b": b, "share": numerator / denominator})
-            labels.append({"a": a, "b": b, "text": text, "dark": a != b and 2 * numerator > denominator})
+            else:
+                text = DASH
+            # Black text cannot be read on a cell that is more than half black.
+            is_dark = a != b and 2 * numerator > denominator
+            labels.append({"a": a, "b": b, "text": text, "dark": is_dark})
     x = alt.X("b:N", title=None, sort=names, axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=150))
     y = alt.Y("a:N", title=None, sort=names, axis=alt.Axis(labelLimit=150))
     scale = alt.Scale(domain=[0, 1], range=["#ffffff", "#222222"])
@@ -295,23 +309,27 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
             yield encoder, _lines(scope, f"{part.title}, {encoder}", data, lines, by_encoder=False)
 
 
-def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str, Any]], by_encoder: bool) -> Spec:
+def _lines(scope: Scope, title: str, data: Spec, lines: list[Point], by_encoder: bool) -> Spec:
     """Draw the lines of a series of kind ``curve``, coloured by encoder or by the lines' names."""
     import altair as alt
 
     values = []
     for line in lines:
         # A line may have its own positions on the x axis.
-        positions = line.get("at", data["at"])
+        positions = data["at"]
+        if "at" in line:
+            positions = line["at"]
         for x, y in zip(positions, line["y"], strict=True):
             values.append({"encoder": line["encoder"], "line": line["line"], "x": x, "y": y})
     names = _distinct(lines, "line")
     if by_encoder:
-        colours = _by_encoder(alt, scope)
+        coloured_field = "encoder"
+        colours = _by_encoder(scope)
     else:
-        colours = _colours(alt, "line:N", names, LINES, alt.Legend(orient="bottom", columns=4, labelLimit=250))
+        coloured_field = "line"
+        colours = _colours("line:N", names, LINES, alt.Legend(orient="bottom", columns=4, labelLimit=250))
     # Lines also differ by their dashes, so that they can be distinguished without colour.
-    dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
+    dash_scale = alt.Scale(domain=names, range=repeated(DASHES, len(names)))
     dash_legend = None
     if len(names) > 1:
         dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222")
@@ -321,11 +339,10 @@ def _lines(scope: Scope, title: str, data: dict[str, Any], lines: list[dict[str,
         rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(scope.encoders))]
         round_scale = alt.Scale(domain=list(scope.encoders), range=rounds)
         dashes = alt.StrokeDash(
-            "encoder:N", title=None, sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend(alt)
+            "encoder:N", title=None, sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend()
         )
-    field = "encoder" if by_encoder else "line"
     # A click on the legend shows one of many lines alone.
-    highlighted = alt.selection_point(fields=[field], bind="legend")
+    highlighted = alt.selection_point(fields=[coloured_field], bind="legend")
     chart = (
         alt.Chart(alt.Data(values=values))
         .mark_line(strokeWidth=2)
@@ -354,8 +371,8 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     labels = dict(part.parts)
     names = list(labels.values())
     legend = alt.Legend(orient="bottom", title=None, columns=1, labelLimit=400)
-    colours = _colours(alt, "line:N", names, LINES, legend)
-    dash_scale = alt.Scale(domain=names, range=_repeated(DASHES, len(names)))
+    colours = _colours("line:N", names, LINES, legend)
+    dash_scale = alt.Scale(domain=names, range=repeated(DASHES, len(names)))
     # With equal titles and domains, colours and dashes share a legend.
     dashes = alt.StrokeDash("line:N", title=None, sort=names, scale=dash_scale, legend=legend)
     for encoder in _encoders_with_chart(scope):
@@ -382,7 +399,7 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
         yield encoder, _finished(chart, f"{part.title}, {encoder}", 200)
 
 
-def cost_chart(title: str, cost: str, values: Sequence[dict[str, Any]], style: Format) -> Spec:
+def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) -> Spec:
     """Draw what each encoder reaches over what it costs.
 
     Parameters
@@ -410,7 +427,7 @@ def cost_chart(title: str, cost: str, values: Sequence[dict[str, Any]], style: F
         tooltip=[
             alt.Tooltip("encoder:N"),
             alt.Tooltip("cost:Q", title=cost, format=",.4~r"),
-            *_range_tooltips(alt, fine_format),
+            *_range_tooltips(fine_format),
         ],
     )
     y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
@@ -452,7 +469,7 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
                 x=alt.X("low:Q", title=data["x"], bin="binned"),
                 x2="high:Q",
                 y=alt.Y("share:Q", title="share of samples", stack=None, axis=alt.Axis(format="%")),
-                color=_colours(alt, "line:N", names, (BLUE, ORANGE, GREEN), legend),
+                color=_colours("line:N", names, (BLUE, ORANGE, GREEN), legend),
                 tooltip=["line:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".1%")],
             )
         )
@@ -467,15 +484,19 @@ def _encoders_with_chart(scope: Scope) -> list[str]:
 
 def _defined(scope: Scope, column: Column) -> list[Row]:
     """Return the row of each encoder that has a value in a column."""
-    rows = [scope.row_of(encoder, column) for encoder in scope.encoders]
-    return [row for row in rows if row is not None and row.value is not None]
+    defined = []
+    for encoder in scope.encoders:
+        row = scope.row_of(encoder, column)
+        if row is not None and row.value is not None:
+            defined.append(row)
+    return defined
 
 
-def _have_intervals(values: Sequence[dict[str, Any]]) -> bool:
+def _have_intervals(values: Sequence[Point]) -> bool:
     return any(value["low"] is not None for value in values)
 
 
-def _estimate(row: Row) -> dict[str, Any]:
+def _estimate(row: Row) -> Point:
     """Return the value of a row with its interval, as data of a chart."""
     return {"encoder": row.encoder, "value": row.value, "low": row.low, "high": row.high}
 
@@ -487,18 +508,20 @@ def _formats(style: Format) -> tuple[str, str]:
     return ".0%", ".1%"
 
 
-def _range_tooltips(alt: Any, style: str) -> list[Any]:
+def _range_tooltips(style: str) -> list[alt.Tooltip]:
     """Return the tooltips of a value and its interval."""
+    import altair as alt
+
     return [alt.Tooltip(f"{name}:Q", format=style) for name in RANGE]
 
 
-def _distinct(values: Sequence[dict[str, Any]], field: str) -> list[Any]:
+def _distinct(values: Sequence[Point], field: str) -> list[str]:
     """Return the distinct values of a field, in order of first appearance."""
     return list(dict.fromkeys(value[field] for value in values))
 
 
-def _repeated(styles: Sequence[Any], count: int) -> list[Any]:
-    """Return ``count`` patterns; the list starts again if it is too short."""
+def repeated(styles: Sequence[Style], count: int) -> list[Style]:
+    """Return ``count`` styles; they start again if there are too few."""
     return list(islice(cycle(styles), count))
 
 
@@ -508,39 +531,55 @@ def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
     while len(shades) * len(colours) < count:
         # Halfway between two shades there is always another one.
         shades += [(a + b) / 2 for a, b in pairwise(sorted(shades))]
-    chosen = [_shaded(colour, shade) for shade in shades for colour in colours]
-    return list(dict.fromkeys(chosen))[:count]
+    shaded_colours = list[str]()
+    for shade in shades:
+        shaded_colours += [_shaded(colour, shade) for colour in colours]
+    # Very light or dark shades of two colours may be the same after rounding.
+    distinct = dict.fromkeys(shaded_colours)
+    return list(distinct)[:count]
 
 
 def _shaded(colour: str, shade: float) -> str:
     """Return a colour ``#rrggbb`` mixed with white, or with black for a negative shade."""
+    target = 0
+    if shade > 0:
+        target = 255
     mixed = "#"
     for start in (1, 3, 5):
-        level = int(colour[start : start + 2], 16)
-        towards = 255 if shade > 0 else 0
-        mixed += f"{round(level + (towards - level) * abs(shade)):02x}"
+        intensity = int(colour[start : start + 2], 16)
+        intensity_mixed = round(intensity + (target - intensity) * abs(shade))
+        mixed += f"{intensity_mixed:02x}"
     return mixed
 
 
-def _by_encoder(alt: Any, scope: Scope) -> Any:
-    return _colours(alt, "encoder:N", list(scope.encoders), LINES, _encoder_legend(alt))
+def _by_encoder(scope: Scope) -> alt.Color:
+    """Return the encoding that gives each encoder its own colour."""
+    return _colours("encoder:N", list(scope.encoders), LINES, _encoder_legend())
 
 
-def _encoder_legend(alt: Any) -> Any:
+def _encoder_legend() -> alt.Legend:
+    """Return the legend of encoders, which shows all of them."""
+    import altair as alt
+
     return alt.Legend(orient="bottom", title=None, columns=4, labelLimit=250, symbolLimit=0)
 
 
-def _colours(alt: Any, field: str, names: list[str], colours: Sequence[str], legend: Any) -> Any:
+def _colours(field: str, names: list[str], colours: Sequence[str], legend: alt.Legend | None) -> alt.Color:
     """Return the encoding that gives each name in a field its own colour."""
+    import altair as alt
+
     scale = alt.Scale(domain=names, range=distinct_colours(colours, len(names)))
     return alt.Color(field, title=None, sort=names, scale=scale, legend=legend)
 
 
-def _encoder_axis(alt: Any, scope: Scope) -> Any:
+def _encoder_axis(scope: Scope) -> alt.Y:
+    """Return an axis with one line for each encoder, in the order of the scope."""
+    import altair as alt
+
     return alt.Y("encoder:N", title=None, sort=list(scope.encoders), axis=alt.Axis(labelLimit=150))
 
 
-def _finished(chart: Any, title: str, height: int) -> Spec:
+def _finished(chart: alt.Chart | alt.LayerChart, title: str, height: int) -> Spec:
     """Return the specification of a chart, with the settings that all charts share."""
     chart = chart.properties(width="container", height=height, description=title, background="transparent")
     spec: Spec = (
@@ -552,7 +591,7 @@ def _finished(chart: Any, title: str, height: int) -> Spec:
     return spec
 
 
-def forest_chart(title: str, heading: str, values: Sequence[dict[str, Any]]) -> Spec:
+def forest_chart(title: str, heading: str, values: Sequence[Point]) -> Spec:
     """Draw differences with their intervals, one line each, and 0 as a dashed line.
 
     Parameters
@@ -573,7 +612,7 @@ def forest_chart(title: str, heading: str, values: Sequence[dict[str, Any]]) -> 
     )
     rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=heading), x2="high:Q")
     dots = base.mark_circle(size=90, opacity=1).encode(
-        x="value:Q", tooltip=[alt.Tooltip("name:N"), *_range_tooltips(alt, ".3~g")]
+        x="value:Q", tooltip=[alt.Tooltip("name:N"), *_range_tooltips(".3~g")]
     )
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4], color=GREY).encode(x="zero:Q")
     return _finished(alt.layer(zero, rules, dots), title, LINE * len(values))

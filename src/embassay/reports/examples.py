@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import count
 
 from embassay.formatting import DASH, counted, rounded_down, visible
 from embassay.layout import ExampleColumn, Examples
@@ -49,7 +49,7 @@ class Browser:
     note: str
     statement: str
     licence: str
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
     table: Table
 
 
@@ -60,6 +60,16 @@ class Item:
     record: Example
     outcomes: Mapping[str, Example]
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether some encoder is right or wrong about the item."""
+        return any(outcome.correct is not None for outcome in self.outcomes.values())
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether the margin of some encoder is known."""
+        return any(outcome.margin is not None for outcome in self.outcomes.values())
+
 
 def browser(scope: Scope, part: Examples) -> Browser | None:
     """Return the browser of the items of a diagnostic on a corpus; None if there are none."""
@@ -67,22 +77,24 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     if not items:
         return None
     corpus = next(corpus for corpus in scope.result.corpora if corpus.name == scope.corpus)
-    has_texts = any(item.record.texts for item in items)
+    licence = ""
+    if any(item.record.texts for item in items):
+        licence = _licence(corpus)
+    writer = _Writer(scope, part, single=corpus.passages == corpus.documents)
     return Browser(
-        _note(part, items),
-        _statement(scope, items, corpus),
-        _licence(corpus) if has_texts else "",
-        _Writer(scope, part, single=corpus.passages == corpus.documents).data(items),
-        _static(scope, part, items),
+        note=_note(part, items),
+        statement=_statement(scope, items, corpus),
+        licence=licence,
+        data=writer.data(items),
+        table=_static(scope, part, items),
     )
 
 
 def _note(part: Examples, items: Sequence[Item]) -> str:
     """Return the note of the part, with what the margin is where some item has one."""
-    outcomes = [outcome for item in items for outcome in item.outcomes.values()]
-    if not part.margin or all(outcome.margin is None for outcome in outcomes):
-        return part.note
-    return f"{part.note} Margin: {part.margin}."
+    if part.margin and any(item.has_margin for item in items):
+        return f"{part.note} Margin: {part.margin}."
+    return part.note
 
 
 def _items(scope: Scope) -> list[Item]:
@@ -99,14 +111,9 @@ def _items(scope: Scope) -> list[Item]:
     return [Item(record, outcomes.get(name, {})) for name, record in records.items()]
 
 
-def _any_decided(items: Sequence[Item]) -> bool:
-    """Return whether some encoder is right or wrong about some item."""
-    return any(outcome.correct is not None for item in items for outcome in item.outcomes.values())
-
-
 def _statement(scope: Scope, items: Sequence[Item], corpus: CorpusRecord) -> str:
     """Say how many items are shown, how they were drawn, and who counts as "all"."""
-    decided = _any_decided(items)
+    decided = any(item.is_decided for item in items)
     sentences = [f"All {counted(len(items), 'item')}."]
     if len(items) < corpus.items:
         strata = []
@@ -139,8 +146,14 @@ def _licence(corpus: CorpusRecord) -> str:
 
 def shown_text(text: str) -> str:
     """Return a text as it is shown: on one line, with control characters and changes of direction as escapes."""
-    pieces = JOINERS.split(SPACES.sub(" ", text).strip())
-    return "".join(piece if JOINERS.fullmatch(piece) else visible(piece) for piece in pieces)
+    one_line = SPACES.sub(" ", text).strip()
+    shown = ""
+    for piece in JOINERS.split(one_line):
+        if JOINERS.fullmatch(piece):
+            shown += piece
+        else:
+            shown += visible(piece)
+    return shown
 
 
 class _Writer:
@@ -154,7 +167,7 @@ class _Writer:
         self.text_indices: dict[str, int] = {}
         self.passage_indices: dict[tuple[int, int], int] = {}
 
-    def data(self, items: Sequence[Item]) -> dict[str, Any]:
+    def data(self, items: Sequence[Item]) -> dict[str, object]:
         """Return the data of a browser."""
         encoders = []
         for name in self.scope.encoders:
@@ -189,7 +202,7 @@ class _Writer:
             "strings": list(self.text_indices),
         }
 
-    def _item(self, item: Item) -> list[Any]:
+    def _item(self, item: Item) -> list[object]:
         """Return id, subset, heading, texts (label, text, names of what is right) and outcomes.
 
         Texts and names are given by their index; −1 where there is no text or no name.
@@ -207,10 +220,13 @@ class _Writer:
                 right_names = self._text_index(", ".join(names))
             texts.append([place, text, right_names])
         right = set(_labels(record.labels, "right"))
-        outcomes = []
+        outcomes = list[list[object] | None]()
         for name in self.scope.encoders:
             outcome = item.outcomes.get(name)
-            outcomes.append(None if outcome is None else self._outcome(outcome, record.texts, right))
+            if outcome is None:
+                outcomes.append(None)
+            else:
+                outcomes.append(self._outcome(outcome, record.texts, right))
         heading = record.texts.get(self.part.heading, "")
         return [
             self._text_index(record.item),
@@ -220,9 +236,9 @@ class _Writer:
             outcomes,
         ]
 
-    def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[Any]:
+    def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[object]:
         """Return correct (1, 0 or null), the margin, and a cell for each column: a number, or a list of entries."""
-        cells: list[Any] = []
+        cells: list[object] = []
         for column in self.part.columns:
             entries = []
             for name in column.names:
@@ -235,12 +251,14 @@ class _Writer:
                 cells.append(entries[0][0])
             else:
                 cells.append(entries)
-        correct = None if outcome.correct is None else int(outcome.correct)
+        correct = None
+        if outcome.correct is not None:
+            correct = int(outcome.correct)
         return [correct, _rounded(outcome.margin), cells]
 
     def _entry(
         self, column: ExampleColumn, label: str | None, value: float | None, texts: Mapping[str, str], right: set[str]
-    ) -> list[Any]:
+    ) -> list[object]:
         """Return one entry of a cell: a value, a value with a label, or a value with a passage.
 
         Parameters
@@ -257,7 +275,7 @@ class _Writer:
         ``[value]``, ``[value, index of the label]`` or ``[value, index of the passage]``, with a 1 at the end where the
         passage is of a right document.
         """
-        entry: list[Any] = [_rounded(value)]
+        entry: list[object] = [_rounded(value)]
         if label is None:
             return entry
         if not column.passages:
@@ -293,19 +311,24 @@ def _labels(labels: Mapping[str, str], name: str) -> list[str]:
     """Return the labels of a name, which may be numbered: ``right`` or ``right1``, ``right2`` …"""
     if name in labels:
         return [labels[name]]
-    found: list[str] = []
-    while f"{name}{len(found) + 1}" in labels:
-        found.append(labels[f"{name}{len(found) + 1}"])
-    return found
+    numbered = list[str]()
+    for number in count(1):
+        label = labels.get(f"{name}{number}")
+        if label is None:
+            break
+        numbered.append(label)
+    return numbered
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DIGITS)
+    if value is None:
+        return None
+    return round(value, DIGITS)
 
 
 def _static(scope: Scope, part: Examples, items: Sequence[Item]) -> Table:
     """Return the first items with who is right."""
-    decided = _any_decided(items)
+    decided = any(item.is_decided for item in items)
     rows = []
     for item in items[:STATIC]:
         heading = item.record.texts.get(part.heading) or item.record.item

@@ -150,7 +150,9 @@ def part_name(part: Part) -> str:
 def citation_key(citation: str) -> str:
     """Return the key of a BibTeX entry; an empty text if it has none."""
     match = re.match(r"\s*@\w+\s*\{\s*([^,\s]+)\s*,", citation)
-    return match[1] if match else ""
+    if match is None:
+        return ""
+    return match[1]
 
 
 def _charts(scope: Scope, part: Part) -> Iterator[tuple[str, Spec]]:

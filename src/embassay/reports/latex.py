@@ -68,21 +68,23 @@ def table(printed: PrintedTable) -> str:
     """Return a table with caption and label; one that is longer than a page as a ``longtable``."""
     content = printed.table
     percent = [_is_percent(content, column) for column in range(len(content.head))]
-    remarks = _remarks(content)
+    remarks = content.remarks
     # Intervals stand below their values where they do not fit beside them.
     is_stacked = _width(content) > WIDEST
     is_wide = _width(content, is_stacked) > WIDEST
-    lines = len(content.rows)
+    height = len(content.rows)
     if is_stacked and not is_wide:
         # A wide table is scaled down, so that its second lines fit as well.
-        lines *= 2
-    is_long = lines > LONGEST
+        height *= 2
+    is_long = height > LONGEST
 
-    interval_size = r"\tiny" if is_long and is_wide else r"\scriptsize"
+    interval_size = r"\scriptsize"
+    if is_long and is_wide:
+        interval_size = r"\tiny"
     headings = map(_heading, content.head, percent)
     body = []
     for row in content.rows:
-        cells = list(map(_cell, row, percent, [remarks] * len(row)))
+        cells = [_cell(cell, is_percent, remarks) for cell, is_percent in zip(row, percent, strict=True)]
         intervals = [_interval(cell, interval_size) for cell in row]
         if not is_stacked:
             cells = [f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
@@ -90,13 +92,23 @@ def table(printed: PrintedTable) -> str:
         if is_stacked and any(intervals):
             body += [_line(intervals), r"\addlinespace"]
 
-    columns = "@{}" + "".join("r" if numeric else "l" for numeric in content.numeric) + "@{}"
-    has_baseline = any(cell.remark == BASELINE for row in content.rows for cell in row)
+    alignments = ""
+    for is_numeric in content.numeric:
+        if is_numeric:
+            alignments += "r"
+        else:
+            alignments += "l"
+    columns = f"@{{}}{alignments}@{{}}"
+    has_baseline = any(cell.remark == BASELINE for cell in content.cells)
     notes = _remark_notes(remarks, has_baseline)
     caption = rf"\caption{{{caption_text(printed.caption, notes)}}}\label{{tab:{printed.name}}}"
     signatures = [f"% {visible(signature)}" for signature in content.signatures]
-    arrange = _long_table if is_long else _one_page_table
-    return "\n".join([*signatures, *arrange(caption, columns, _line(list(headings)), body, is_wide), ""])
+    head = _line(list(headings))
+    if is_long:
+        lines = _long_table(caption, columns, head, body, is_wide)
+    else:
+        lines = _one_page_table(caption, columns, head, body, is_wide)
+    return "\n".join([*signatures, *lines, ""])
 
 
 def _one_page_table(caption: str, columns: str, head: str, body: Sequence[str], is_wide: bool) -> list[str]:
@@ -123,7 +135,9 @@ def _one_page_table(caption: str, columns: str, head: str, body: Sequence[str], 
 
 def _long_table(caption: str, columns: str, head: str, body: Sequence[str], is_wide: bool) -> list[str]:
     """Return the lines of a table of several pages, which repeats its head; a wide one is in the smallest type."""
-    size = r"\tiny\setlength{\tabcolsep}{2pt}" if is_wide else r"\footnotesize"
+    size = r"\footnotesize"
+    if is_wide:
+        size = r"\tiny\setlength{\tabcolsep}{2pt}"
     repeated = [r"\toprule", head, r"\midrule"]
     return [
         rf"\begingroup{size}\setlength{{\LTcapwidth}}{{\textwidth}}",
@@ -188,24 +202,36 @@ def _is_percent(content: Table, column: int) -> bool:
 
 
 def _heading(heading: str, is_percent: bool) -> str:
-    return escape(heading) + (r" (\%)" if is_percent else "")
+    """Return the heading of a column, which names the unit of its percentages."""
+    text = escape(heading)
+    if is_percent:
+        text += r" (\%)"
+    return text
 
 
 def _line(cells: Sequence[str]) -> str:
     """Return a row of a table."""
     line = " & ".join(cells) + r" \\"
     # A bracket at the start of a row would be read as an option of the line break before it.
-    return "{}" + line if line.startswith(("[", "*")) else line
+    if line.startswith(("[", "*")):
+        return "{}" + line
+    return line
 
 
 def _interval(cell: Cell, size: str) -> str:
     """Return the interval of a cell in small type; an empty text if it has none."""
-    return f"{{{size} {escape(cell.interval)}}}" if cell.interval else ""
+    if not cell.interval:
+        return ""
+    return f"{{{size} {escape(cell.interval)}}}"
 
 
 def _cell(cell: Cell, is_percent: bool, remarks: Sequence[str]) -> str:
     """Return the value of a cell, bold if it is strong, and the mark of its remark."""
-    text = escape(cell.text.removesuffix("%") if is_percent else cell.text)
+    value = cell.text
+    if is_percent:
+        # The heading names the unit.
+        value = value.removesuffix("%")
+    text = escape(value)
     if cell.strong:
         text = rf"\textbf{{{text}}}"
     if cell.remark == BASELINE:
@@ -213,12 +239,6 @@ def _cell(cell: Cell, is_percent: bool, remarks: Sequence[str]) -> str:
     elif cell.remark:
         text += rf"\textsuperscript{{{remarks.index(cell.remark) + 1}}}"
     return text
-
-
-def _remarks(content: Table) -> list[str]:
-    """Return the distinct remarks of a table, baselines aside, in order."""
-    cells = [cell for row in content.rows for cell in row]
-    return list(dict.fromkeys(cell.remark for cell in cells if cell.remark and cell.remark != BASELINE))
 
 
 def _remark_notes(remarks: Sequence[str], has_baseline: bool) -> str:
@@ -234,10 +254,14 @@ def _remark_notes(remarks: Sequence[str], has_baseline: bool) -> str:
 def _width(content: Table, is_stacked: bool = False) -> int:
     """Return about how many characters the widest row takes, with the spaces between columns."""
     width = 0
-    for number, heading in enumerate(content.head):
-        lengths = [len(heading)]
+    for column, heading in enumerate(content.head):
+        widest = len(heading)
         for row in content.rows:
-            parts = (len(row[number].text), len(row[number].interval))
-            lengths.append(max(parts) if is_stacked else sum(parts))
-        width += max(lengths) + 3
+            cell = row[column]
+            length = len(cell.text) + len(cell.interval)
+            if is_stacked:
+                length = max(len(cell.text), len(cell.interval))
+            widest = max(widest, length)
+        # The space between two columns is about as wide as three characters.
+        width += widest + 3
     return width

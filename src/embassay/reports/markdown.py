@@ -13,12 +13,12 @@ from html import escape
 from embassay._version import __version__
 from embassay.formatting import counted, number, visible
 from embassay.layout import Layout
-from embassay.reports.overview import Costs, decision_table, scope_of
+from embassay.reports.overview import Costs, decision_table, place_of, scope_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.summary import group_statement, grouped
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table
-from embassay.reports.words import Support, builtin
+from embassay.reports.words import support
 from embassay.result import Finding, Result, Verdict
 
 LONGEST = 65_536
@@ -78,7 +78,9 @@ def code(text: str) -> str:
     fence = "`" * (longest_run + 1)
     # One space inside each end is not shown.
     is_padded = not text.strip() or text[0] in "` " or text[-1] in "` "
-    return f"{fence} {text} {fence}" if is_padded else f"{fence}{text}{fence}"
+    if is_padded:
+        text = f" {text} "
+    return f"{fence}{text}{fence}"
 
 
 def render(
@@ -125,8 +127,11 @@ def render(
                 continue
             room -= len(text) + 2
             section.parts.append(text)
-    parts = [opening, *("\n\n".join(section.parts) for section in sections), *_missing(left_out), closing]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    parts = [opening]
+    for section in sections:
+        parts += section.parts
+    parts += [*_missing(left_out), closing]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -151,8 +156,11 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
         head = ["encoder", *("<br>".join(map(escaped, question.heading)) for question in card.questions)]
         rows = []
         for name in (*card.candidates, *card.baselines):
-            label = escaped(name) + (" (baseline)" if name in card.baselines else "")
-            rows.append([label, *(escaped(question.cells.get(name, "–")) for question in card.questions)])
+            label = escaped(name)
+            if name in card.baselines:
+                label += " (baseline)"
+            values = [escaped(question.cells.get(name, "–")) for question in card.questions]
+            rows.append([label, *values])
         yield _drawn(head, rows[:MOST_ENCODERS], [False, *[True] * len(card.questions)])
         if len(rows) > MOST_ENCODERS:
             yield f"And {len(rows) - MOST_ENCODERS:,} more encoders in the HTML report."
@@ -186,29 +194,20 @@ def _fitting(findings: Sequence[str]) -> Iterator[str]:
 
 def _finding(group: Sequence[Finding], layouts: Mapping[str, Layout]) -> str:
     """Return findings of several encoders that say the same as one entry of a list."""
-    first = group[0]
-    place = first.corpus
-    if first.diagnostic:
-        title = layouts[first.diagnostic].title if first.diagnostic in layouts else first.diagnostic
-        place = f"{title} on {first.corpus}"
-    statement = escaped(group_statement(group, with_place=False))
-    return f"- **{escaped(place)}**: {statement}" if place else f"- **Whole run**: {statement}"
+    place = place_of(group[0], layouts) or "Whole run"
+    statement = group_statement(group, with_place=False)
+    return f"- **{escaped(place)}**: {escaped(statement)}"
 
 
 def _section(result: Result, verdict: Verdict, layout: Layout) -> str:
     """Return heading, question and headline table of one diagnostic on one corpus."""
     scope = scope_of(result, verdict, {verdict.diagnostic: layout})
-    remarks = [Support(result, verdict).sentence()]
-    if not verdict.quantity:
-        remarks.append("This diagnostic does not rank encoders.")
-    elif builtin(result, verdict.corpus):
-        remarks.append("Built-in corpora are for trying things out: no best model is named.")
     parts = [f"## {escaped(layout.title)} on {escaped(verdict.corpus)}", escaped(layout.question)]
     table = encoder_table(scope, layout.headline)
     if table:
         parts += [table_lines(table), escaped(table.note)]
-    parts.append(escaped(" ".join(remarks)))
-    return "\n\n".join(part for part in parts if part)
+    parts.append(escaped(" ".join(support(result, verdict))))
+    return "\n\n".join(filter(None, parts))
 
 
 def _details(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Iterator[tuple[str, str]]:
@@ -231,7 +230,9 @@ def _closing(result: Result, notes: Sequence[str]) -> Iterator[str]:
     """Yield the encoders and corpora, the notes of the run, and what all figures depend on."""
     rows = []
     for encoder in result.encoders:
-        dim = number(encoder.dim, "count") if encoder.dim else "by corpus"
+        dim = "by corpus"
+        if encoder.dim:
+            dim = number(encoder.dim, "count")
         rows.append([code(encoder.name), code(encoder.spec), dim])
     for corpus in result.corpora:
         size = f"{counted(corpus.items, 'item')} in {counted(corpus.units, 'unit')}"
@@ -252,7 +253,9 @@ def _missing(left_out: Sequence[str]) -> Iterator[str]:
     """Yield which tables had no room."""
     if left_out:
         shown = "; ".join(title[:60] for title in left_out[:NAMED])
-        more = f" and {len(left_out) - NAMED} more" if len(left_out) > NAMED else ""
+        more = ""
+        if len(left_out) > NAMED:
+            more = f" and {len(left_out) - NAMED} more"
         yield (
             f"Left out, because GitHub accepts at most {LONGEST:,} characters: {escaped(shown)}{more}. "
             "The HTML report has them."
@@ -276,11 +279,7 @@ def folded(title: str, content: str) -> str:
 
 def table_lines(table: Table) -> str:
     """Return a table of the report in GitHub's Markdown; repeated remarks stand below it."""
-    remarks: list[str] = []
-    for row in table.rows:
-        for cell in row:
-            if cell.remark not in ("", BASELINE, *remarks):
-                remarks.append(cell.remark)
+    remarks = table.remarks
     rows = [[_cell(cell, remarks) for cell in row] for row in table.rows]
     head = [escaped(heading) for heading in table.head]
     drawn = _drawn(head, rows, table.numeric)

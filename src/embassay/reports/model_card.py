@@ -63,12 +63,13 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
             is_mean = row.subset == "all" and not row.condition and RANKING.fullmatch(row.quantity)
             if row.value is not None and (is_mean or _is_headline(row, verdict)):
                 rows.append(row)
-        # The headline first; two measures of one quantity would have the same name.
         rows.sort(key=lambda row: not _is_headline(row, verdict))
-        distinct = {row.quantity: row for row in reversed(rows)}
+        # Two measures of one quantity would have the same name on the card, so the first one stands for it.
+        first_rows = dict[str, Row]()
+        for row in rows:
+            first_rows.setdefault(row.quantity, row)
         if rows:
-            of_verdict = [row for row in rows if distinct[row.quantity] is row]
-            yield verdict, layouts[verdict.diagnostic], corpora[verdict.corpus], of_verdict
+            yield verdict, layouts[verdict.diagnostic], corpora[verdict.corpus], list(first_rows.values())
 
 
 def _is_headline(row: Row, verdict: Verdict) -> bool:
@@ -96,14 +97,15 @@ def _card(result: Result, encoder: str, tasks: Sequence[Task]) -> str:
             arguments = {"items": str(row.items), "units": str(row.units)}
             if row.low is not None and row.high is not None:
                 arguments |= {"confidence": "0.95", "low": _number(row.low), "high": _number(row.high)}
+            written_arguments = ", ".join(f"{key}: {value}" for key, value in arguments.items())
             lines += [
                 f"    - type: {_text(_metric_type(row.quantity))}",
                 f"      name: {_text(name)}",
                 f"      value: {_number(row.value)}",
-                f"      args: {{{', '.join(f'{key}: {value}' for key, value in arguments.items())}}}",
+                f"      args: {{{written_arguments}}}",
             ]
-            value, ends = number(row.value, style), interval(row.low, row.high, style) or "–"
-            cells = (layout.title, corpus.name, name, value, ends)
+            ends = interval(row.low, row.high, style) or "–"
+            cells = (layout.title, corpus.name, name, number(row.value, style), ends)
             table.append(f"| {' | '.join(map(escaped, cells))} |")
     made = (
         f"Intervals resample independent units. Measured with Embassay {__version__}, seed {result.seed}, "
@@ -115,11 +117,12 @@ def _card(result: Result, encoder: str, tasks: Sequence[Task]) -> str:
 def _heading(row: Row, layout: Layout) -> tuple[str, Format]:
     """Return how the report calls and writes a figure."""
     for column in layout.headline.columns:
-        same = (column.quantity, column.subset, column.condition) == (row.quantity, row.subset, row.condition)
-        if same and column.measure in ("", row.measure):
+        has_key = (column.quantity, column.subset, column.condition) == (row.quantity, row.subset, row.condition)
+        if has_key and column.measure in ("", row.measure):
             return column.heading, column.format
-    is_share = row.quantity.startswith(("Success@", "R@"))
-    return row.quantity, "percent" if is_share else "number"
+    if row.quantity.startswith(("Success@", "R@")):
+        return row.quantity, "percent"
+    return row.quantity, "number"
 
 
 def _metric_type(quantity: str) -> str:
@@ -142,4 +145,6 @@ def _text(text: str) -> str:
 
 def _number(value: float | None) -> str:
     """Return a number as YAML, whose readers take one with an exponent for a text; null for None."""
-    return "null" if value is None else f"{value:.6f}"
+    if value is None:
+        return "null"
+    return f"{value:.6f}"

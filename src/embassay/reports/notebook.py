@@ -27,12 +27,16 @@ LONGEST = 900
 def summary_line(result: Result) -> str:
     """Return what a result holds and its most important finding, in under 1,000 characters."""
     encoders = counted(len(result.encoders), "encoder")
-    corpora = ", ".join(corpus.name for corpus in result.corpora)
-    line = f"<Result: {encoders} on {visible(corpora)}; {counted(len(result.rows), 'row')}"
+    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
+    rows = counted(len(result.rows), "row")
+    line = f"<Result: {encoders} on {corpora}; {rows}"
     if result.failures:
-        line += f", {counted(len(result.failures), 'failure')}"
+        failures = counted(len(result.failures), "failure")
+        line += f", {failures}"
     if result.findings:
-        line += f"; {counted(len(result.findings), 'finding')}, the first: {visible(result.findings[0].sentence)}"
+        findings = counted(len(result.findings), "finding")
+        first = visible(result.findings[0].sentence)
+        line += f"; {findings}, the first: {first}"
     if len(line) > LONGEST:
         line = f"{line[:LONGEST]}…"
     return f"{line}>"
@@ -78,8 +82,10 @@ def _scorecard_lines(result: Result, layouts: Mapping[str, Layout]) -> list[str]
 
 
 def _finding(finding: Finding) -> str:
-    place = f" ({finding.diagnostic} on {finding.corpus})" if finding.diagnostic else ""
-    return f"<strong>{_text(finding.title + place)}.</strong> {_text(statement(finding))}"
+    title = finding.title
+    if finding.diagnostic:
+        title += f" ({finding.diagnostic} on {finding.corpus})"
+    return f"<strong>{_text(title)}.</strong> {_text(statement(finding))}"
 
 
 def _text(text: str) -> str:

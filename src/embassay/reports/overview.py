@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from embassay.formatting import counted, interval, names, number
-from embassay.layout import Layout
+from embassay.layout import Format, Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, scorecard
 from embassay.reports.summary import grouped
 from embassay.reports.tables import Cell, Scope, Table
-from embassay.reports.words import builtin, statement
+from embassay.reports.words import builtin, is_below_chance, statement
 from embassay.result import EncoderRecord, Finding, Result, Verdict, anchor
 
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
@@ -22,6 +22,8 @@ FIRST_FINDINGS = 6
 NAMED = 6
 """Encoders that a cell names at most."""
 FLOAT_BYTES = 4
+COST_COLUMNS = (2, 3, 4)
+"""The columns of the decision about speed, size and price."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,13 @@ class Costs:
     @classmethod
     def of(cls, result: Result, speed: Mapping[str, float], latency: Mapping[str, float]) -> Costs:
         """Collect the costs of the encoders of a result."""
-        return cls(
-            speed,
-            latency,
-            {encoder.name: FLOAT_BYTES * encoder.dim for encoder in result.encoders if encoder.dim},
-            {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None},
-        )
+        vector_bytes, prices = dict[str, float](), dict[str, float]()
+        for encoder in result.encoders:
+            if encoder.dim:
+                vector_bytes[encoder.name] = FLOAT_BYTES * encoder.dim
+            if encoder.price is not None:
+                prices[encoder.name] = encoder.price
+        return cls(speed, latency, vector_bytes, prices)
 
     def axes(self) -> list[tuple[str, Mapping[str, float]]]:
         """Return the costs that a chart can show, each with the name of its axis."""
@@ -153,15 +156,21 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         scope = scope_of(result, verdict, layouts)
         values = [f"{name} {_value(scope, name)[0]}" for name in verdict.best_set[:NAMED]]
         candidates = _and_more(values, len(verdict.best_set))
-        below_chance = verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
-        if below_chance:
+        recommended = verdict.best_set
+        if is_below_chance(verdict):
             candidates += f" – all below chance ({number(verdict.chance, scope.headline.format)})"
+            # Nobody is recommended for its speed that is worse than a guess.
+            recommended = ()
         elif verdict.leader != "Best":
             candidates += " – the highest; higher is not always better"
-        # Nobody is recommended for its speed that is worse than a guess.
-        recommended = () if below_chance else verdict.best_set
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
-        difference = number(_smallest(result, verdict), "points" if scope.headline.format == "percent" else "number")
+        unlikely = "nobody"
+        if lower:
+            unlikely = _and_more(lower[:NAMED], len(lower))
+        difference_style: Format = "number"
+        if scope.headline.format == "percent":
+            difference_style = "points"
+        difference = number(_smallest(result, verdict), difference_style)
         rows.append(
             (
                 Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
@@ -169,7 +178,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
                 Cell(_first(recommended, costs.texts_per_second, "{:,.0f} texts/s", highest=True)),
                 Cell(_first(recommended, costs.vector_bytes, "{:,.0f} bytes")),
                 Cell(_first(recommended, costs.price, "{:g}")),
-                Cell(_and_more(lower[:NAMED], len(lower)) if lower else "nobody"),
+                Cell(unlikely),
                 Cell(difference),
             )
         )
@@ -185,12 +194,9 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         "minimum detectable difference",
     )
     # A cost that nobody has is no column.
-    kept = [place for place in range(len(head)) if place not in (2, 3, 4) or any(row[place].text for row in rows)]
-    return Table(
-        "Which encoder?",
-        tuple(head[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in rows),
-    )
+    empty = {place for place in COST_COLUMNS if not any(row[place].text for row in rows)}
+    kept = [place for place in range(len(head)) if place not in empty]
+    return Table("Which encoder?", head, tuple(rows)).with_columns(kept)
 
 
 def _smallest(result: Result, verdict: Verdict) -> float | None:
@@ -209,7 +215,9 @@ def _first(candidates: Sequence[str], costs: Mapping[str, float], style: str, hi
     distinct_costs = {costs[name] for name in candidates}
     if len(distinct_costs) < 2:
         return ""
-    best_cost = max(distinct_costs) if highest else min(distinct_costs)
+    best_cost = min(distinct_costs)
+    if highest:
+        best_cost = max(distinct_costs)
     for name in candidates:
         if costs[name] == best_cost:
             return f"{name} ({style.format(best_cost)})"
@@ -228,7 +236,8 @@ def _value(scope: Scope, encoder: str) -> tuple[str, str]:
     if row is None:
         return "–", ""
     style = scope.headline.format
-    return number(row.value, style, signed=style == "points"), interval(row.low, row.high, style)
+    value = number(row.value, style, signed=style == "points")
+    return value, interval(row.low, row.high, style)
 
 
 def score_table(result: Result, layouts: Mapping[str, Layout]) -> ScoreTable | None:
@@ -248,8 +257,11 @@ def score_table(result: Result, layouts: Mapping[str, Layout]) -> ScoreTable | N
         scores = []
         for question, scope, (*_, link) in zip(card.questions, scopes, questions, strict=True):
             text, ends = _value(scope, name)
+            # A cell ends with its mark, or with a digit or percent sign where it has none.
             mark = question.short.get(name, "")[-1:]
-            scores.append(Score(text, ends, mark if mark in MARKS else "", link))
+            if mark not in MARKS:
+                mark = ""
+            scores.append(Score(text, ends, mark, link))
         lines.append(ScoreLine(name, f"#{model_anchor(name)}", name in card.baselines, tuple(scores)))
     has_chance = any(question.chance is not None for question in card.questions)
     return ScoreTable(tuple(questions), tuple(lines), has_chance)
@@ -259,19 +271,40 @@ def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple
     """Return findings, those that say the same of several encoders as one."""
     together = []
     for first, *others in grouped(findings):
-        place = first.corpus
-        if first.diagnostic:
-            title = layouts[first.diagnostic].title if first.diagnostic in layouts else first.diagnostic
-            place = f"{title} on {first.corpus}"
-        named = [finding.encoder for finding in others[:NAMED]]
-        also = f"Also: {_and_more(named, len(others))}." if others else ""
+        also = ""
+        if others:
+            named = [finding.encoder for finding in others[:NAMED]]
+            also = f"Also: {_and_more(named, len(others))}."
+        title = first.title
         # Most titles only repeat the sentence in fewer words.
-        heading = "" if first.sentence.lower().startswith(first.title.lower()) else first.title
-        link = first.link or ("#models" if first.encoder else "")
+        if first.sentence.lower().startswith(title.lower()):
+            title = ""
+        link = first.link
+        if not link and first.encoder:
+            link = "#models"
         together.append(
-            Entry(first.severity, heading, place, link, first.sentence, also, first.consequence, first.action)
+            Entry(
+                severity=first.severity,
+                title=title,
+                place=place_of(first, layouts),
+                link=link,
+                sentence=first.sentence,
+                others=also,
+                consequence=first.consequence,
+                action=first.action,
+            )
         )
     return tuple(together)
+
+
+def place_of(finding: Finding, layouts: Mapping[str, Layout]) -> str:
+    """Return the diagnostic and the corpus that a finding is about; an empty text if it is about the whole run."""
+    if not finding.diagnostic:
+        return finding.corpus
+    title = finding.diagnostic
+    if title in layouts:
+        title = layouts[title].title
+    return f"{title} on {finding.corpus}"
 
 
 def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Iterator[tuple[str, charts.Spec]]:
@@ -294,10 +327,16 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
             for encoder in scope.encoders:
                 row = scope.row_of(encoder, column)
                 if row is not None and row.value is not None and by_encoder.get(encoder, 0) > 0:
-                    point = {"encoder": encoder, "value": row.value, "low": row.low, "high": row.high}
-                    point["cost"] = by_encoder[encoder]
-                    point["baseline"] = scope.is_baseline(encoder)
-                    values.append(point)
+                    values.append(
+                        {
+                            "encoder": encoder,
+                            "value": row.value,
+                            "low": row.low,
+                            "high": row.high,
+                            "cost": by_encoder[encoder],
+                            "baseline": scope.is_baseline(encoder),
+                        }
+                    )
             if len(values) > 1:
                 title = layouts[verdict.diagnostic].title
                 caption = f"{title} on {verdict.corpus}, over {axis}"
@@ -316,12 +355,19 @@ def _profile(result: Result, layouts: Mapping[str, Layout], costs: Costs, encode
     places = []
     for verdict in ranked(result):
         scope = scope_of(result, verdict, layouts)
-        title = f"{layouts[verdict.diagnostic].title} on {verdict.corpus}, {scope.headline.heading}"
+        layout = layouts[verdict.diagnostic]
+        title = f"{layout.title} on {verdict.corpus}, {scope.headline.heading}"
         link = f"#{anchor(verdict.diagnostic, verdict.corpus)}"
         value, ends = _value(scope, name)
         places.append((title, link, f"{value} {ends}".strip(), _ranks(verdict, name)))
-    findings = tuple(statement(finding) for finding in result.findings if finding.encoder == name)
-    return Profile(model_anchor(name), encoder, tuple(_facts(encoder, costs)), tuple(places), findings)
+    findings = [statement(finding) for finding in result.findings if finding.encoder == name]
+    return Profile(
+        anchor=model_anchor(name),
+        record=encoder,
+        facts=tuple(_facts(encoder, costs)),
+        places=tuple(places),
+        findings=tuple(findings),
+    )
 
 
 def _ranks(verdict: Verdict, encoder: str) -> str:
@@ -337,7 +383,10 @@ def _ranks(verdict: Verdict, encoder: str) -> str:
 
 def _facts(encoder: EncoderRecord, costs: Costs) -> Iterator[tuple[str, str]]:
     """Yield what is known about an encoder without a test: its sizes and costs, each with its label."""
-    yield "dimensions", f"{encoder.dim:,}" if encoder.dim else "by corpus"
+    dimensions = "by corpus"
+    if encoder.dim:
+        dimensions = f"{encoder.dim:,}"
+    yield "dimensions", dimensions
     if encoder.parameters:
         yield "parameters", f"{encoder.parameters:,}"
     if encoder.max_tokens:

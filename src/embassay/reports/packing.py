@@ -7,8 +7,9 @@ The page's script unpacks them. A column is a list of values, or an object for a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from embassay.reports.charts import Spec
 
 DIGITS = 4
 """Significant digits of a number in a chart."""
@@ -16,7 +17,7 @@ MANY = 50
 """From this many numbers on, those far below the largest one are rounded to its digits."""
 
 
-def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
+def packed(spec: Spec) -> Spec:
     """Return a Vega-Lite specification whose data are packed, those of its layers too."""
     result = dict(spec)
     values = spec.get("data", {}).get("values")
@@ -28,13 +29,15 @@ def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def packed_column(column: Sequence[Any]) -> Any:
+def packed_column(column: Sequence[object]) -> object:
     """Return a column in its shortest form."""
     numbers = [value for value in column if isinstance(value, float)]
     largest = max(map(abs, numbers), default=0.0)
     if largest:
-        decimals = DIGITS - 1 - math.floor(math.log10(largest))
-        column = [_rounded(value, decimals if len(numbers) >= MANY else None) for value in column]
+        decimals = None
+        if len(numbers) >= MANY:
+            decimals = DIGITS - 1 - math.floor(math.log10(largest))
+        column = [_rounded(value, decimals) for value in column]
     if all(value == column[0] for value in column):
         return {"same": column[0]}
     times = _run_length(column)
@@ -46,15 +49,20 @@ def packed_column(column: Sequence[Any]) -> Any:
     return list(column)
 
 
-def _rounded(value: Any, decimals: int | None) -> Any:
-    """Return a number with so many decimals, or with ``DIGITS`` significant digits; anything else as it is."""
+def _rounded(value: object, decimals: int | None) -> object:
+    """Round a float to ``decimals``, or for None to ``DIGITS`` significant digits; return other values as they are."""
     if not isinstance(value, float):
         return value
-    rounded = float(f"{value:.{DIGITS}g}") if decimals is None else round(value, decimals)
-    return int(rounded) if rounded.is_integer() else rounded
+    rounded = float(f"{value:.{DIGITS}g}")
+    if decimals is not None:
+        rounded = round(value, decimals)
+    # JSON writes 3.0 with two characters more than 3.
+    if rounded.is_integer():
+        return int(rounded)
+    return rounded
 
 
-def _run_length(column: Sequence[Any]) -> int:
+def _run_length(column: Sequence[object]) -> int:
     """Return how often each value comes in turn, if all come equally often; else 1."""
     times = 1
     while times < len(column) and column[times] == column[0]:
@@ -67,10 +75,12 @@ def _run_length(column: Sequence[Any]) -> int:
     return times
 
 
-def _block_length(column: Sequence[Any]) -> int:
+def _block_length(column: Sequence[object]) -> int:
     """Return the length of the block that the column repeats; 0 if it repeats none."""
-    for start in range(1, len(column) // 2 + 1):
-        repeats = len(column) % start == 0 and column[start] == column[0]
-        if repeats and column[start:] == column[:-start]:
-            return start
+    for length in range(1, len(column) // 2 + 1):
+        if len(column) % length or column[length] != column[0]:
+            continue
+        # A column repeats a block if it is the same after a shift by the block's length.
+        if column[length:] == column[:-length]:
+            return length
     return 0

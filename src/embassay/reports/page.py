@@ -52,8 +52,8 @@ from embassay.reports.overview import (
 from embassay.reports.packing import packed
 from embassay.reports.settings import setting_tables
 from embassay.reports.tables import Scope, Table
-from embassay.reports.words import Support, builtin, readable
-from embassay.result import Result, Verdict, anchor
+from embassay.reports.words import readable, support
+from embassay.result import Result, anchor
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -211,20 +211,27 @@ def render(
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts, costs.texts_per_second))
     scores = score_table(result, layouts)
-    first_texts = [text for entry in findings[:FIRST_FINDINGS] for text in (entry.sentence, entry.consequence)]
+    first_texts = list[str]()
+    for entry in findings[:FIRST_FINDINGS]:
+        first_texts += [entry.sentence, entry.consequence]
     if decision:
         first_texts += decision.head
     first_terms = glossary.first_uses(first_texts)
     with _without_validation():
         sections = list(_sections(result, layouts, glossary))
-        over_cost = [(caption, _embedded(spec)) for caption, spec in cost_charts(result, layouts, costs)]
+        over_cost = _embedded_charts(cost_charts(result, layouts, costs))
+    badges = badges or {}
+    trust = [_trust(encoder.name, badges[encoder.name]) for encoder in result.encoders if encoder.name in badges]
+    all_notes = list(notes)
+    for name, checks in badges.items():
+        all_notes += [f"{name}: {note}" for note in checks.get("notes", ())]
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
     )
     page: str = environment.from_string(_resource("page.html")).render(
         result=result,
         title=title,
-        panels=[(panel, [(caption, _embedded(spec)) for caption, spec in panel.charts]) for panel in panels],
+        panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
         decision=decision,
         settings=settings,
         scores=scores,
@@ -243,8 +250,8 @@ def render(
         embedded=_compact,
         hashes={"script": [_csp_hash(text) for text in (library, script, browser)], "style": [_csp_hash(style)]},
         terms=TERMS,
-        trust=[_trust(e.name, badges[e.name]) for e in result.encoders if badges and e.name in badges],
-        notes=[*notes, *(f"{name}: {n}" for name, found in (badges or {}).items() for n in found.get("notes", ()))],
+        trust=trust,
+        notes=all_notes,
     )
     return page
 
@@ -261,7 +268,7 @@ def _without_validation() -> Iterator[None]:
         yield
 
 
-def _finalized(value: Any) -> Any:
+def _finalized(value: object) -> object:
     """Make control characters and those that change the direction of writing visible in texts from data."""
     if isinstance(value, str) and not hasattr(value, "__html__"):
         return readable(value)
@@ -275,15 +282,16 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         name = anchor(verdict.diagnostic, verdict.corpus)
         of_section = [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
         findings = entries(of_section, layouts)
-        support = " ".join(_support(result, verdict))
+        section_support = " ".join(support(result, verdict))
 
         ids = Counter[str]()
         headline = list(_blocks(scope, (layout.headline,), name, ids))
         parts = list(_blocks(scope, layout.parts, name, ids))
+        # The first chart stands beside the headline table; everything else is folded.
         picture = [block for block in parts if block.kind == "charts"][:1]
         shown = (*picture, *headline)
-        texts = [support, layout.question, *(finding.sentence for finding in findings)]
-        texts += [text for block in shown for text in block.texts]
+        texts = [section_support, layout.question, *(finding.sentence for finding in findings)]
+        texts += _texts(shown)
         terms = glossary.first_uses(texts)
 
         groups = []
@@ -292,10 +300,12 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         paper = list(_blocks(scope, layout.paper, name, ids))
         for title, blocks in (("Single items", items), ("More", more), ("The paper's figures", paper)):
             if blocks:
-                group_terms = glossary.first_uses(text for block in blocks for text in block.texts)
-                groups.append(Group(title, tuple(blocks), group_terms))
-        all_blocks = [*shown, *(block for group in groups for block in group.blocks)]
-        signatures = dict.fromkeys(line for block in all_blocks if block.table for line in block.table.signatures)
+                groups.append(Group(title, tuple(blocks), glossary.first_uses(_texts(blocks))))
+
+        signatures = list[str]()
+        for block in (*shown, *items, *more, *paper):
+            if block.table:
+                signatures += block.table.signatures
         yield Section(
             anchor=name,
             title=f"{layout.title} on {verdict.corpus}",
@@ -303,22 +313,21 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
             corpus=verdict.corpus,
             question=layout.question,
             source=layout.source,
-            support=support,
+            support=section_support,
             findings=findings,
             shown=shown,
             groups=tuple(groups),
             terms=terms,
-            signatures=tuple(signatures),
+            signatures=tuple(dict.fromkeys(signatures)),
         )
 
 
-def _support(result: Result, verdict: Verdict) -> Iterator[str]:
-    """Yield what the figures of a section rest on, and why no encoder is named where none is."""
-    yield Support(result, verdict).sentence()
-    if not verdict.quantity:
-        yield "This diagnostic does not rank encoders."
-    elif builtin(result, verdict.corpus):
-        yield "Built-in corpora are for trying things out: no best model is named."
+def _texts(blocks: Iterable[Block]) -> list[str]:
+    """Return all texts of some blocks, in which the glossary looks for terms."""
+    texts = list[str]()
+    for block in blocks:
+        texts += block.texts
+    return texts
 
 
 def _answers(
@@ -342,19 +351,28 @@ def _answers(
         yield "Which encoder?", [("The scorecard", "#scorecard")]
     if varied:
         yield "Which settings?", [("Settings", "#settings")]
-    weaknesses = [(entry.title, entry.link) for entry in findings if entry.severity == "high" and entry.consequence]
     if findings:
-        yield "What does it get wrong?", [*weaknesses[:2], ("All findings", "#findings")]
-    for question, prefix in (
-        ("Is the difference real?", "Which differences are real"),
-        ("What does a similarity of 0.6 mean?", "What a similarity means"),
-    ):
-        links = [(s.title, block.anchor) for s in sections for block in _all_blocks(s) if block.title == prefix]
-        if links:
-            yield question, [(title, f"#{target}") for title, target in links]
-    items = [(s.title, f"#{block.anchor}") for s in sections for block in _all_blocks(s) if block.kind == "examples"]
+        severe = [entry for entry in findings if entry.severity == "high" and entry.consequence]
+        weaknesses = [(entry.title, entry.link) for entry in severe[:2]]
+        yield "What does it get wrong?", [*weaknesses, ("All findings", "#findings")]
+    differences = _links(sections, lambda block: block.title == "Which differences are real")
+    if differences:
+        yield "Is the difference real?", differences
+    similarities = _links(sections, lambda block: block.title == "What a similarity means")
+    if similarities:
+        yield "What does a similarity of 0.6 mean?", similarities
+    items = _links(sections, lambda block: block.kind == "examples")
     if items:
         yield "Which items fail?", items
+
+
+def _links(sections: Sequence[Section], is_answer: Callable[[Block], bool]) -> list[tuple[str, str]]:
+    """Return links (text, target) to some blocks of the page, named by their sections."""
+    links = list[tuple[str, str]]()
+    for section in sections:
+        blocks = filter(is_answer, _all_blocks(section))
+        links += [(section.title, f"#{block.anchor}") for block in blocks]
+    return links
 
 
 def _all_blocks(section: Section) -> Iterator[Block]:
@@ -363,20 +381,19 @@ def _all_blocks(section: Section) -> Iterator[Block]:
         yield from group.blocks
 
 
-def _trust(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:
+def _trust(name: str, checks: Mapping[str, Any]) -> tuple[str, ...]:
     """Return one line on trust: drift, ties in half precision, what another wording of a prompt does, or why not."""
-    drift, ties = found.get("drift"), found.get("half_ties")
-    prompts = [
-        f"{role}: cosine {spread['cosine']:.3f}, {spread['same_nearest']:.0%} of the nearest neighbours stay"
-        for role, spread in (found.get("prompts") or {}).items()
-    ]
-    return (
-        name,
-        f"{found['sampled']:,}",
-        "–" if drift is None else f"{drift:.0e}",
-        "–" if ties is None else f"{ties:.1%}",
-        found.get("reason") or "; ".join(prompts) or "no prompt",
-    )
+    drift, ties = "–", "–"
+    if checks.get("drift") is not None:
+        drift = f"{checks['drift']:.0e}"
+    if checks.get("half_ties") is not None:
+        ties = f"{checks['half_ties']:.1%}"
+    prompts = []
+    for role, spread in (checks.get("prompts") or {}).items():
+        same_nearest = f"{spread['same_nearest']:.0%} of the nearest neighbours stay"
+        prompts.append(f"{role}: cosine {spread['cosine']:.3f}, {same_nearest}")
+    remark = checks.get("reason") or "; ".join(prompts) or "no prompt"
+    return name, f"{checks['sampled']:,}", drift, ties, remark
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:
@@ -411,10 +428,10 @@ def _block(scope: Scope, part: Part, name: str) -> Block | None:
         if table is None:
             return None
         return Block(name, "table", part.title, table.note, tables.with_footnotes(table))
-    pictures = tuple((caption, _embedded(spec)) for caption, spec in pictures_of(scope, part))
+    pictures = _embedded_charts(pictures_of(scope, part))
     if not pictures:
         return None
-    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=pictures)
+    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=tuple(pictures))
 
 
 def _slug(title: str) -> str:
@@ -434,16 +451,22 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
 
 def _embedded(spec: charts.Spec) -> str:
     """Return JSON that is safe inside a script element; its data are packed."""
-    return _compact(packed(_without_controls(spec)))
+    visible_spec = {name: _without_controls(part) for name, part in spec.items()}
+    return _compact(packed(visible_spec))
 
 
-def _compact(value: Any) -> str:
+def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
+    """Return charts as JSON that is safe inside a script element, each with its caption."""
+    return [(caption, _embedded(spec)) for caption, spec in captioned]
+
+
+def _compact(value: object) -> str:
     """Return JSON that is safe inside a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _without_controls(value: Any) -> Any:
+def _without_controls(value: object) -> object:
     """Return JSON whose texts have no invisible control characters."""
     if isinstance(value, str):
         return readable(value)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from itertools import cycle, islice
-from typing import Any
 
-from embassay.reports.charts import DASHES, Spec
+from embassay.reports.charts import DASHES, Point, Spec, repeated
 
 WIDTH = 330
 """Width of the plot in points: with its axis a figure is about as wide as the text of a page."""
@@ -134,15 +132,17 @@ def _with_marks(spec: Spec) -> Spec:
     return {**rest, "layer": [lines, marks]}
 
 
-def _some_points(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _some_points(points: list[Point]) -> list[Point]:
     """Return about ``MARKS_OF_A_LINE`` points of each line, at other places for each line."""
-    lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    lines: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         if point["y"] is None:
             continue
         # A chart of one encoder does not name it.
         lines.setdefault((point.get("encoder", ""), point["line"]), []).append(point)
-    highest = max((point["y"] for line in lines.values() for point in line), default=0.0)
+    highest = 0.0
+    for line in lines.values():
+        highest = max(highest, *(point["y"] for point in line))
     shown = []
     for number, line in enumerate(lines.values()):
         # Marks on the axis would hide each other.
@@ -153,8 +153,8 @@ def _some_points(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return shown
 
 
-def _scale(styles: Sequence[Any], names: Sequence[str] | None) -> dict[str, Any]:
+def _scale(styles: Sequence[object], names: Sequence[str] | None) -> Spec:
     """Return the scale that gives each name a style; the styles start again if there are too few."""
     if not names:
         return {"range": list(styles)}
-    return {"domain": list(names), "range": list(islice(cycle(styles), len(names)))}
+    return {"domain": list(names), "range": repeated(styles, len(names))}

@@ -87,26 +87,33 @@ class Scorecard:
         most
             Lines at most, as far as two candidates fit into them.
         """
-        name_width = max(map(len, self._names(width, (*self.candidates, *self.baselines))), default=0)
+        all_names = self._names(width, (*self.candidates, *self.baselines))
+        name_width = max(map(len, all_names), default=0)
         room = width - name_width
-        blocks = column_blocks([_width(question, question.cells.values()) for question in self.questions], room)
-        compact_blocks = column_blocks([_width(question, question.short.values()) for question in self.questions], room)
+        widths = [_width(question, question.cells.values()) for question in self.questions]
+        compact_widths = [_width(question, question.short.values()) for question in self.questions]
+        blocks = column_blocks(widths, room)
+        compact_blocks = column_blocks(compact_widths, room)
         # Intervals are written only where they cost no further block, and no column is wider than the terminal.
-        widest = max((_width(question, question.cells.values()) for question in self.questions), default=0)
-        with_intervals = len(blocks) == len(compact_blocks) and GAP + widest <= room
+        fit_in_terminal = GAP + max(widths, default=0) <= room
+        with_intervals = len(blocks) == len(compact_blocks) and fit_in_terminal
         if not with_intervals:
             blocks = compact_blocks
 
         encoders = self._shown(most, len(blocks))
         names = [name.ljust(name_width) for name in self._names(width, encoders)]
+        heading_space = [" " * name_width] * HEADING_LINES
         for block in blocks:
             columns = []
             for question in self.questions[block.start : block.stop]:
-                of_question = question.cells if with_intervals else question.short
-                cells = [of_question.get(name, "–") for name in encoders]
+                written_values = question.short
+                if with_intervals:
+                    written_values = question.cells
+                cells = [written_values.get(name, "–") for name in encoders]
                 columns.append([*_heading(question, cells, room), *_aligned(question, cells, room)])
-            for name, *parts in zip([" " * name_width] * HEADING_LINES + names, *columns, strict=True):
-                line = name + "".join(" " * GAP + part for part in parts)
+            first_column = [*heading_space, *names]
+            for parts in zip(first_column, *columns, strict=True):
+                line = (" " * GAP).join(parts)
                 # The first lines of a heading may be empty.
                 if line.strip():
                     yield line.rstrip()
@@ -150,7 +157,9 @@ def column_blocks(widths: Sequence[int], room: int) -> list[range]:
         if place > start and used > room:
             blocks.append(range(start, place))
             start, used = place, GAP + width
-    return [*blocks, range(start, len(widths))] if widths else []
+    if widths:
+        blocks.append(range(start, len(widths)))
+    return blocks
 
 
 def _heading(question: Question, cells: Sequence[str], room: int) -> list[str]:
@@ -217,8 +226,8 @@ def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Q
     key = (verdict.diagnostic, verdict.corpus, column.quantity, column.subset, column.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and column.measure in ("", row.measure):
+        has_key = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+        if has_key and column.measure in ("", row.measure):
             rows.setdefault(row.encoder, row)
     cells, short, values = {}, {}, {}
     for name, row in rows.items():

@@ -10,6 +10,8 @@ from embassay.reports.tables import Cell, Scope, Table
 from embassay.result import EncoderRecord, Result, Verdict
 
 ALPHA = 0.05
+FIRST_COST = 5
+"""The column from which on columns are costs: vectors, size and seconds."""
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
     "Vectors and size: of all documents."
@@ -42,7 +44,10 @@ def _table(
 ) -> Table:
     headline = layout.headline.columns[0]
     scope = Scope(result, verdict.diagnostic, verdict.corpus, headline)
-    style: Format = "points" if headline.format == "percent" else headline.format
+    # The difference of two percentages is in percentage points.
+    style = headline.format
+    if style == "percent":
+        style = "points"
     seconds = seconds_to_encode(varied, verdict.corpus, speed)
     rows = []
     for record in varied:
@@ -53,7 +58,12 @@ def _table(
             ends = interval(row.low, row.high, headline.format)
             value = Cell(number(row.value, headline.format, signed=signed), ends)
         vectors = record.vectors.get(verdict.corpus)
-        size = vectors * record.vector_bytes if vectors and record.vector_bytes else None
+        size = DASH
+        if vectors and record.vector_bytes:
+            size = written_bytes(vectors * record.vector_bytes)
+        duration = DASH
+        if record.name in seconds:
+            duration = f"{seconds[record.name]:,.1f}"
         rows.append(
             (
                 Cell(record.name),
@@ -61,8 +71,8 @@ def _table(
                 *_difference(verdict, record.name, style),
                 Cell(_best(verdict, record.name)),
                 Cell(number(vectors, "count")),
-                Cell(DASH if size is None else written_bytes(size)),
-                Cell(f"{seconds[record.name]:,.1f}" if record.name in seconds else DASH),
+                Cell(size),
+                Cell(duration),
             )
         )
     head = (
@@ -76,17 +86,13 @@ def _table(
         "seconds",
     )
     # A price that is not known of any candidate is no column.
-    columns = []
-    for place, name in enumerate(head):
-        if place < 5 or any(cells[place].text != DASH for cells in rows):
-            columns.append((place, name))
-    note = NOTE + (SECONDS if seconds else "")
-    return Table(
-        f"{layout.title} on {verdict.corpus}",
-        tuple(name for _, name in columns),
-        tuple(tuple(cells[place] for place, _ in columns) for cells in rows),
-        note=note,
-    )
+    columns = list(range(FIRST_COST))
+    columns += [place for place in range(FIRST_COST, len(head)) if any(cells[place].text != DASH for cells in rows)]
+    note = NOTE
+    if seconds:
+        note += SECONDS
+    table = Table(f"{layout.title} on {verdict.corpus}", head, tuple(rows), note)
+    return table.with_columns(columns)
 
 
 def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:
@@ -106,7 +112,9 @@ def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]
 def _best(verdict: Verdict, name: str) -> str:
     if not verdict.best_set:
         return DASH
-    return "yes" if name in verdict.best_set else "no"
+    if name in verdict.best_set:
+        return "yes"
+    return "no"
 
 
 def seconds_to_encode(records: list[EncoderRecord], corpus: str, speed: Mapping[str, float]) -> dict[str, float]:
@@ -130,9 +138,11 @@ def seconds_to_encode(records: list[EncoderRecord], corpus: str, speed: Mapping[
 
 def written_bytes(size: int) -> str:
     """Write a number of bytes with its unit: ``1.2 MB``."""
-    value = float(size)
-    for unit in ("bytes", "kB", "MB"):
+    if size < 1000:
+        return f"{size} bytes"
+    value = size / 1000
+    for unit in ("kB", "MB"):
         if value < 1000:
-            return f"{value:,.0f} {unit}" if unit == "bytes" else f"{value:,.1f} {unit}"
+            return f"{value:,.1f} {unit}"
         value /= 1000
     return f"{value:,.1f} GB"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 FORMULA = r"^[=+\-@\t\r\n]"
 """How a text starts that a spreadsheet takes for a formula."""
-TYPES: dict[str, Any] = {"str": str, "float": float, "int": int, "bool": bool}
-RANKING: dict[str, Any] = {
+ColumnType = type[str] | type[float] | type[int] | type[bool]
+TYPES: dict[str, ColumnType] = {"str": str, "float": float, "int": int, "bool": bool}
+RANKING: dict[str, ColumnType] = {
     "encoder": str,
     "value": float,
     "low": float,
@@ -70,43 +71,56 @@ def without_formulas(frame: DataFrame) -> DataFrame:
     return frame.with_columns(polars.when(is_formula).then("'" + texts).otherwise(texts).name.keep())
 
 
-def _frame(kind: type[Any], records: Sequence[Mapping[str, Any]]) -> DataFrame:
+def _frame(kind: type, records: Sequence[Mapping[str, object]]) -> DataFrame:
     """Return records of one dataclass as a frame, whose columns have the types of its fields, also without records."""
     import polars
 
-    schema = {name: TYPES.get(str(hint).split(" ")[0], str) for name, hint in kind.__annotations__.items()}
+    schema = dict[str, ColumnType]()
+    for name, hint in kind.__annotations__.items():
+        # ``float | None`` is a column of floats; polars columns may always hold null.
+        type_name = str(hint).split(" ")[0]
+        schema[name] = TYPES.get(type_name, str)
     rows = [{name: _cell(record[name]) for name in schema} for record in records]
     return polars.DataFrame(rows, schema=schema, orient="row")
 
 
-def _cell(value: Any) -> Any:
-    return json.dumps(dict(value), ensure_ascii=False, sort_keys=True) if isinstance(value, Mapping) else value
+def _cell(value: object) -> object:
+    """Return a mapping as JSON, and any other value as it is."""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value), ensure_ascii=False, sort_keys=True)
+    return value
 
 
 def _verdicts(result: Result) -> DataFrame:
     """Return one line for each candidate of each verdict; one without an encoder for a verdict without candidates."""
     import polars
 
-    head = {"diagnostic": str, "corpus": str, "quantity": str, "subset": str, "measure": str, "condition": str}
-    schema: dict[str, Any] = {**head, **RANKING}
+    key = ("diagnostic", "corpus", "quantity", "subset", "measure", "condition")
+    schema: dict[str, ColumnType] = {**dict.fromkeys(key, str), **RANKING}
     for opponent in OPPONENTS:
         schema[opponent] = str
         schema |= {f"{opponent}_{name}": float for name in DIFFERENCE}
     schema |= {"chance": float, "items": int, "units": int, "reason": str}
-    lines = [line for verdict in result.verdicts for line in _lines(result, verdict)]
+    lines = list[dict[str, object]]()
+    for verdict in result.verdicts:
+        lines += _lines(result, verdict)
     return polars.DataFrame(lines, schema=schema, orient="row")
 
 
-def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, Any]]:
+def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
     """Yield the lines of a verdict."""
     key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
+        has_key = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
+        if has_key and verdict.measure in ("", row.measure):
             rows.setdefault(row.encoder, row)
     for encoder in verdict.candidates or ("",):
-        line: dict[str, Any] = {
+        # Without a best set it is unknown who may be the best, which is not the same as "no".
+        may_be_best = None
+        if verdict.best_set:
+            may_be_best = encoder in verdict.best_set
+        line: dict[str, object] = {
             "diagnostic": verdict.diagnostic,
             "corpus": verdict.corpus,
             "quantity": verdict.quantity,
@@ -114,7 +128,7 @@ def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, Any]]:
             "measure": verdict.measure,
             "condition": verdict.condition,
             "encoder": encoder,
-            "may_be_best": encoder in verdict.best_set if verdict.best_set else None,
+            "may_be_best": may_be_best,
             "rank_low": verdict.rank_low.get(encoder),
             "rank_high": verdict.rank_high.get(encoder),
             "undefined_as_wrong": verdict.undefined_as_wrong.get(encoder),
@@ -126,7 +140,8 @@ def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, Any]]:
             "reason": verdict.reason,
         }
         if encoder in rows:
-            line |= {name: getattr(rows[encoder], name) for name in ("value", "low", "high")}
+            row = rows[encoder]
+            line |= {"value": row.value, "low": row.low, "high": row.high}
         for opponent in OPPONENTS:
             line[opponent] = getattr(verdict, opponent)
             differences = getattr(verdict, f"against_{opponent}").get(encoder, {})

@@ -48,18 +48,30 @@ def show_summary(
     if len(result.failures) > MOST_FAILURES:
         more_failures = f"and {len(result.failures) - MOST_FAILURES} more failures: embassay show {run}"
         failures.append(_shortened(more_failures, width))
-    next_lines = [line for action in actions for line in _bullet(action, width)]
+    next_lines = list[str]()
+    for action in actions:
+        next_lines += _bullet(action, width)
 
     lines = []
     if card.questions:
-        lines = [*card.lines(width, FEWER_LINES if failures else MOST_LINES), *_wrapped(legend(card), width)]
+        most_lines = MOST_LINES
+        if failures:
+            most_lines = FEWER_LINES
+        lines = [*card.lines(width, most_lines), *_wrapped(legend(card), width)]
 
-    # What is left for findings: their heading, the line that counts the others, and the empty lines between the parts.
-    used = len(lines) + len(failures) + len(next_lines) + (2 if next_lines else 0) + (2 if failures else 0) + 4
+    # Findings get the lines that the other parts leave. Four are for their heading, for the line that counts further
+    # findings, and for empty lines; the other parts, where they exist, need two for a heading and empty lines.
+    used = len(lines) + len(failures) + len(next_lines) + 4
+    if next_lines:
+        used += 2
+    if failures:
+        used += 2
     findings, more = _findings(result, speed, width, LINES - used)
+    if more:
+        findings.append(_shortened(_more(more, run), width))
 
     _print_part(console, "", lines)
-    _print_part(console, "Findings", [*findings, *([_shortened(_more(more, run), width)] if more else [])])
+    _print_part(console, "Findings", findings)
     _print_part(console, "Next", next_lines)
     _print_part(console, "", failures)
 
@@ -111,7 +123,9 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for place, finding in enumerate(findings):
         # A finding about no single encoder stands alone.
-        alone = "" if finding.encoder else str(place)
+        alone = ""
+        if not finding.encoder:
+            alone = str(place)
         key = (finding.severity, finding.diagnostic, finding.corpus, finding.title, alone)
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
@@ -128,17 +142,28 @@ def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str
     first, others = group[0], group[1:]
     place = ""
     if with_place:
-        place = f"{first.diagnostic} on {first.corpus}" if first.diagnostic else first.corpus
+        place = first.corpus
+        if first.diagnostic:
+            place = f"{first.diagnostic} on {first.corpus}"
+
+    # A title that only repeats the sentence is left out.
     if first.title.lower() in first.sentence.lower():
-        parts = [f"{place}: {first.sentence}" if place else first.sentence]
+        parts = [first.sentence]
+        if place:
+            parts = [f"{place}: {first.sentence}"]
     else:
-        parts = [f"{first.title} ({place})." if place else f"{first.title}.", first.sentence]
+        title = first.title
+        if place:
+            title += f" ({place})"
+        parts = [f"{title}.", first.sentence]
+
     if others:
-        named = [_with_value(finding) for finding in others[:ALSO]]
-        more = f" and {len(others) - ALSO} more" if len(others) > ALSO else ""
-        parts.append(f"Also: {', '.join(named)}{more}.")
+        named = ", ".join(_with_value(finding) for finding in others[:ALSO])
+        if len(others) > ALSO:
+            named += f" and {len(others) - ALSO} more"
+        parts.append(f"Also: {named}.")
     parts.append(first.consequence)
-    return " ".join(part for part in parts if part)
+    return " ".join(filter(None, parts))
 
 
 def _with_value(finding: Finding) -> str:
@@ -149,9 +174,9 @@ def _with_value(finding: Finding) -> str:
 
 
 def _bullet(text: str, width: int) -> list[str]:
-    return textwrap.wrap(visible(text), width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False) or [
-        "•"
-    ]
+    """Return an item of a list, wrapped; only its bullet for an empty text."""
+    lines = textwrap.wrap(visible(text), width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False)
+    return lines or ["•"]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -160,4 +185,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _shortened(text: str, width: int) -> str:
     text = visible(text)
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    if len(text) <= width:
+        return text
+    return f"{text[: width - 1]}…"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from embassay.formatting import DASH, interval, number, p_value
@@ -56,6 +57,11 @@ class Cell:
     shade: float | None = None
     footnote: int = 0
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the text starts as a number does; a dash stands for a missing number."""
+        return self.text[:1] in DIGITS
+
 
 @dataclass(frozen=True)
 class Table:
@@ -75,7 +81,24 @@ class Table:
         if not self.rows:
             return (False,) * len(self.head)
         columns = zip(*self.rows, strict=True)
-        return tuple(all(cell.text[:1] in DIGITS for cell in column) for column in columns)
+        return tuple(all(cell.is_number for cell in column) for column in columns)
+
+    def with_columns(self, places: Sequence[int]) -> Table:
+        """Return the table with only the columns at these places."""
+        head = tuple(self.head[place] for place in places)
+        rows = [tuple(row[place] for place in places) for row in self.rows]
+        return replace(self, head=head, rows=tuple(rows))
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """All cells, row by row."""
+        return chain.from_iterable(self.rows)
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """The distinct remarks, in order of first appearance; baselines have a mark of their own and are left out."""
+        remarks = dict.fromkeys(cell.remark for cell in self.cells)
+        return tuple(remark for remark in remarks if remark not in ("", BASELINE))
 
 
 @dataclass(frozen=True)
@@ -90,7 +113,8 @@ class Scope:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The rows of this scope."""
-        return tuple(row for row in self.result.rows if row.diagnostic == self.diagnostic and row.corpus == self.corpus)
+        key = (self.diagnostic, self.corpus)
+        return tuple(row for row in self.result.rows if (row.diagnostic, row.corpus) == key)
 
     @cached_property
     def encoders(self) -> tuple[str, ...]:
@@ -123,7 +147,8 @@ class Scope:
     def sizes(self) -> dict[str, int]:
         """The number of parameters of each encoder of this scope for which it is known, in ascending order."""
         sizes = {}
-        for encoder in sorted(self.result.encoders, key=lambda encoder: (encoder.parameters or 0, encoder.name)):
+        smallest_first = sorted(self.result.encoders, key=lambda encoder: (encoder.parameters or 0, encoder.name))
+        for encoder in smallest_first:
             if encoder.parameters and encoder.name in self.encoders:
                 sizes[encoder.name] = encoder.parameters
         return sizes
@@ -336,7 +361,9 @@ def _is_of_column(comparison: Comparison, scope: Scope, column: Column) -> bool:
 def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]:
     """Return the line of a comparison, whose values are written in ``style``."""
     # The difference of two percentages is in percentage points.
-    difference_style: Format = "points" if style == "percent" else style
+    difference_style = style
+    if style == "percent":
+        difference_style = "points"
     difference = number(comparison.difference, difference_style, signed=True)
     ends = interval(comparison.low, comparison.high, style, signed=True)
     is_significant = comparison.p_holm is not None and comparison.p_holm <= ALPHA
@@ -379,8 +406,8 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
 
 def with_footnotes(table: Table) -> Table:
     """Return a table whose repeated remarks stand below it, each once; a number refers to them."""
-    counts = Counter(cell.remark for row in table.rows for cell in row if cell.remark not in ("", BASELINE))
-    footnotes = tuple(remark for remark, count in counts.items() if count > 1)
+    counts = Counter(cell.remark for cell in table.cells)
+    footnotes = tuple(remark for remark in table.remarks if counts[remark] > 1)
     numbers = {remark: place for place, remark in enumerate(footnotes, 1)}
     rows = []
     for row in table.rows:
@@ -395,7 +422,7 @@ def with_footnotes(table: Table) -> Table:
 
 def _joined(*sentences: str) -> str:
     """Join the sentences of a note; empty ones are left out."""
-    return " ".join(sentence for sentence in sentences if sentence)
+    return " ".join(filter(None, sentences))
 
 
 def matrix_table(scope: Scope, part: Matrix) -> Table | None:

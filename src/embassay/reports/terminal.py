@@ -11,9 +11,9 @@ from rich.text import Text
 
 from embassay.formatting import visible
 from embassay.layout import Layout
+from embassay.reports import words
 from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
-from embassay.reports.words import verdict, whole_run
 from embassay.result import Result
 
 PLAIN_WIDTH = 110
@@ -40,13 +40,13 @@ def show(
     signatures
         Whether everything that the figures depend on is printed below each table.
     """
-    for found in result.verdicts:
-        if diagnostic not in ("", found.diagnostic):
+    for verdict in result.verdicts:
+        if diagnostic not in ("", verdict.diagnostic):
             continue
-        layout = layouts[found.diagnostic]
-        scope = Scope(result, found.diagnostic, found.corpus, layout.headline.columns[0])
+        layout = layouts[verdict.diagnostic]
+        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
         table = encoder_table(scope, layout.headline)
-        console.print(Text(f"{layout.title} on {found.corpus}", style="bold"), Text(layout.question), sep="\n")
+        console.print(Text(f"{layout.title} on {verdict.corpus}", style="bold"), Text(layout.question), sep="\n")
         if table:
             print_table(table, console)
             console.print(Text(table.note, style="dim"))
@@ -54,10 +54,10 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(verdict(result, found, speed)))
+        console.print(_bullets(words.verdict(result, verdict, speed)))
         console.print()
     if not diagnostic:
-        of_the_run = list(whole_run(result))
+        of_the_run = list(words.whole_run(result))
         if of_the_run:
             console.print(Text("Of the whole run", style="bold"))
             console.print(_bullets(of_the_run))
@@ -67,7 +67,9 @@ def show(
 def stdout() -> Console:
     """Return the console for results: standard output, plain and wide where it is not a terminal."""
     console = _Output(highlight=False)
-    return console if console.is_terminal else _Output(highlight=False, width=PLAIN_WIDTH)
+    if console.is_terminal:
+        return console
+    return _Output(highlight=False, width=PLAIN_WIDTH)
 
 
 class _Output(Console):
@@ -80,20 +82,22 @@ class _Output(Console):
 
 def print_table(table: Table, console: Console) -> None:
     """Print a table whole: a name is never cut; columns for which a terminal is too narrow and remarks stand below."""
-    remarks = list(dict.fromkeys(c.remark for row in table.rows for c in row if c.remark and c.remark != BASELINE))
-    columns = []
-    for place, name in enumerate(table.head):
-        columns.append([Text(name), *(_cell(row[place], remarks) for row in table.rows)])
+    columns = [[Text(name)] for name in table.head]
+    for row in table.rows:
+        for column, cell in zip(columns, row, strict=True):
+            column.append(_cell(cell, table.remarks))
     labels, *figures = columns
     blocks = [range(len(figures))]
     if console.is_terminal:
         room = console.width - _width(labels)
         blocks = column_blocks([_width(column) for column in figures], room)
-    width, console.width = console.width, max(console.width, WHOLE)
+    # Rich would cut cells to the width of the console.
+    width = console.width
+    console.width = max(width, WHOLE)
     for block in blocks:
         console.print(_drawn([labels, *figures[block.start : block.stop]]))
     console.width = width
-    for place, remark in enumerate(remarks, 1):
+    for place, remark in enumerate(table.remarks, 1):
         console.print(Text(f"({place}) {remark}", style="dim"))
 
 
@@ -104,9 +108,12 @@ def _width(column: Sequence[Text]) -> int:
 def _drawn(columns: Sequence[Sequence[Text]]) -> RichTable:
     """Return columns, each with its heading first, beside each other."""
     drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for place, column in enumerate(columns):
-        drawn.add_column(column[0], justify="left" if place == 0 else "right", no_wrap=True)
-    for row in zip(*(column[1:] for column in columns), strict=True):
+    heads, *rows = zip(*columns, strict=True)
+    labels, *figures = heads
+    drawn.add_column(labels, justify="left", no_wrap=True)
+    for head in figures:
+        drawn.add_column(head, justify="right", no_wrap=True)
+    for row in rows:
         drawn.add_row(*row)
     return drawn
 
@@ -132,7 +139,8 @@ def _cell(cell: Cell, remarks: Sequence[str]) -> Text:
     text = Text(visible(cell.text))
     if cell.interval:
         text.append(f" {cell.interval}", style="dim")
-    if cell.remark:
-        mark = cell.remark if cell.remark == BASELINE else str(remarks.index(cell.remark) + 1)
-        text.append(f" ({mark})", style="dim italic")
+    if cell.remark == BASELINE:
+        text.append(f" ({BASELINE})", style="dim italic")
+    elif cell.remark:
+        text.append(f" ({remarks.index(cell.remark) + 1})", style="dim italic")
     return text

@@ -38,16 +38,27 @@ def readable(text: str) -> str:
     characters = []
     for character in text:
         is_hidden = category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in JOINERS + SPACES
-        characters.append(character.encode("unicode_escape").decode("ascii") if is_hidden else character)
+        if is_hidden:
+            character = character.encode("unicode_escape").decode("ascii")
+        characters.append(character)
     return "".join(characters)
 
 
 def statement(finding: Finding) -> str:
     """Return a finding with what it means and what to do, as one paragraph."""
-    return " ".join(part for part in (finding.sentence, finding.consequence, finding.action) if part)
+    return " ".join(filter(None, (finding.sentence, finding.consequence, finding.action)))
 
 
-def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+def support(result: Result, verdict: Verdict) -> Iterator[str]:
+    """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
+    yield Support(result, verdict).sentence()
+    if not verdict.quantity:
+        yield "This diagnostic does not rank encoders."
+    elif builtin(result, verdict.corpus):
+        yield "Built-in corpora are for trying things out: no best model is named."
+
+
+def verdict(result: Result, verdict: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each.
 
     Parameters
@@ -55,15 +66,11 @@ def verdict(result: Result, found: Verdict, speed: Mapping[str, float]) -> Itera
     speed
         Texts per second by encoder, where it was measured.
     """
-    yield Support(result, found).sentence()
-    if not found.quantity:
-        yield "This diagnostic does not rank encoders."
-    elif builtin(result, found.corpus):
-        yield "Built-in corpora are for trying things out: no best model is named."
+    yield from support(result, verdict)
     for finding in result.findings:
-        if (finding.diagnostic, finding.corpus) == (found.diagnostic, found.corpus):
+        if (finding.diagnostic, finding.corpus) == (verdict.diagnostic, verdict.corpus):
             yield statement(finding)
-    yield from cost(result, found, speed)
+    yield from cost(result, verdict, speed)
 
 
 def whole_run(result: Result) -> Iterator[str]:
@@ -78,24 +85,32 @@ def builtin(result: Result, corpus: str) -> bool:
     return any(record.builtin for record in result.corpora if record.name == corpus)
 
 
-def cost(result: Result, found: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+def is_below_chance(verdict: Verdict) -> bool:
+    """Return whether even the best candidate is shown to be worse than a guess."""
+    return verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
+
+
+def cost(result: Result, verdict: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
     """Yield which of the candidates that may be the best is fastest, how long its vectors are, and what each costs."""
-    best_set = found.best_set
-    below_chance = found.chance is not None and found.high is not None and found.high < found.chance
-    if below_chance:
+    if is_below_chance(verdict):
         return
+    best_set = verdict.best_set
     # The settings of one encoder may have one speed.
     speeds = {speed.get(name) for name in best_set}
     if len(speeds) > 1 and None not in speeds:
         fastest = max(best_set, key=lambda name: speed[name])
         slowest = min(best_set, key=lambda name: speed[name])
         ratio = speed[fastest] / speed[slowest]
-        yield (
-            f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here), "
-            f"{ratio:,.{1 if ratio < 10 else 0}f} times as fast as {slowest}."
-        )
-    dimensions = {encoder.name: encoder.dim for encoder in result.encoders if encoder.name in best_set and encoder.dim}
-    if len(best_set) > 1 and len(dimensions) == len(best_set) and len(set(dimensions.values())) > 1:
+        times = f"{ratio:,.0f}"
+        if ratio < 10:
+            times = f"{ratio:,.1f}"
+        yield (f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here), {times} times as fast as {slowest}.")
+    dimensions = {}
+    for encoder in result.encoders:
+        if encoder.name in best_set and encoder.dim:
+            dimensions[encoder.name] = encoder.dim
+    all_known = len(dimensions) == len(best_set)
+    if all_known and len(set(dimensions.values())) > 1:
         smallest = min(best_set, key=lambda name: dimensions[name])
         largest = max(best_set, key=lambda name: dimensions[name])
         share = dimensions[smallest] / dimensions[largest]
@@ -127,17 +142,22 @@ class Support:
     def sentence(self) -> str:
         """Say how many items, units and texts there are, and where they come from."""
         corpus, v = self.corpus, self.verdict
-        source = f" Source: {corpus.source}." if corpus.source else ""
+        source = ""
+        if corpus.source:
+            source = f" Source: {corpus.source}."
+        # The items of some verdicts are not those of the corpus, so only the texts can be counted.
         if (v.items, v.units) != (corpus.items, corpus.units):
             return f"Support: {counted(corpus.distinct_texts, 'distinct text')}.{source}"
         if corpus.documents:
             return f"Support: {self.search()}.{source}"
-        duplicates = f" ({counted(corpus.duplicates, 'duplicate row')})" if corpus.duplicates else ""
+        items = counted(v.items, "item")
+        if corpus.duplicates:
+            items += f" ({counted(corpus.duplicates, 'duplicate row')})"
         units = counted(v.units, "independent unit")
         if corpus.effective_units < v.units / 2:
             units += f" (effective number {corpus.effective_units:.0f})"
         texts = counted(corpus.distinct_texts, "distinct text")
-        return f"Support: {counted(v.items, 'item')}{duplicates} in {units}, {texts}.{source}"
+        return f"Support: {items} in {units}, {texts}.{source}"
 
     def search(self) -> str:
         """Return the numbers of questions, units and documents."""
@@ -145,14 +165,11 @@ class Support:
         units = ""
         if v.units != v.items:
             units = f" in {counted(v.units, 'independent unit')}"
-        # Each encoder's headline row has the number of answerable questions: it is the same for all of them.
-        headline = (v.diagnostic, v.corpus, v.quantity, v.subset, v.condition)
-        for row in self.result.rows:
-            if row.items and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == headline:
-                answerable = row.items + row.undefined
-                if answerable < v.items:
-                    units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
-                break
+        row = self._headline_row()
+        if row is not None:
+            answerable = row.items + row.undefined
+            if answerable < v.items:
+                units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
         documents = counted(corpus.documents, "document")
         # A corpus may vary how documents are cut.
         passages = {encoder.vectors[v.corpus] for encoder in self.result.encoders if v.corpus in encoder.vectors}
@@ -161,3 +178,12 @@ class Support:
         elif corpus.documents != corpus.passages:
             documents += f" → {counted(corpus.passages, 'passage')}"
         return f"{counted(v.items, 'question')}{units}, {documents}"
+
+    def _headline_row(self) -> Row | None:
+        """Return the headline row of some encoder; the number of answerable questions is the same for all of them."""
+        v = self.verdict
+        headline = (v.diagnostic, v.corpus, v.quantity, v.subset, v.condition)
+        for row in self.result.rows:
+            if row.items and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == headline:
+                return row
+        return None

@@ -140,14 +140,17 @@ def _check_edits(sample: MinimalPairs) -> None:
     _check_text("original", sample.original)
     _check_label("group", sample.group)
     edits = sample.edits
-    is_list_of_pairs = _is_list(edits) and all(_is_list(edit) and len(edit) == 2 for edit in edits)
-    if not is_list_of_pairs or not edits:
+    # Samples may come from Python code, so nothing is known of the type.
+    are_pairs = _is_list(edits) and all(_is_list(edit) and len(edit) == 2 for edit in edits)
+    if not are_pairs or not edits:
         raise ValueError("edits must be a non-empty tuple of (name, text)")
     names = set[str]()
     for name, text in edits:
         if name not in ALL_EDITS:
+            guess = ""
             near = nearest(str(name), ALL_EDITS)
-            guess = f"; did you mean {near!r}?" if near else ""
+            if near:
+                guess = f"; did you mean {near!r}?"
             raise ValueError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}")
         _check_text(f"the edit {name}", text)
         if name in names:
@@ -163,10 +166,11 @@ def _check_composition(sample: Composition) -> None:
     for field in ("a", "b", "target"):
         _check_text(field, getattr(sample, field))
     _check_label("group", sample.group)
-    is_misplaced = sample.mirrored and sample.operator != "difference"
-    if not isinstance(sample.mirrored, bool) or is_misplaced:
+    can_be_mirrored = sample.operator == "difference"
+    if not isinstance(sample.mirrored, bool) or (sample.mirrored and not can_be_mirrored):
         raise ValueError("mirrored must be True or False, and can be True only for a difference")
-    if not _is_list(sample.ratings) or not all(map(is_rating, sample.ratings)):
+    are_ratings = _is_list(sample.ratings) and all(map(is_rating, sample.ratings))
+    if not are_ratings:
         raise ValueError(f"ratings must be numbers from {LIKERT[0]:g} to {LIKERT[1]:g}, are {sample.ratings!r}")
 
 

@@ -14,8 +14,8 @@ from embassay.samples.retrieval import Question
 def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
     """Number the units of independence, merging those that share a text.
 
-    Two samples depend on each other if they share a unit key or a text, in any role. The
-    units are the connected components of that relation. Documents that answer no question have no effect.
+    Two samples depend on each other if they share a unit key or a text, in any role. The units are the connected
+    components of that relation. Documents that answer no question have no effect.
 
     Returns
     -------
@@ -32,12 +32,15 @@ def independent_units(samples: Sequence[Sample]) -> NDArray[np.int64]:
         keys = [("unit", key) for key in _unit_keys(sample)]
         texts = [("text", text) for _, text in sample.texts()]
         for joint in (*keys, *texts):
+            # The nodes of the graph are the samples, then their unit keys and texts in order of first appearance.
+            number = joints.setdefault(joint, len(joints))
             rows.append(row)
-            columns.append(len(samples) + joints.setdefault(joint, len(joints)))
+            columns.append(len(samples) + number)
     if not rows:
         return np.zeros(0, dtype=np.int64)
     size = len(samples) + len(joints)
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    edges = np.ones(len(rows), dtype=np.int8)
+    graph = coo_array((edges, (rows, columns)), shape=(size, size))
     _, component = connected_components(graph, directed=False)
 
     # Renumber the components by their first sample.

@@ -69,8 +69,12 @@ def influences(x: Floats, y: Floats, kind: Kind) -> Floats:
 
 def standardised(values: Floats, kind: Kind) -> Floats:
     """Return (n,) values, or their midranks for Spearman, scaled to mean 0 and variance 1; the values must vary."""
-    scaled = midranks(values) if kind == "spearman" else _of_size_1(values)
-    return np.asarray((scaled - scaled.mean()) / scaled.std())
+    scale = _of_size_1
+    if kind == "spearman":
+        scale = midranks
+    scaled = scale(values)
+    deviations = scaled - scaled.mean()
+    return np.asarray(deviations / scaled.std())
 
 
 def midranks(values: Floats) -> Floats:
@@ -78,7 +82,8 @@ def midranks(values: Floats) -> Floats:
     # Not scipy.stats.rankdata, which gives the same ranks: importing scipy.stats takes half a second.
     _, group, group_sizes = np.unique(values, return_inverse=True, return_counts=True)
     highest = np.cumsum(group_sizes)
-    return np.asarray((highest - (group_sizes - 1) / 2)[group])
+    mean_ranks = highest - (group_sizes - 1) / 2
+    return np.asarray(mean_ranks[group])
 
 
 def correlate(x: Floats, y: Floats, unit: Ints, kind: Kind, draws: Draws, *purpose: str) -> Estimate:
@@ -202,7 +207,9 @@ def across_models(x: Floats, y: Floats, kind: Kind) -> Estimate:
     r = max(-1.0, min(1.0, round(r, DIGITS)))
     if abs(r) == 1:
         return Estimate(r, None, None, models, models, undefined, "no interval for a perfect correlation")
-    numerator = 1 + r**2 / 2 if kind == "spearman" else 1
+    numerator = 1.0
+    if kind == "spearman":
+        numerator = 1 + r**2 / 2
     variance = numerator / (models - 3)
     reach = NormalDist().inv_cdf(UPPER) * variance**0.5
     transformed = np.arctanh(r)
@@ -218,8 +225,9 @@ def _defined(x: Floats, y: Floats) -> Bools:
 
 def _too_few(number: int, noun: str) -> str:
     """Return the reason why there is no correlation: too few items or models."""
-    plural = "" if number == 1 else "s"
-    return f"only {number} {noun}{plural}, {MIN_ITEMS} are needed"
+    if number != 1:
+        noun += "s"
+    return f"only {number} {noun}, {MIN_ITEMS} are needed"
 
 
 def _scale(values: Floats, kind: Kind) -> Callable[[Floats], Floats]:
@@ -248,6 +256,7 @@ def _weighted_midranks(values: Floats) -> Callable[[Floats], Floats]:
     def midranks(weights: Floats) -> Floats:
         tied = np.add.reduceat(weights[:, order], starts, axis=1)
         below = np.cumsum(tied, axis=1) - tied
-        return np.asarray((below + (tied + 1) / 2)[:, group])
+        mean_ranks = below + (tied + 1) / 2
+        return np.asarray(mean_ranks[:, group])
 
     return midranks

@@ -94,7 +94,9 @@ class Precision:
     def with_units(self, units: int) -> Precision:
         """Return the precision of a corpus with another number of units like these."""
         growth = units / self.units
-        effective = None if self.effective_items is None else self.effective_items * growth
+        effective = None
+        if self.effective_items is not None:
+            effective = self.effective_items * growth
         items = math.ceil(self.items * growth * (1 - ROUNDING))
         return replace(self, error=self.error / math.sqrt(growth), effective_items=effective, units=units, items=items)
 
@@ -168,10 +170,12 @@ def precision_of_pair(
         return None
     if not of_shares and difference.error <= ROUNDING:
         return None
-    pair = (values[difference.a], values[difference.b])
+    effective = None
+    if of_shares:
+        effective = effective_items(unit, values[difference.a], values[difference.b])
     return Precision(
         error=difference.error,
-        effective_items=effective_items(unit, *pair) if of_shares else None,
+        effective_items=effective,
         units=difference.units,
         items=difference.items,
         tests=max(difference.tests, 1),
@@ -202,8 +206,11 @@ def precision_of_values(a: Floats, b: Floats, unit: Ints, *, of_shares: bool, te
     error = math.sqrt(ratio_variance(gaps[defined], unit[defined]))
     if not of_shares and error <= ROUNDING:
         return None
-    effective = effective_items(unit, a, b) if of_shares else None
-    return Precision(error, effective, units, int(defined.sum()), max(tests, 1))
+    effective = None
+    if of_shares:
+        effective = effective_items(unit, a, b)
+    items = int(defined.sum())
+    return Precision(error, effective, units, items, max(tests, 1))
 
 
 def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Precision]:
@@ -216,8 +223,11 @@ def _precision_of_one(values: Floats, unit: Ints, of_shares: bool) -> list[Preci
     error = math.sqrt(2 * ratio_variance(values[defined], unit[defined]))
     if not of_shares and error <= ROUNDING:
         return []
-    effective = effective_items(unit, values) if of_shares else None
-    return [Precision(error, effective, units, int(defined.sum()))]
+    effective = None
+    if of_shares:
+        effective = effective_items(unit, values)
+    items = int(defined.sum())
+    return [Precision(error, effective, units, items)]
 
 
 def effective_items(unit: Ints, *values: Floats) -> float:

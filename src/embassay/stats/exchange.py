@@ -62,6 +62,7 @@ def coefficient(sums: Floats, items: Ints | int) -> Floats:
     mean_product, mean, mean_square = sums / items
     variance = mean_square - mean * mean
     varies = variance > ROUNDING * mean_square
+    # 1 in place of a variance of 0, so that nothing is divided by 0; the result is 0 there.
     deviation = np.sqrt(np.where(varies, variance, 1.0))
     return np.where(varies, mean_product / deviation, 0.0)
 
@@ -115,7 +116,9 @@ class CorrelationExchange:
 
         # Σ s_u·h_u of all patterns. The sign of the first unit is fixed: exchanging all units only swaps the two
         # coefficients.
-        moved = differing[:, :1] if number else np.zeros((3, 1))
+        moved = np.zeros((3, 1))
+        if number:
+            moved = differing[:, :1]
         for place in range(1, number):
             half = differing[:, place, None]
             moved = np.concatenate([moved + half, moved - half], axis=1)
@@ -189,12 +192,15 @@ def compare_correlations(
         for place in places:
             a, b = pairs[place]
             mask = common[a, b]
-            common_x = x[mask]
-            common_unit = unit[mask]
-            first.append(correlation_sums(common_x, ys[a][mask], common_unit, units, kind))
-            second.append(correlation_sums(common_x, ys[b][mask], common_unit, units, kind))
+            common_x, common_unit = x[mask], unit[mask]
+            y_a, y_b = ys[a][mask], ys[b][mask]
+            # Ranks are taken among the common items, not among all of them.
+            first.append(correlation_sums(common_x, y_a, common_unit, units, kind))
+            second.append(correlation_sums(common_x, y_b, common_unit, units, kind))
             items.append(int(mask.sum()))
-        return CorrelationExchange.of(np.stack(first, axis=2), np.stack(second, axis=2), np.array(items))
+        first_sums = np.stack(first, axis=2)
+        second_sums = np.stack(second, axis=2)
+        return CorrelationExchange.of(first_sums, second_sums, np.array(items))
 
     return answer(questions, gaps, exchange, draws, *purpose, more_tests=more_tests)
 
@@ -211,18 +217,23 @@ class _Replicates:
         draws: Draws,
         purpose: tuple[str, ...],
     ) -> None:
-        self.x, self.ys, self.unit, self.kind = x, ys, unit, kind
-        self._draws, self._purpose = draws, purpose
-        self._kept: dict[tuple[str, bytes], Floats] = {}
+        self.x = x
+        self.ys = ys
+        self.unit = unit
+        self.kind = kind
+        self._draws = draws
+        self._purpose = purpose
+        self._replicates = dict[tuple[str, bytes], Floats]()
 
     def of(self, name: str, mask: Bools) -> Floats:
         """Return the (resamples,) correlations of an encoder on these items."""
         key = (name, np.packbits(mask).tobytes())
-        if key not in self._kept:
-            masked_x = np.where(mask, self.x, np.nan)
-            y = self.ys[name]
-            self._kept[key] = bootstrap(masked_x, y, self.unit, self.kind, self._draws, *self._purpose)
-        return self._kept[key]
+        if key in self._replicates:
+            return self._replicates[key]
+        masked_x = np.where(mask, self.x, np.nan)
+        replicates = bootstrap(masked_x, self.ys[name], self.unit, self.kind, self._draws, *self._purpose)
+        self._replicates[key] = replicates
+        return replicates
 
 
 def _gap(pair: tuple[str, str], mask: Bools, replicates: _Replicates) -> Gap:

@@ -70,7 +70,8 @@ class Roles:
         if self.reference is not None and self.reference not in self.candidates:
             raise ValueError(f"the reference {self.reference!r} is none of the candidates {list(self.candidates)}")
         for names in (self.candidates, self.lexical):
-            if len(set(names)) < len(names):
+            has_duplicates = len(set(names)) < len(names)
+            if has_duplicates:
                 raise ValueError(f"a name stands twice in {list(names)}")
 
     def questions(self, values: Mapping[str, float]) -> tuple[Question, ...]:
@@ -88,7 +89,9 @@ class Roles:
         # bm25 is what most search engines rank by: users ask about it even where tfidf has the higher value.
         bm25 = [name for name in self.bm25 if name in lexical]
         best_bm25 = max(bm25, key=lambda name: values[name], default=None)
-        second_lexical = best_bm25 if best_lexical not in bm25 else None
+        second_lexical = best_bm25
+        if best_lexical in bm25:
+            second_lexical = None
         opponents: list[tuple[Family, str | None]] = [
             ("reference", reference),
             ("baseline", best_lexical),
@@ -228,15 +231,22 @@ def compare_means(
     estimates = means(columns, unit, draws, *purpose, differences=np.array([of_shares]))
     gaps = {}
     for pair, items, (estimate,) in zip(pairs, differences, estimates, strict=True):
-        gaps[pair] = Gap(estimate, _standard_error(items, unit))
+        error = _standard_error(items, unit)
+        gaps[pair] = Gap(estimate, error)
     sums, _ = unit_sums(np.stack(differences, axis=1), unit)
-    return answer(questions, gaps, lambda places: SignFlips(sums[:, places]), draws, *purpose, more_tests=more_tests)
+
+    def exchange(places: list[int]) -> SignFlips:
+        return SignFlips(sums[:, places])
+
+    return answer(questions, gaps, exchange, draws, *purpose, more_tests=more_tests)
 
 
 def mean_of(items: Floats) -> float:
     """Return the mean of the defined items; NaN where there is none."""
     defined = items[~np.isnan(items)]
-    return float(defined.mean()) if len(defined) else float("nan")
+    if not len(defined):
+        return float("nan")
+    return float(defined.mean())
 
 
 def pairs_of(questions: Sequence[Question], values: Mapping[str, Floats]) -> list[Pair]:
@@ -341,17 +351,21 @@ def _row(question: Question, gap: Gap, tests: int) -> PairedDifference:
 
 def _tested_row(question: Question, gap: Gap, p: PValue, adjusted: float, tests: int) -> PairedDifference:
     """Return the answer to a question with p-values, and with an interval that agrees with the test."""
-    row = _row(question, gap, tests)
-    row = replace(row, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
-    if row.difference is None or row.low is None or row.high is None:
-        return row
-    low, high = consistent_interval(row.low, row.high, row.difference, p.p)
-    return replace(row, low=low, high=high)
+    untested = _row(question, gap, tests)
+    tested = replace(untested, p=p.p, p_adjusted=adjusted, p_method=p.method, p_error=p.error)
+    if tested.difference is None or tested.low is None or tested.high is None:
+        return tested
+    # Bootstrap and permutation test may disagree at the limit; a reader must not see both answers in one row.
+    low, high = consistent_interval(tested.low, tested.high, tested.difference, p.p)
+    return replace(tested, low=low, high=high)
 
 
-def _standard_error(gap: Floats, unit: Ints) -> float | None:
+def _standard_error(items: Floats, unit: Ints) -> float | None:
     """Return the standard error of a mean over units; None for fewer than two units."""
-    defined = ~np.isnan(gap)
-    if len(np.unique(unit[defined])) < 2:
+    defined = ~np.isnan(items)
+    items = items[defined]
+    unit = unit[defined]
+    if len(np.unique(unit)) < 2:
         return None
-    return float(ratio_variance(gap[defined], unit[defined]) ** 0.5)
+    variance = ratio_variance(items, unit)
+    return float(variance**0.5)

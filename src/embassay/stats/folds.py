@@ -78,7 +78,9 @@ def shares_over_folds(values: Sequence[Floats], fold: Ints, unit: Ints) -> tuple
     estimates = []
     for place, column in enumerate(values):
         others = [*within[:place], *within[place + 1 :]]
-        pool = IntraUnitSums.total(others) if others else IntraUnitSums.nothing(1)
+        pool = IntraUnitSums.nothing(1)
+        if others:
+            pool = IntraUnitSums.total(others)
         table = column[:, None]
         limits = fold_limits(table, fold, unit, pool)
         mean = float(_fold_means(table, fold).mean())

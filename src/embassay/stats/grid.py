@@ -57,7 +57,9 @@ class Grid:
             return np.where(np.isnan(margins), 0, reached)
         values, reached_by = self._distinct
         last = len(values) - 1
-        scale = last / (values[-1] - values[0]) if last else 0.0
+        scale = 0.0
+        if last:
+            scale = last / (values[-1] - values[0])
         with np.errstate(invalid="ignore"):
             exact = np.nan_to_num((margins - values[0]) * scale, nan=-1.0)
         # The place of the highest threshold that is reached; −1 where none is.

@@ -388,7 +388,9 @@ class _Test:
 
     def written(self, value: float) -> str:
         """Return a loss or a margin as text: points for shares."""
-        return f"{100 * value:.2g} points" if self.of_shares else f"{value:.2g}"
+        if self.of_shares:
+            return f"{100 * value:.2g} points"
+        return f"{value:.2g}"
 
 
 def _judge(gaps: Floats, units: int, test: _Test, p: float | None) -> NotWorse:

@@ -181,7 +181,9 @@ def enumerated_p(sums: Floats) -> float:
     """Return P(|Σ ±d| ≥ |Σ d|) over all patterns of signs; for m nonzero sums the time and memory grow with 2ᵐ."""
     nonzero = sums[sums != 0]
     # The first sign is fixed: to flip all signs does not change the absolute sum.
-    flipped = nonzero[:1] if len(nonzero) else np.zeros(1)
+    flipped = np.zeros(1)
+    if len(nonzero):
+        flipped = nonzero[:1]
     for value in nonzero[1:]:
         flipped = np.concatenate([flipped + value, flipped - value])
     observed = abs(float(nonzero.sum()))
@@ -208,10 +210,13 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
     """
     # None for the pairs whose patterns have to be drawn.
     p = [exchange.without_drawing(pair) for pair in range(exchange.size)]
-    to_draw = np.array([pair for pair, exact in enumerate(p) if exact is None], dtype=np.int64)
     # The limits of the Monte Carlo interval of each p; both limits of an exact p are that p.
-    low = np.array([np.nan if exact is None else exact.p for exact in p])
+    low = np.full(exchange.size, np.nan)
+    for pair, exact in enumerate(p):
+        if exact is not None:
+            low[pair] = exact.p
     high = low.copy()
+    to_draw = np.flatnonzero(np.isnan(low))
     extreme = np.zeros(exchange.size, dtype=np.int64)
     stream = generator(draws.seed, "signs", *purpose)
     block = max(1, BLOCK // max(exchange.units, 1))
@@ -224,10 +229,11 @@ def p_values(exchange: Exchange, families: Sequence[Sequence[int]], draws: Draws
             extreme[unsettled] += exchange.extreme(signs, unsettled)
         drawn = total
         low[unsettled], high[unsettled] = monte_carlo_interval(extreme[unsettled], drawn)
-        for pair in unsettled:
+        for pair in unsettled.tolist():
             p[pair] = _drawn_p(int(extreme[pair]), drawn)
-        unsettled = to_draw[_undecided(low, high, families)[to_draw]]
-    for pair in unsettled:
+        undecided = _undecided(low, high, families)
+        unsettled = to_draw[undecided[to_draw]]
+    for pair in unsettled.tolist():
         p[pair] = replace(_drawn_p(int(extreme[pair]), drawn), p=float(high[pair]))
     return tuple(one for one in p if one is not None)
 
@@ -241,10 +247,11 @@ def holm(p: Sequence[float]) -> tuple[float, ...]:
     values = np.asarray(p, dtype=float)
     order = np.argsort(values, kind="stable")
     factors = np.arange(len(values), 0, -1)
-    stepped = np.maximum.accumulate(values[order] * factors)
+    products = values[order] * factors
+    stepped = np.maximum.accumulate(products)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum(stepped, 1.0)
-    return tuple(float(v) for v in adjusted)
+    return tuple(adjusted.tolist())
 
 
 def random_signs(stream: np.random.Generator, units: int, number: int, block: int) -> Iterator[Floats]:

@@ -75,7 +75,9 @@ class Places:
         values = np.zeros(len(distinct))
         for row, (greater, tied, right) in enumerate(distinct.tolist()):
             values[row] = _expected_reciprocal_rank(greater, tied, right)
-        return self._by_question(nearest.question, values[place.ravel()])
+        # Some versions of numpy return the inverse with the shape of the keys.
+        place = place.ravel()
+        return self._by_question(nearest.question, values[place])
 
     def average_precision(self) -> Floats:
         """Return (n,) the expected mean, over the right documents, of the precision at each one's rank: ``AP``.

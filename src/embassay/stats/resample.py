@@ -105,7 +105,10 @@ def means(
     estimates = []
     first = 0
     for table in summed:
-        row = [table.estimate(column, low[first + column], high[first + column]) for column in range(table.size)]
+        row = []
+        for column in range(table.size):
+            place = first + column
+            row.append(table.estimate(column, low[place], high[place]))
         estimates.append(tuple(row))
         first += table.size
     return tuple(estimates)
@@ -152,15 +155,21 @@ class UnitSums:
                 places[key] = len(sizes)
                 sizes.append(np.bincount(unit, weights=defined, minlength=units)[:units].astype(np.float64))
             pattern[column] = places[key]
-            filled = items if defined.all() else np.where(defined, items, 0.0)
+            filled = items
+            if not defined.all():
+                filled = np.where(defined, items, 0.0)
             sums[:, column] = np.bincount(unit, weights=filled, minlength=units)[:units]
         pseudo = np.zeros(columns)
         if differences is not None:
             for chosen in np.flatnonzero(differences):
                 pseudo[chosen] = pseudo_items(values[:, chosen], unit)
+        # np.stack cannot join an empty list.
+        sizes_of_patterns = np.zeros((units, 0))
+        if sizes:
+            sizes_of_patterns = np.stack(sizes, axis=1)
         return cls(
             sums=sums,
-            sizes=np.stack(sizes, axis=1) if sizes else np.zeros((units, 0)),
+            sizes=sizes_of_patterns,
             pattern=pattern,
             items=len(values) - np.isposinf(values).sum(axis=0),
             pseudo=pseudo,
@@ -317,14 +326,18 @@ def percentiles(replicates: Floats, tails: Floats) -> tuple[Floats, Floats]:
         columns = np.flatnonzero((tails == share) & defined)
         values = replicates[:, columns]
         # nanquantile is slow: it loops over the columns in Python.
-        quantile = np.nanquantile if np.isnan(values).any() else np.quantile
+        quantile = np.quantile
+        if np.isnan(values).any():
+            quantile = np.nanquantile
         low[columns], high[columns] = quantile(values, [share, 1 - share], axis=0)
     return low, high
 
 
 def undefined_estimate(items: int) -> Estimate:
     """Return the estimate for a number of items of which none is defined."""
-    reason = "no items" if items == 0 else "undefined for every item"
+    reason = "undefined for every item"
+    if items == 0:
+        reason = "no items"
     return Estimate(None, None, None, 0, 0, items, reason)
 
 

@@ -216,7 +216,9 @@ def intra_unit_sums(values: Floats, unit: Ints) -> IntraUnitSums:
     -------
     (k,) sums, k = 1 for (n,). Both are 0 with no item, with a single unit, and where all items have the same value.
     """
-    columns = values[:, None] if values.ndim == 1 else values
+    columns = values
+    if values.ndim == 1:
+        columns = values[:, None]
     return ShareSummary.of(columns, unit).within
 
 
@@ -354,9 +356,11 @@ def wilson(p: Floats, n: Floats, level: float = LEVEL) -> tuple[Floats, Floats]:
 
     The share itself where n is infinite.
     """
-    z_squared = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    z_squared = z**2
     centre = p + z_squared / (2 * n)
-    variance = p * (1 - p) / n + z_squared / (4 * n * n)
+    variance_of_share = p * (1 - p) / n
+    variance = variance_of_share + z_squared / (4 * n * n)
     reach = np.sqrt(z_squared * variance)
     scale = 1 + z_squared / n
     low = (centre - reach) / scale

@@ -35,23 +35,29 @@ def unit_sums(values: Floats, unit: Ints) -> tuple[Floats, Floats]:
     sums, sizes
         Both (units,) or (units, k): the sum S_u and the number n_u of the defined items in each unit.
     """
-    columns = values[:, None] if values.ndim == 1 else values
+    columns = values
+    if values.ndim == 1:
+        columns = values[:, None]
     units = int(unit.max(initial=-1)) + 1
     sums = np.zeros((units, columns.shape[1]))
     sizes = np.zeros((units, columns.shape[1]))
     for column, items in enumerate(columns.T):
         defined = ~np.isnan(items)
         filled = np.where(defined, items, 0.0)
+        sum_of_unit = np.bincount(unit, weights=filled, minlength=units)
+        size_of_unit = np.bincount(unit, weights=defined, minlength=units)
         # Cut to the number of units, because bincount may return one zero where there are no items.
-        sums[:, column] = np.bincount(unit, weights=filled, minlength=units)[:units]
-        sizes[:, column] = np.bincount(unit, weights=defined, minlength=units)[:units]
+        sums[:, column] = sum_of_unit[:units]
+        sizes[:, column] = size_of_unit[:units]
     shape = (units, *values.shape[1:])
     return sums.reshape(shape), sizes.reshape(shape)
 
 
 def effective_units(sizes: Floats) -> float:
     """Return U_e = (Σ n_u)²/Σ n_u²: the number of equal units that would spread the items as evenly (Kish 1965)."""
-    return float(kish(sizes)) if sizes.any() else 0.0
+    if not sizes.any():
+        return 0.0
+    return float(kish(sizes))
 
 
 def kish(weights: Floats) -> Floats:

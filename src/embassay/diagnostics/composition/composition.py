@@ -173,7 +173,9 @@ class CompositionDiagnostic:
     @property
     def options(self) -> str:
         """The seed of the null, where it is not 0."""
-        return f"null_seed={self.null_seed}" if self.null_seed else ""
+        if not self.null_seed:
+            return ""
+        return f"null_seed={self.null_seed}"
 
     def score(self, corpus: Corpus[Sample], vectors: Vectors, origin: Origin) -> ItemScores:
         """Measure each sample, with its own target and with those of other samples (the null).
@@ -245,7 +247,10 @@ class CompositionDiagnostic:
 
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
-        for key in COMPARED if self.compare == "all" else (HEADLINE,):
+        compared_keys: Sequence[QuantityKey] = (HEADLINE,)
+        if self.compare == "all":
+            compared_keys = COMPARED
+        for key in compared_keys:
             values, unit = _excess_of_encoders(scores, blocks, key)
             if not values:
                 continue
@@ -410,7 +415,9 @@ def blocks_of(scores: ItemScores) -> dict[str, Ints]:
 
 def operator_of(block: str) -> str:
     """Return the operator of a block's samples."""
-    return "difference" if block == "right" else block
+    if block == "right":
+        return "difference"
+    return block
 
 
 def _rows(
@@ -479,7 +486,10 @@ def _row(
         grids = axes[criterion, key.measure]
         if criterion == "c4":
             # The two margins of c4 are two figures, each over its own axis.
-            grids = grids[1:] if key.subset == "c4:vsA" else grids[:1]
+            against_b, against_a = grids
+            grids = (against_b,)
+            if key.subset == "c4:vsA":
+                grids = (against_a,)
         grid_in_signature["grid"] = bounds(grids)
     return share_row(
         view.scores, draws, key.quantity, key.subset, share, hash_of_others, condition, key.measure, **grid_in_signature
@@ -571,9 +581,10 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     of_headline = row_of.get(HEADLINE)
     if above:
         sentence = f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
+        title = "Sentences combine like sets"
         if not_above:
             sentence += f"; this is not shown for {', '.join(not_above)}"
-        title = "Sentences combine like sets, in part" if not_above else "Sentences combine like sets"
+            title += ", in part"
         yield finding(scores, title, f"{sentence}.", row=of_headline, style="points")
     elif not_above:
         yield finding(

@@ -111,11 +111,16 @@ class OperatorView(View):
         A margin is in the units of the measure, and a condition holds where it is 0 or more. With ``null``, the target
         is that of another sample. The formulas are in the module's documentation.
         """
-        target = "N" if null else "T"
+        target = "T"
+        if null:
+            target = "N"
         if criterion == "c4":
             x_target = self.near(measure, f"X{target}")
-            return x_target - self.near(measure, "XB"), x_target - self.near(measure, "XA")
-        a_target, b_target = self.near(measure, f"A{target}"), self.near(measure, f"B{target}")
+            x_b = self.near(measure, "XB")
+            x_a = self.near(measure, "XA")
+            return x_target - x_b, x_target - x_a
+        a_target = self.near(measure, f"A{target}")
+        b_target = self.near(measure, f"B{target}")
         a_b = self.near(measure, "AB")
         if criterion == "c1":
             return a_target - a_b, b_target - a_b
@@ -172,13 +177,15 @@ def axes_of(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> 
 
     Encoders share the grid, because the share of a criterion over all tolerances depends on the grid's ends.
     """
+    margins_of_encoders = [view.margins(criterion, measure) for view in views]
     axes = list[Grid]()
-    for margins in zip(*(view.margins(criterion, measure) for view in views), strict=True):
-        values = np.concatenate(margins)
+    for axis in (0, 1):
+        values = np.concatenate([margins[axis] for margins in margins_of_encoders])
         defined = values[~np.isnan(values)]
         low, high = 0.0, 0.0
         if defined.size:
-            low, high = float(defined.min()), float(defined.max())
+            low = float(defined.min())
+            high = float(defined.max())
         axes.append(Grid.spanning(low, high, PER_BIN.get(measure, 23)))
     return tuple(axes)
 

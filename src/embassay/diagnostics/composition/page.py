@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +69,7 @@ class _Histogram:
     title: str
     low: float
     high: float
-    panels: list[dict[str, Any]] = field(default_factory=list)
+    panels: list[dict[str, object]] = field(default_factory=list)
 
     def add(self, view: OperatorView, line: str, values: Floats) -> None:
         """Add a panel with the histogram of one encoder's ``values``."""
@@ -84,18 +83,22 @@ class _Histogram:
         return Series(diagnostic, corpus, name, "histogram", data)
 
 
-def _share_near_a(views: Sequence[OperatorView]) -> dict[str, Any]:
+def _share_near_a(views: Sequence[OperatorView]) -> dict[str, object]:
     """Return, for each encoder and its null, the share of differences with a projection within each angle of A."""
-    lines = list[dict[str, Any]]()
+    lines = list[dict[str, object]]()
     for view in views:
         for line, null in (("difference", False), ("null", True)):
             angle = np.rad2deg(view.planar("from_a", null))
             undefined = np.isnan(angle)
             shares = list[float]()
-            for most in DEGREES:
-                within = over_draws(np.where(undefined, np.nan, angle <= most))
+            for largest_angle in DEGREES:
+                is_within = np.where(undefined, np.nan, angle <= largest_angle)
+                within = over_draws(is_within)
                 defined = within[~np.isnan(within)]
-                shares.append(float(defined.mean()) if len(defined) else 0.0)
+                share = 0.0
+                if len(defined):
+                    share = float(defined.mean())
+                shares.append(share)
             lines.append({"encoder": view.encoder, "line": line, "y": shares})
     return {"x": "angle to A, degrees", "y": "share of differences", "at": DEGREES.tolist(), "lines": lines}
 

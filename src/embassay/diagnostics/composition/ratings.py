@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +43,12 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) ->
         rated = ~np.isnan(ratings).all(axis=1)
         if not rated.any():
             continue
-        ratings, unit = ratings[rated], unit_codes(of_corpus.unit[items][rated])
+        ratings = ratings[rated]
+        unit = unit_codes(of_corpus.unit[items][rated])
+        mean_of_sample = np.nanmean(ratings, axis=1)
         median = float(np.nanmedian(ratings))
         estimates = {
-            "rating": mean(np.nanmean(ratings, axis=1), unit, draws, *stream_of(scores)),
+            "rating": mean(mean_of_sample, unit, draws, *stream_of(scores)),
             "rating_median": Estimate(median, None, None, len(unit), len(np.unique(unit))),
             "agreement": _agreement(ratings, unit),
         }
@@ -62,7 +63,7 @@ def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Se
     nothing if no item has a rating.
     """
     lowest, highest = SCALE
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for name, items in groups.items():
         ratings = scores.values["ratings"][items]
         whole = np.floor(ratings[~np.isnan(ratings)] + 0.5)

@@ -47,10 +47,12 @@ def measured(samples: Sequence[Sample], vectors: Vectors, chunk: int = CHUNK) ->
         if is_difference.any():
             of_differences = rows[is_difference]
             # In float64: the difference of two float32 vectors would lose the digits that they share.
-            x = a[is_difference].astype(np.float64) - b[is_difference].astype(np.float64)
+            a_of_x = a[is_difference]
+            b_of_x = b[is_difference]
+            x = a_of_x.astype(np.float64) - b_of_x.astype(np.float64)
             pairs["XT"] = (of_differences, x, target[is_difference])
-            pairs["XB"] = (of_differences, x, b[is_difference])
-            pairs["XA"] = (of_differences, x, a[is_difference])
+            pairs["XB"] = (of_differences, x, b_of_x)
+            pairs["XA"] = (of_differences, x, a_of_x)
         for name, (places, first, second) in pairs.items():
             column = RAW.index(name)
             for measure, closeness in paired(first, second).items():
@@ -184,10 +186,13 @@ class _VectorPairs:
 
         ``n`` (k, d) holds their vectors N, ``of_n`` the moments of these, and ``dot`` (k,) X·N = A·N − B·N.
         """
+        x = self.x[difference_rows]
         of_x = self.of_x.take(difference_rows)
         # ‖X − N‖² = ‖X‖² + ‖N‖² − 2X·N, without a pass over the vectors. L1 has no such formula.
-        squared_distance = np.maximum(of_x.squares + of_n.squares - 2 * dot, 0.0)
-        l1 = paired(self.x[difference_rows], n, ["l1"])["l1"]
+        squared_distance = of_x.squares + of_n.squares - 2 * dot
+        # Rounding may leave a number just below 0 where X and N are equal.
+        squared_distance = np.maximum(squared_distance, 0.0)
+        l1 = paired(x, n, ["l1"])["l1"]
         return Sums(dot, l1, squared_distance).measures(of_x, of_n)
 
 
@@ -203,6 +208,7 @@ def all_unit(samples: Sequence[Sample], vectors: Vectors) -> bool:
         texts[sample.a] = None
         texts[sample.b] = None
     matrix = vectors.take(list(texts))
+    # For a sparse matrix, ** would be the matrix power.
     squares = matrix.multiply(matrix) if issparse(matrix) else matrix**2
     squared_norms = np.asarray(squares.sum(axis=1), dtype=np.float64)
     deviations = np.abs(np.sqrt(squared_norms) - 1)

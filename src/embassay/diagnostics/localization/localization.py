@@ -105,7 +105,9 @@ class Localization:
     @property
     def options(self) -> str:
         """The only option that changes item scores, as text for their origin; the others change the summary."""
-        return "" if self.folds == "paper" else f"folds={self.folds}"
+        if self.folds == "paper":
+            return ""
+        return f"folds={self.folds}"
 
     def check(self, corpus: Corpus[Grouped]) -> None:
         """Check that there are two groups or more, and that each is large enough for every fold.
@@ -142,7 +144,7 @@ class Localization:
         names = np.array(list(dict.fromkeys(groups)))
         rows = np.array([vectors.row["text", s.text] for s in samples], dtype=np.int64)
         matrix = vectors.matrix[rows]
-        fold = contiguous_folds(labels, FOLDS) if self.folds == "paper" else stratified_folds(labels)
+        fold = self._folds(labels)
         # Training takes most of the time, so the classifiers are started first and the cosines computed meanwhile.
         classifiers = list[Future[tuple[NDArray[np.int64], bool]]]()
         for number in range(FOLDS):
@@ -181,6 +183,12 @@ class Localization:
 
         return Pending(tuple(classifiers), finish)
 
+    def _folds(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the (n,) fold that tests each sentence."""
+        if self.folds == "paper":
+            return contiguous_folds(labels, FOLDS)
+        return stratified_folds(labels)
+
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
         views = [LocalizationView(s) for s in scores]
@@ -190,7 +198,10 @@ class Localization:
         accuracy = {name: of_encoder.accuracy.estimate for name, of_encoder in shares.items()}
 
         compared = list[Comparison]()
-        for quantity in QUANTITIES if self.compare == "all" else ("accuracy",):
+        quantities: tuple[str, ...] = ("accuracy",)
+        if self.compare == "all":
+            quantities = QUANTITIES
+        for quantity in quantities:
             differences = self._compare(views, quantity, draws)
             compared += comparisons(scores[0], quantity, "all", differences, measure=one.measure(quantity))
             if quantity == "accuracy":
@@ -251,7 +262,8 @@ class Localization:
                     labels["first"] = reference
                     texts[reference] = corpus.passage(reference)
                 cosines = {"right": view.values("to_own")[index], "placed": view.values("to_named")[index]}
-                margin, correct = view.values("margin")[index], view.values("accuracy")[index]
+                margin = view.values("margin")[index]
+                correct = view.values("accuracy")[index]
                 outcomes.append(view.outcome(index, cosines, correct=correct, margin=margin, labels=labels))
             yield item_example(scores[0], index, texts, labels={"right": sample.group})
             yield from outcomes
@@ -268,7 +280,10 @@ class Localization:
         for quantity in QUANTITIES:
             values = {view.encoder: view.values(quantity) for view in views}
             of_shares = quantity != "map_at_r"
-            measure = "" if quantity == "accuracy" else views[0].measure(quantity)
+            # The accuracy has the measure of the scores, which need not be named.
+            measure = ""
+            if quantity != "accuracy":
+                measure = views[0].measure(quantity)
             yield ItemQuantity(
                 quantity, None, values, scores[0].unit, views[0].stream, of_shares=of_shares, measure=measure
             )

@@ -69,7 +69,9 @@ class LocalizationView(View):
 
     def scores_behind(self, quantity: str) -> ItemScores:
         """Return the part of the scores that a quantity is computed from, for its signature."""
-        return self._classifier_scores if quantity == "accuracy" else self._cosine_scores
+        if quantity == "accuracy":
+            return self._classifier_scores
+        return self._cosine_scores
 
     # Cached, because each part computes a digest of its arrays, and there are many rows.
     @cached_property
@@ -82,7 +84,9 @@ class LocalizationView(View):
 
     def measure(self, quantity: str) -> str:
         """Return what a quantity is based on: the classifier, or cosines."""
-        return self.scores.measure if quantity == "accuracy" else "cosine"
+        if quantity == "accuracy":
+            return self.scores.measure
+        return "cosine"
 
 
 @dataclass(frozen=True)
@@ -141,10 +145,12 @@ def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) ->
     """Yield all rows of one encoder."""
     # The accuracy of the classifier also depends on the folds, that of cosines does not. So a change of the folds must
     # change the signatures of the first only: each has its own part of the scores.
-    classifier, cosines = view.scores_behind("accuracy"), view.scores_behind("centroid_accuracy")
+    classifier = view.scores_behind("accuracy")
+    cosines = view.scores_behind("centroid_accuracy")
     yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, shares.classifier_pool)
-    centroid = shares.centroid_accuracy
-    yield share_row(cosines, draws, "centroid_accuracy", "all", centroid, shares.cosine_pool, measure="cosine")
+    yield share_row(
+        cosines, draws, "centroid_accuracy", "all", shares.centroid_accuracy, shares.cosine_pool, measure="cosine"
+    )
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
     yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
     for subset, share in shares.by_fold.items():
@@ -157,7 +163,15 @@ def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:
     scores = view.scores_behind("accuracy")
     sizes = np.bincount(view.group)
     numbers_right = np.bincount(view.group, weights=view.values("accuracy"))
-    accuracies = (numbers_right / sizes).tolist()
-    for name, accuracy, size in zip(view.group_names, accuracies, sizes.tolist(), strict=True):
-        estimate = Estimate(accuracy, None, None, items=size, units=1, undefined=0, reason=too_few(1))
+    accuracies = numbers_right / sizes
+    for group, name in enumerate(view.group_names):
+        estimate = Estimate(
+            value=float(accuracies[group]),
+            low=None,
+            high=None,
+            items=int(sizes[group]),
+            units=1,
+            undefined=0,
+            reason=too_few(1),
+        )
         yield row(scores, draws, "accuracy", f"group:{name}", estimate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from embassay.geometry.closeness import all_pairs, paired_cosine, paired_dot
 from embassay.stats.ranking import Places
 from embassay.stats.units import Floats
-from embassay.vectors import Found, Search
+from embassay.vectors import Found, Search, VectorMatrix
 
 FOLDS = 3
 TIE = 1e-12
@@ -22,6 +22,8 @@ ITERATIONS = 10_000
 BLOCK = 4_000_000
 """Similarities held at once."""
 Ints = NDArray[np.int64]
+VectorSums: TypeAlias = "Floats | csr_array"
+"""Sums of the vectors of groups: sparse for sparse vectors."""
 
 
 def codes(groups: Sequence[str]) -> Ints:
@@ -40,7 +42,9 @@ def stratified_folds(labels: Ints) -> Ints:
     return fold
 
 
-def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int = ITERATIONS) -> tuple[Ints, bool]:
+def classify(
+    matrix: VectorMatrix, labels: Ints, train: Ints, test: Ints, iterations: int = ITERATIONS
+) -> tuple[Ints, bool]:
     """Predict the group of each test item with a linear support vector machine trained on the training items.
 
     The method of White et al. (2015, section 3.3): liblinear, one group against the rest, balanced class weights,
@@ -77,7 +81,7 @@ def classify(matrix: Any, labels: Ints, train: Ints, test: Ints, iterations: int
     return np.concatenate(predicted).astype(np.int64), converged
 
 
-def centroids(matrix: Any, labels: Ints) -> Any:
+def centroids(matrix: VectorMatrix, labels: Ints) -> VectorSums:
     """Return the (groups, d) sum of the rows of each group; its cosines are those of the group's mean."""
     number = len(labels)
     groups = int(labels.max(initial=-1)) + 1
@@ -88,7 +92,7 @@ def centroids(matrix: Any, labels: Ints) -> Any:
     return membership @ np.asarray(matrix, dtype=np.float64)
 
 
-def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> tuple[Floats, Floats]:
+def nearest_centroid(matrix: VectorMatrix, labels: Ints, block: int = BLOCK) -> tuple[Floats, Floats]:
     """Return whether each item is nearest to the centroid of its own group, computed without the item itself.
 
     Centroids are means of unnormalised vectors; closeness is cosine.
@@ -112,31 +116,36 @@ def nearest_centroid(matrix: Any, labels: Ints, block: int = BLOCK) -> tuple[Flo
         other one.
     """
     sums = centroids(matrix, labels)
-    share, margin = np.empty(len(labels)), np.empty(len(labels))
+    share = np.empty(len(labels))
+    margin = np.empty(len(labels))
     for rows in _blocks(len(labels), sums.shape[0], block):
+        vectors = matrix[rows]
         own_group = labels[rows]
+        # The entry of each item's own group in a (rows, groups) matrix.
         own_place = np.arange(len(own_group)), own_group
-        cosine = all_pairs(matrix[rows], sums)
-        cosine_own = cosine_with_own(matrix[rows], sums, own_group)
+        cosine = all_pairs(vectors, sums)
+        cosine_own = cosine_with_own(vectors, sums, own_group)
         cosine[own_place] = cosine_own
         # A zero centroid is never the nearest.
         cosine = np.where(np.isnan(cosine), -np.inf, cosine)
         largest = cosine.max(axis=1, keepdims=True)
         tied = cosine >= largest - TIE
-        share_own = tied[own_place] / tied.sum(axis=1)
+        number_tied = tied.sum(axis=1)
+        share_own = tied[own_place] / number_tied
         share[rows] = np.where(np.isnan(cosine_own), np.nan, share_own)
+        # Without its own group, the largest cosine is that of the nearest other one.
         cosine[own_place] = -np.inf
         largest_other = cosine.max(axis=1)
         margin[rows] = np.where(np.isinf(largest_other), np.nan, cosine_own - largest_other)
     return share, margin
 
 
-def cosine_with_own(matrix: Any, sums: Any, labels: Ints) -> Floats:
+def cosine_with_own(matrix: VectorMatrix, sums: VectorSums, labels: Ints) -> Floats:
     """Return the (n,) cosine of each row with its group's centroid without that row; NaN where either is zero."""
     return paired_cosine(matrix, sums[labels] - matrix.astype(np.float64))
 
 
-def cosine_with(matrix: Any, labels: Ints, other: Ints, block: int = BLOCK) -> Floats:
+def cosine_with(matrix: VectorMatrix, labels: Ints, other: Ints, block: int = BLOCK) -> Floats:
     """Return the (n,) cosine of each row with the centroid of group ``other``; NaN where either is zero.
 
     Where that is the row's own group, the centroid is computed without the row.
@@ -152,7 +161,7 @@ def cosine_with(matrix: Any, labels: Ints, other: Ints, block: int = BLOCK) -> F
     return cosine
 
 
-def precision_at_r(matrix: Any, labels: Ints, search: Search, block: int = BLOCK) -> Floats:
+def precision_at_r(matrix: VectorMatrix, labels: Ints, search: Search, block: int = BLOCK) -> Floats:
     """Return the average precision at R of each item: do its R nearest neighbours belong to its group?
 
     R is the number of other members of its group. Neighbours are ranked by cosine; ties get the expected value over
@@ -217,7 +226,7 @@ def _without_itself(items: int, item: Ints, is_itself: NDArray[np.bool_], ranked
     return Places(items, item[others], greater, tied, gains)
 
 
-def count_zero_vectors(matrix: Any) -> int:
+def count_zero_vectors(matrix: VectorMatrix) -> int:
     """Return how many rows are zero."""
     return int((paired_dot(matrix, matrix) == 0).sum())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
 from embassay.diagnostics.localization.rows import NAME, LocalizationView
 from embassay.diagnostics.published import published, table
+from embassay.formatting import counted
 from embassay.result import Estimate, Finding, Row, Series
 from embassay.types import Draws
 
@@ -56,9 +56,9 @@ def agreement(
     for row, first in enumerate(views):
         for column, second in enumerate(views):
             both_wrong = first.wrong & second.wrong & inside
-            same_group = first.predicted == second.predicted
+            same_error = both_wrong & (first.predicted == second.predicted)
             denominator[row, column] = np.count_nonzero(both_wrong)
-            numerator[row, column] = np.count_nonzero(both_wrong & same_group)
+            numerator[row, column] = np.count_nonzero(same_error)
     return numerator, denominator
 
 
@@ -106,13 +106,13 @@ def published_series(
     source = f"{paper['source']}, {column}"
     published_accuracy = published_accuracies(column)
 
-    lines: list[list[Any]] = [[name, value, "published"] for name, value in published_accuracy.items()]
-    both: list[list[Any]] = []
+    lines = [(name, value, "published") for name, value in published_accuracy.items()]
+    both = list[list[object]]()
     for view in requested:
         measured = accuracy[view.encoder].value
         if measured is None:
             continue
-        lines.append([view.encoder, measured, "measured here"])
+        lines.append((view.encoder, measured, "measured here"))
         name = SAME.get(view.spec, "")
         if name in published_accuracy:
             difference = measured - published_accuracy[name]
@@ -181,10 +181,15 @@ def _placement(view: LocalizationView, accuracy: Row, centroid: Row | None) -> F
 
 def _reservations(view: LocalizationView) -> Iterator[Finding]:
     """Yield what limits an encoder's figures: sentences without a vector, folds in which the classifier gave up."""
-    zeros, unconverged = int(view.scores.scalars["zeros"]), int(view.scores.scalars["unconverged"])
+    zeros = int(view.scores.scalars["zeros"])
+    unconverged = int(view.scores.scalars["unconverged"])
     if zeros:
-        sentences = f"{zeros:,} sentence{'s have' if zeros > 1 else ' has'} a zero vector"
-        sentence = f"{view.encoder}: {sentences}, which the classifier places blindly and cosines leave out."
+        sentences = "1 sentence has"
+        if zeros > 1:
+            sentences = f"{zeros:,} sentences have"
+        sentence = (
+            f"{view.encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out."
+        )
         yield finding(view.scores, "Sentences without a vector", sentence, severity="medium")
     if unconverged:
         sentence = f"{view.encoder}: in {unconverged} of the folds the classifier stopped before it had converged."
@@ -209,9 +214,9 @@ def _shared_errors(views: Sequence[LocalizationView]) -> Iterator[Finding]:
     a, b = max(pairs, key=lambda pair: both_wrong[pair])
     number, same = both_wrong[a, b], same_group[a, b]
     if number:
-        sentences = "sentence" if number == 1 else "sentences"
+        sentences = counted(int(number), "sentence")
         sentence = (
-            f"{views[a].encoder} and {views[b].encoder} both misplace {number:,} {sentences}, "
+            f"{views[a].encoder} and {views[b].encoder} both misplace {sentences}, "
             f"{same:,} of them in the same wrong group."
         )
         yield finding(views[a].scores, "Errors in common", sentence, about_all=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import shares_of_encoders
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
-from embassay.vectors import Vectors
+from embassay.vectors import VectorMatrix, Vectors
 
 CITATION = """@inproceedings{chiang2023,
   author = {Chiang, Cheng-Han and Chuang, Yung-Sung and Glass, James and Lee, Hung-yi},
@@ -163,6 +163,10 @@ class MinimalPairsDiagnostic:
         average = float("nan")
         if half:
             average = mean_cosine(originals[:half], originals[half:])
+        # Stored scores hold no NaN outside arrays.
+        scalars = dict[str, float]()
+        if not np.isnan(average):
+            scalars["average"] = average
         return ItemScores(
             origin,
             measure="cosine",
@@ -175,8 +179,7 @@ class MinimalPairsDiagnostic:
                 "percentile": percentiles(originals, cosine),
                 "lexical": lexical.reshape(len(samples), -1),
             },
-            # Stored scores hold no NaN outside arrays.
-            scalars={} if np.isnan(average) else {"average": average},
+            scalars=scalars,
         )
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
@@ -219,13 +222,17 @@ class MinimalPairsDiagnostic:
     ) -> Iterator[Example]:
         """Yield each original with its edits, and the cosine of each encoder with these."""
         views = [MinimalPairsView(s) for s in scores]
-        correct = [view.nearer(*HEADLINE) for view in views]
-        margins = [view.contrast(*HEADLINE) for view in views]
+        # Computed once for all items: (n,) of each encoder.
+        correct = {view.encoder: view.nearer(*HEADLINE) for view in views}
+        margins = {view.encoder: view.contrast(*HEADLINE) for view in views}
         for index in items.tolist():
-            yield item_example(scores[0], index, corpus.shown(str(scores[0].item[index])))
-            for view, correct_of_encoder, margin_of_encoder in zip(views, correct, margins, strict=True):
+            name = str(scores[0].item[index])
+            yield item_example(scores[0], index, corpus.shown(name))
+            for view in views:
                 cosines = {edit: view.cosine(edit)[index] for edit in view.edits}
-                yield view.outcome(index, cosines, correct=correct_of_encoder[index], margin=margin_of_encoder[index])
+                is_correct = correct[view.encoder][index]
+                margin = margins[view.encoder][index]
+                yield view.outcome(index, cosines, correct=is_correct, margin=margin)
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""
@@ -235,7 +242,7 @@ class MinimalPairsDiagnostic:
         return Headline(
             quantity="contrast",
             margin=MEANING.margin,
-            values={view.encoder: _infinite_to_nan(view.contrast(*HEADLINE)) for view in views},
+            values=_contrast_of_encoders(views, *HEADLINE),
             unit=scores[0].unit,
             purpose=views[0].stream,
             subset=HEADLINE_SUBSET,
@@ -249,26 +256,25 @@ class MinimalPairsDiagnostic:
         for first, second in _contrasts(views[0].edits):
             subset = f"{first}-{second}"
             for condition, raw in (("", False), ("raw", True)):
-                values = {view.encoder: _infinite_to_nan(view.contrast(first, second, raw)) for view in views}
+                values = _contrast_of_encoders(views, first, second, raw)
                 yield ItemQuantity("contrast", None, values, unit, stream, subset, condition, of_shares=False)
-            if ALL_EDITS.index(first) < ALL_EDITS.index(second):  # as the rows of orderings
+            # The rows of orderings have each pair of edits once, in the order of ALL_EDITS.
+            if ALL_EDITS.index(first) < ALL_EDITS.index(second):
                 values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
                 yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
         for edit in views[0].edits:
-            values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+            values = _similarity_of_encoders(views, edit)
             yield ItemQuantity("similarity", None, values, unit, stream, edit, of_shares=False)
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
         quantities = dict[tuple[str, str], dict[str, Floats]]()
-        for pair in _contrasts(views[0].edits):
-            if pair == HEADLINE or self.compare == "all":
-                values = {view.encoder: _infinite_to_nan(view.contrast(*pair)) for view in views}
-                quantities["contrast", "-".join(pair)] = values
+        for first, second in _contrasts(views[0].edits):
+            if (first, second) == HEADLINE or self.compare == "all":
+                quantities["contrast", f"{first}-{second}"] = _contrast_of_encoders(views, first, second)
         if self.compare == "all":
             for edit in views[0].edits:
-                values = {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
-                quantities["similarity", edit] = values
+                quantities["similarity", edit] = _similarity_of_encoders(views, edit)
         return quantities
 
     def _verdict(
@@ -352,6 +358,18 @@ def _infinite_to_nan(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.nan)
 
 
+def _contrast_of_encoders(
+    views: Sequence[MinimalPairsView], first: str, second: str, raw: bool = False
+) -> dict[str, Floats]:
+    """Return the (n,) contrast of two edits by encoder; NaN where an original lacks one of them."""
+    return {view.encoder: _infinite_to_nan(view.contrast(first, second, raw)) for view in views}
+
+
+def _similarity_of_encoders(views: Sequence[MinimalPairsView], edit: str) -> dict[str, Floats]:
+    """Return the (n,) similarity of an edit by encoder; NaN where an original lacks the edit."""
+    return {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+
+
 def _contrasts(edits: Sequence[str]) -> list[tuple[str, str]]:
     """Return the contrasts whose two edits some original has."""
     return [pair for pair in CONTRASTS if set(pair) <= set(edits)]
@@ -359,10 +377,11 @@ def _contrasts(edits: Sequence[str]) -> list[tuple[str, str]]:
 
 def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     """Yield the rows of all encoders; their means share the resamples."""
-    edits, unit = views[0].edits, views[0].scores.unit
-    keys = list(_figures(views[0]))
+    edits = views[0].edits
+    unit = views[0].scores.unit
+    keys = list(_items_of_means(views[0]))
     # One table at a time, because those of all encoders together would take much memory.
-    tables = (np.stack(list(_figures(view).values()), axis=1) for view in views)
+    tables = (np.stack(list(_items_of_means(view).values()), axis=1) for view in views)
     estimates = means(tables, unit, draws, *views[0].stream)
     nearer = shares_of_encoders((_orderings(view, edits) for view in views), unit)
 
@@ -370,30 +389,30 @@ def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     hashes_of_others = pools_of(parts)
     for view, scores, means_of_encoder, orderings in zip(views, parts, estimates, nearer, strict=True):
         for (quantity, subset, condition), estimate in zip(keys, means_of_encoder, strict=True):
-            explained = _with_reason(estimate, view)
-            yield row(scores, draws, quantity, subset, explained, condition)
+            estimate_with_reason = _with_reason(estimate, view)
+            yield row(scores, draws, quantity, subset, estimate_with_reason, condition)
         for subset, share in orderings.items():
             yield share_row(scores, draws, "nearer", subset, share, hashes_of_others[view.encoder])
         yield row(scores, draws, "baseline", "all", _baseline(view))
 
 
-def _figures(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
+def _items_of_means(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
     """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts.
 
     ABSENT where an original lacks an edit, NaN where undefined.
     """
-    figures = dict[tuple[str, str, str], Floats]()
+    items = dict[tuple[str, str, str], Floats]()
     for edit in view.edits:
-        figures["similarity", edit, ""] = view.similarity(edit)
+        items["similarity", edit, ""] = view.similarity(edit)
     for edit in view.edits:
-        figures["cosine", edit, ""] = view.cosine(edit)
+        items["cosine", edit, ""] = view.cosine(edit)
     for edit in view.edits:
-        figures["percentile", edit, ""] = view.percentile(edit)
+        items["percentile", edit, ""] = view.percentile(edit)
     for first, second in _contrasts(view.edits):
-        figures["contrast", f"{first}-{second}", ""] = view.contrast(first, second)
+        items["contrast", f"{first}-{second}", ""] = view.contrast(first, second)
     for first, second in _contrasts(view.edits):
-        figures["contrast", f"{first}-{second}", "raw"] = view.contrast(first, second, raw=True)
-    return figures
+        items["contrast", f"{first}-{second}", "raw"] = view.contrast(first, second, raw=True)
+    return items
 
 
 def _orderings(view: MinimalPairsView, edits: Sequence[str]) -> dict[str, Floats]:
@@ -469,7 +488,7 @@ def _densities(views: Sequence[MinimalPairsView]) -> Series:
     # Rounded down to a tenth, and a tenth more, because a kernel density reaches beyond the values.
     low = max(-1.0, float(np.floor(10 * smallest) / 10) - 0.1)
     at = np.linspace(low, 1.0, POINTS)
-    lines = list[dict[str, Any]]()
+    lines = list[dict[str, object]]()
     for view in views:
         samples = {"random pair": view.scores.values["random_pair"]}
         for edit in view.edits:
@@ -489,7 +508,7 @@ def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iter
     yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
 
 
-def random_pairs(originals: Any) -> Floats:
+def random_pairs(originals: VectorMatrix) -> Floats:
     """Return the (n,) cosines of n pairs of an original of the first half with one of the second.
 
     From four originals on, all pairs are different. NaN for a single original.
@@ -505,7 +524,7 @@ def random_pairs(originals: Any) -> Floats:
     return paired_cosine(originals[first], originals[second])
 
 
-def percentiles(originals: Any, cosine: Floats, ranked: int = RANKED) -> Floats:
+def percentiles(originals: VectorMatrix, cosine: Floats, ranked: int = RANKED) -> Floats:
     """Return the share of random pairs that are less similar than each edit, ties half; absent edits stay absent.
 
     The pairs are those of the baseline: each original of the first half with each of the second.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from embassay.diagnostics.published import published, published_name, table
 from embassay.result import Series
@@ -31,14 +30,17 @@ def by_training(
         Column heading of each edit.
     """
     paper = published("heros")
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for group in paper["groups"]:
         name = group["fine_tuned_on"]
         members = [encoder for encoder, spec in specs.items() if published_name(spec) in group["models"]]
         for encoder in members:
-            lines.append([name, encoder, *(similarity.get((encoder, edit)) for edit in labels)])
+            similarities = [similarity.get((encoder, edit)) for edit in labels]
+            lines.append([name, encoder, *similarities])
         if len(members) > 1:
-            means = [_mean([similarity.get((encoder, edit)) for encoder in members]) for edit in labels]
+            means = list[float | None]()
+            for edit in labels:
+                means.append(_mean([similarity.get((encoder, edit)) for encoder in members]))
             lines.append([name, f"mean of {len(members)}", *means])
     if lines:
         columns = {"fine-tuned on": "text", "encoder": "text", **dict.fromkeys(labels.values(), "number")}

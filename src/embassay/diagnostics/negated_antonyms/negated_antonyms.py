@@ -8,7 +8,7 @@ encoder chooses the candidate with the largest cosine; only the paraphrase is ri
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -240,13 +240,16 @@ class NegatedAntonyms:
                     cosines[kind] = view.similarity(kind)[index]
                     if share > 0:
                         chosen.append(kind)
+                labels = dict[str, str]()
+                if chosen:
+                    labels["chosen"] = " or ".join(chosen)
                 yield view.outcome(
                     index,
                     cosines,
                     correct=view.right[index],
                     margin=view.margin[index],
                     subset=pair,
-                    labels={"chosen": " or ".join(chosen)} if chosen else {},
+                    labels=labels,
                 )
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
@@ -259,22 +262,23 @@ class NegatedAntonyms:
         """Yield the accuracy and what is chosen, of all entries and of each subset."""
         views = [ChoiceView(s) for s in scores]
         shares = {view.encoder: _shares(view) for view in views}
-        for quantity, subset in shares[views[0].encoder]:
+        unit, stream = scores[0].unit, views[0].stream
+        # All encoders have the same subsets.
+        for key in shares[views[0].encoder]:
             values = {}
-            for encoder, of_encoder in shares.items():
-                items = of_encoder[quantity, subset]
+            for encoder, shares_of_encoder in shares.items():
+                items = shares_of_encoder[key]
                 values[encoder] = np.where(items == ABSENT, np.nan, items)
-            yield ItemQuantity(quantity, None, values, scores[0].unit, views[0].stream, subset)
+            quantity, subset = key
+            yield ItemQuantity(quantity, None, values, unit, stream, subset)
 
     def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
-        quantities: dict[tuple[str, str], dict[str, Floats]] = defaultdict(dict)
-        for view in views:
-            quantities[HEADLINE][view.encoder] = view.right
-            if self.compare == "all":
-                for place, kind in enumerate(KINDS):
-                    quantities["chosen", kind][view.encoder] = view.chosen[:, place]
-                    quantities["similarity", kind][view.encoder] = view.similarity(kind)
+        quantities = {HEADLINE: {view.encoder: view.right for view in views}}
+        if self.compare == "all":
+            for place, kind in enumerate(KINDS):
+                quantities["chosen", kind] = {view.encoder: view.chosen[:, place] for view in views}
+                quantities["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
         return quantities
 
 
@@ -396,7 +400,8 @@ def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Find
         value = published_accuracy(view.spec)
         if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
             continue
-        accuracy = next(r for r in rows if (r.encoder, r.quantity, r.subset) == (view.encoder, *HEADLINE))
+        headline = (view.encoder, *HEADLINE)
+        accuracy = next(r for r in rows if (r.encoder, r.quantity, r.subset) == headline)
         yield from not_reproduced(view.scores, accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 

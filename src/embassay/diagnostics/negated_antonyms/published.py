@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -66,7 +65,7 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
         },
     )
 
-    spread = list[list[Any]]()
+    spread = list[list[object]]()
     for group in GROUPS:
         accuracies = np.array([model["accuracy"] for model in models if model["group"] == group])
         mean, deviation = float(accuracies.mean()), float(accuracies.std(ddof=1))
@@ -79,7 +78,7 @@ def beside_published(diagnostic: str, corpus: str, measured: Mapping[str, tuple[
     yield table(diagnostic, corpus, "published_models", LISTED, listed, source)
 
     published_accuracy = {model["name"]: model["accuracy"] for model in models}
-    both = list[list[Any]]()
+    both = list[list[object]]()
     for label, (spec, value) in measured.items():
         name = published_name(spec)
         if name in published_accuracy:
@@ -98,12 +97,14 @@ def hardest_published(diagnostic: str, corpus: str, wrong: Counter[str]) -> Seri
     """
     paper = published("semantoneg")["best"]
     by_pair: Mapping[str, int] = paper["pairs"]
-    rows = list[list[Any]]()
+    rows = list[list[object]]()
     for pair, count in by_pair.items():
         words = pair.partition(":")[2]
         rows.append([words, count, wrong[pair]])
-    others_published = paper["wrong_by_all"] - sum(by_pair.values())
-    others_here = wrong.total() - sum(wrong[pair] for pair in by_pair)
+    total_published = paper["wrong_by_all"]
+    total_here = wrong.total()
+    others_published = total_published - sum(by_pair.values())
+    others_here = total_here - sum(wrong[pair] for pair in by_pair)
     rows.append(["all other words", others_published, others_here])
-    rows.append(["all", paper["wrong_by_all"], wrong.total()])
+    rows.append(["all", total_published, total_here])
     return table(diagnostic, corpus, "published_hardest", HARDEST, rows, paper["source"])

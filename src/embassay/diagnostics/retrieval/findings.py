@@ -85,7 +85,9 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
     saturated = [name for name, value in defined.items() if value >= SATURATED]
     if view.k > 1 and (len(saturated) > 1 or best == 1):
         lowest = number(min(defined[name] for name in saturated))
-        values_reached = lowest if len(saturated) == 1 else f"{lowest} or more"
+        values_reached = lowest
+        if len(saturated) > 1:
+            values_reached = f"{lowest} or more"
         yield finding(
             view.scores,
             "The headline is saturated",

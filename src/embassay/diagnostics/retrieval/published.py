@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import published, table
@@ -64,11 +63,13 @@ def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Ite
 def _squad(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series:
     """Return table 3 with the encoders of the run."""
     paper = published("squad")
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for line in paper["rows"]:
         model = line[0]
         # Two isotropy pairs stand at two models each in the paper, so one of each cannot be right.
-        remark = REPEATED if model in paper["doubtful"] else "published"
+        remark = "published"
+        if model in paper["doubtful"]:
+            remark = REPEATED
         lines.append([*line, remark])
     for encoder in encoders:
         accuracy: list[float | None] = [None, None, None]
@@ -90,13 +91,14 @@ def _transforms(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series
         columns[f"{heading}accuracy"] = "percent"
         columns[f"{heading}IsoScore"] = "number"
         columns[f"{heading}I_A"] = "number"
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for model, *triples in paper["rows"]:
         lines.append([model, "published", *chain.from_iterable(triples)])
     for encoder in encoders:
+        # Sparse vectors are not transformed.
         if (encoder, "isoscore", "documents", "standardize") not in rows:
-            continue  # sparse vectors are not transformed
-        line: list[Any] = [encoder, "measured here"]
+            continue
+        line: list[object] = [encoder, "measured here"]
         for condition in paper["conditions"]:
             line.append(_value(rows, encoder, f"Success@{K}", "all", condition))
             line.append(_value(rows, encoder, "isoscore", "documents", condition))
@@ -108,7 +110,7 @@ def _transforms(corpus: str, encoders: Sequence[str], rows: RowsByKey) -> Series
 def _correlations(corpus: str, rows: RowsByKey) -> Series:
     """Return the last row of table 4, the correlations over models, beside those over the encoders of the run."""
     paper = published("transforms")
-    lines = list[list[Any]]()
+    lines = list[list[object]]()
     for condition in paper["conditions"]:
         isoscore, i_a = paper["correlations"][condition]
         isoscore_here = _value(rows, "", "pearson", "IsoScore and success", condition)
@@ -120,4 +122,6 @@ def _correlations(corpus: str, rows: RowsByKey) -> Series:
 
 def _value(rows: RowsByKey, encoder: str, quantity: str, subset: str, condition: str) -> float | None:
     row = rows.get((encoder, quantity, subset, condition))
-    return row.value if row else None
+    if row is None:
+        return None
+    return row.value

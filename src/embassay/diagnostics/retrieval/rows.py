@@ -190,8 +190,10 @@ def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
         mean_over_exams = float(means[column])
         if units < MIN_UNITS:
             yield view.estimate(mean_over_exams, too_few(units))
-        else:
-            yield replace(view.estimate(mean_over_exams), low=float(lows[column]), high=float(highs[column]))
+            continue
+        low = float(lows[column])
+        high = float(highs[column])
+        yield replace(view.estimate(mean_over_exams), low=low, high=high)
 
 
 def _thresholds_of(view: RetrievalView, draws: Draws) -> dict[str, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -35,6 +34,8 @@ CURVES = (
     ("unanswerable_dropped", "pooled:", "share that finds nothing"),
 )
 """Quantity, beginning of the subset, and title of each curve over ψ."""
+CardRow = tuple[str, float, float, float, float]
+"""A row of the table of similarities; see ``CARD``."""
 
 
 def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
@@ -42,19 +43,24 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
     corpus = views[0].corpus
     drawable = [view for view in views if len(view.answers.top)]
     if drawable:
-        lines, card = list[dict[str, Any]](), list[list[Any]]()
+        curves = list[dict[str, object]]()
+        card = list[CardRow]()
         for view in drawable:
-            lines += _densities(view)
+            curves += _densities(view)
             card += _card(view)
-        yield Series(NAME, corpus, "densities", "curve", {"x": "similarity", "y": "density", "at": (), "lines": lines})
+        # Each line has its own points: the similarities of two encoders may have different ranges.
+        data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
+        yield Series(NAME, corpus, "densities", "curve", data)
         yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, rows, card))
     value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
     for quantity, prefix, title in CURVES:
-        lines = list[dict[str, Any]]()
+        lines = list[dict[str, object]]()
+        some_value_is_defined = False
         for view in drawable:
             values = [value_of.get((view.encoder, quantity, f"{prefix}psi{psi}")) for psi in GRID]
             lines.append({"encoder": view.encoder, "line": title, "y": values})
-        if any(value is not None for line in lines for value in line["y"]):
+            some_value_is_defined |= any(value is not None for value in values)
+        if some_value_is_defined:
             curve = {
                 "x": "ψ, percentile of the retrieved similarities",
                 "y": title,
@@ -65,7 +71,7 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
             yield Series(NAME, corpus, quantity, "curve", curve)
 
 
-def _densities(view: RetrievalView) -> Iterator[dict[str, Any]]:
+def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:
     """Yield the density of each kind of similarity, at 160 points of a common axis."""
     sets = _similarities(view)
     low, high = _plotted_range(view, sets)
@@ -98,15 +104,16 @@ def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[flo
     return max(low, -1.0), min(high, 1.0)
 
 
-def _card(view: RetrievalView) -> Iterator[list[Any]]:
+def _card(view: RetrievalView) -> Iterator[CardRow]:
     """Yield, for each similarity, the share of random, retrieved and right pairs that are less similar."""
     sets = [np.sort(values) for values in _similarities(view).values()]
     for similarity in _card_similarities(view, sets):
-        below = [float(np.searchsorted(values, similarity) / max(len(values), 1)) for values in sets]
-        yield [view.encoder, float(similarity), *below]
+        shares_below = [float(np.searchsorted(values, similarity) / max(len(values), 1)) for values in sets]
+        random, retrieved, right = shares_below
+        yield view.encoder, float(similarity), random, retrieved, right
 
 
-def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Sequence[Sequence[Any]]) -> str:
+def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Sequence[CardRow]) -> str:
     """Say what the most typical similarity of a right document means for the encoder with the highest success.
 
     Empty if no encoder has a success.
@@ -121,8 +128,8 @@ def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Seq
     best = max(ranked, key=lambda view: success[view.encoder])
     rows_of_best = [row for row in card if row[0] == best.encoder]
     # Of the rows, the one that divides the right documents most evenly.
-    _, similarity, *shares_below = min(rows_of_best, key=lambda row: abs(row[-1] - 0.5))
-    random, retrieved, right = [number(1 - share) for share in shares_below]
+    _, similarity, random_below, retrieved_below, right_below = min(rows_of_best, key=lambda row: abs(row[-1] - 0.5))
+    random, retrieved, right = number(1 - random_below), number(1 - retrieved_below), number(1 - right_below)
     return (
         f"With {best.encoder}, which has the highest {best.headline}, a similarity of {similarity:.2f} or more is "
         f"reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of random ones."
