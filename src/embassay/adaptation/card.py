@@ -152,7 +152,9 @@ def _tested(result: Result, domain: Sequence[str]) -> str:
     """Return the table of the corpora that the variants were assayed on."""
     rows = []
     for corpus in result.corpora:
-        role = "test questions of the domain" if corpus.name in domain else "general"
+        role = "general"
+        if corpus.name in domain:
+            role = "test questions of the domain"
         rows.append((corpus.name, role, f"{corpus.items:,}", corpus.fingerprint, corpus.licence))
     return table(("corpus", "role", "items", "fingerprint", "licence"), rows)
 
@@ -164,4 +166,6 @@ def _bullets(lines: Sequence[str]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)

@@ -144,4 +144,6 @@ def _cell(row: Row | None, kind: Figure) -> str:
 
 def _number(value: float, kind: Figure) -> str:
     """Format a value: a share in percent with one decimal, another number with three decimals."""
-    return f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}"
+    if kind.is_share:
+        return f"{100 * value:.1f}"
+    return f"{value:.3f}"

@@ -110,7 +110,9 @@ class AdaptationFolder:
     def record(self) -> JsonObject:
         """Return the content of ``adaptation.json``; empty if there is none."""
         record = read_json(self.path / RECORD)
-        return record if {"asked", "variants"} <= record.keys() else {}
+        if {"asked", "variants"} <= record.keys():
+            return record
+        return {}
 
     def _entry(self, stage: Stage) -> JsonObject:
         """Return the entry of a variant in the record."""

@@ -150,7 +150,9 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
     to_rights = space.cosines(passages, rights.passages).max(axis=1)
     right_similarity = space.right_similarity[row, document]
     # Dot products have no common scale, so the margin is a share of the right document's similarity.
-    scale = abs(right_similarity) if space.by_dot_product else 1
+    scale = 1
+    if space.by_dot_product:
+        scale = abs(right_similarity)
     largest = right_similarity - margin * scale
     texts = []
     for passage, similarity, cosine in zip(passages.tolist(), similarities, to_rights, strict=True):

@@ -30,7 +30,9 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     for stage in stages:
         seconds = forecast.training(stage)
         total += seconds
-        estimate = f", about {duration(seconds)}" if seconds else ""
+        estimate = ""
+        if seconds:
+            estimate = f", about {duration(seconds)}"
         yield f"{stage.variant}: {_training(forecast, stage)}{estimate}"
     seconds = forecast.assay()
     total += seconds

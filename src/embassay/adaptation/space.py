@@ -77,7 +77,9 @@ class Space:
         self._question_vectors = encoder.encode([question.question for question in questions], "query")
         vectors = encoder.encode(self.passages, "document")
         self._unit_vectors = _normalise(vectors)
-        self._compared_vectors = vectors if self.by_dot_product else self._unit_vectors
+        self._compared_vectors = self._unit_vectors
+        if self.by_dot_product:
+            self._compared_vectors = vectors
         pairs = [(row, self.documents[name]) for row, q in enumerate(questions) for name in dict.fromkeys(q.right)]
         self.nearest = search(
             self._question_vectors,

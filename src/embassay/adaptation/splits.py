@@ -163,7 +163,9 @@ class WordForWord:
 
 def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
     """Return the ids of the questions that must stay together, in the order of the corpus."""
-    texts = _document_texts(corpus) if by == "context" else {}
+    texts = {}
+    if by == "context":
+        texts = _document_texts(corpus)
     # The groups are the connected components of a graph of questions and what they share.
     nodes: dict[tuple[str, str], int] = {}
     edges = []

@@ -221,4 +221,6 @@ def _rounded_down(cosine: float) -> str:
     if cosine < 1 - 1e-6:
         return f"{np.floor(cosine * 1e6) / 1e6:.6f}"
     distance = 1 - cosine
-    return f"1 − {distance:.1g}" if distance > 1e-15 else "1"
+    if distance > 1e-15:
+        return f"1 − {distance:.1g}"
+    return "1"

@@ -45,7 +45,9 @@ def compress_weights(model: Model) -> None:
     for node in model.get_ops():
         if node.get_type_name() not in ("MatMul", "Gather"):
             continue
-        place = 0 if node.get_type_name() == "Gather" else 1
+        place = 1
+        if node.get_type_name() == "Gather":
+            place = 0
         source = node.input_value(place).get_node()
         if source.get_type_name() != "Constant" or source.get_element_type().to_string() != "f32":
             continue

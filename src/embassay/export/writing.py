@@ -62,7 +62,9 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     model = encoder.load("cpu").eval()
     features = _features(model, encoder)
     graph = folder / GRAPH[to]
-    traced = graph if to == "onnx" else folder / "traced.onnx"
+    traced = folder / "traced.onnx"
+    if to == "onnx":
+        traced = graph
     _trace(model, features, encoder.options, traced)
     try:
         if to == "openvino":
@@ -158,7 +160,9 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    if lines:
+        return lines[0]
+    return type(error).__name__
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
@@ -178,7 +182,9 @@ def _pooling(model: SentenceTransformer) -> list[str]:
     for module in model:
         modes = getattr(module, "pooling_mode", None)
         if modes:
-            return [modes] if isinstance(modes, str) else list(modes)
+            if isinstance(modes, str):
+                return [modes]
+            return list(modes)
     return [""]
 
 

@@ -196,7 +196,9 @@ def _evaluator_class() -> type:
             self.watched, self.name, self.batch = watched, name, batch
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
-            self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
+            self.primary_metric = None
+            if quantity:
+                self.primary_metric = f"{self.prefix}_{quantity}"
             # Beginnings of the names of quantities for which lower values are better.
             lower_is_better = meaning_of(diagnostic).lower
             self.greater_is_better = not quantity.startswith(lower_is_better)

@@ -60,7 +60,9 @@ def headline_row(result: Result) -> Row | None:
 
 def joined_name(row: Row, measure: str = "") -> str:
     """Return quantity, subset, condition and measure joined into one name, without empty parts and subset ``all``."""
-    subset = "" if row.subset == "all" else row.subset
+    subset = row.subset
+    if row.subset == "all":
+        subset = ""
     parts = (row.quantity, subset, row.condition, measure)
     return "_".join(part.replace(":", "_") for part in parts if part)
 
@@ -179,7 +181,9 @@ class Measurement:
         values = {}
         for row in rows:
             # Only another measure than the headline's is part of a name.
-            measure = "" if row.measure == headline.measure else row.measure
+            measure = row.measure
+            if row.measure == headline.measure:
+                measure = ""
             values[joined_name(row, measure)] = row.value
         return Figures(values, joined_name(headline))
 

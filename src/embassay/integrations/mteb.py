@@ -139,21 +139,28 @@ class MtebModel:
     ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of mteb's batches, with the role of the prompt's type."""
         texts = [text for batch in inputs for text in batch["text"]]
-        role: Role = "text" if prompt_type is None else prompt_type.value
+        if prompt_type is None:
+            role: Role = "text"
+        else:
+            role = prompt_type.value
         return dense(self.encoder, texts, role)
 
     def similarity(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n, m) cosines or dot products of two sets of vectors."""
         from mteb.similarity_functions import cos_sim, dot_score
 
-        compare = dot_score if self._by_dot_product else cos_sim
+        compare = cos_sim
+        if self._by_dot_product:
+            compare = dot_score
         return compare(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n,) cosines or dot products of corresponding vectors."""
         from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
 
-        compare = pairwise_dot_score if self._by_dot_product else pairwise_cos_sim
+        compare = pairwise_cos_sim
+        if self._by_dot_product:
+            compare = pairwise_dot_score
         return compare(embeddings1, embeddings2)
 
 

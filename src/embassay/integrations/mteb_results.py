@@ -146,7 +146,9 @@ def _model_meta(encoder: EncoderRecord) -> bytes:
     from mteb.models import ModelMeta
     from mteb.models.model_meta import ScoringFunction
 
-    similarity = ScoringFunction.DOT_PRODUCT if encoder.similarity == "dot" else ScoringFunction.COSINE
+    similarity = ScoringFunction.COSINE
+    if encoder.similarity == "dot":
+        similarity = ScoringFunction.DOT_PRODUCT
     meta = ModelMeta.create_empty(
         overwrites={
             "name": f"embassay/{_name(encoder.name)}",

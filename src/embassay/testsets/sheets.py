@@ -182,13 +182,17 @@ def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 def shown(text: str) -> str:
     """Return a text as a cell that no spreadsheet evaluates: a formula gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    if text.startswith(_FORMULA):
+        return f"'{text}"
+    return text
 
 
 def meant(cell: str) -> str:
     """Return the text of a cell that :func:`shown` made."""
     is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
-    return cell[1:] if is_escaped else cell
+    if is_escaped:
+        return cell[1:]
+    return cell
 
 
 # --- Reading ---

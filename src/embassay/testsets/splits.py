@@ -137,12 +137,18 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
     # Queries that were made from the documents have no answers.
     have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)
-    not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
+    not_asked = ""
+    if short:
+        not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions"
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
-        say = "says" if near == 1 else "say"
-        both = "both are right if both have the answer" if have_answers else "both are right"
+        say = "say"
+        if near == 1:
+            say = "says"
+        both = "both are right"
+        if have_answers:
+            both = "both are right if both have the answer"
         notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
@@ -153,7 +159,9 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
             "documents, on average"
         )
-        benefit = "; encoders that match words, such as bm25, benefit from that" if have_answers else ""
+        benefit = ""
+        if have_answers:
+            benefit = "; encoders that match words, such as bm25, benefit from that"
         notes.append(note + benefit)
     return notes
 
@@ -166,7 +174,9 @@ def _note_on_few_removed(removed: int, units: int, barred: int, share: float) ->
     if not number:
         reason = "the share rounds to 0"
     elif barred:
-        have = "has" if barred == 1 else "have"
+        have = "have"
+        if barred == 1:
+            have = "has"
         reason = f"{barred:,} of them {have} questions that another unit may answer"
     else:
         reason = "at least one must remain"

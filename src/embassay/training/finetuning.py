@@ -93,7 +93,9 @@ def finetune(
     answered = [question for question in dev if question.right]
     dev_data = [[question.question, *question.right] for question in answered]
     data = content_hash([_data(rows), dev_data, corpus.fingerprint])
-    options = {"loss": loss, "margin": MARGIN} if loss == "triplet" else {"loss": loss}
+    options: dict[str, object] = {"loss": loss}
+    if loss == "triplet":
+        options["margin"] = MARGIN
     recipe = Recipe("finetuning", settings, options, data, len(rows))
     notes = []
     if not answered:
@@ -103,7 +105,9 @@ def finetune(
         notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
 
     def prepare(model: SentenceTransformer) -> Job:
-        make = _ranking_job if loss == "mnr" else _triplet_job
+        make = _triplet_job
+        if loss == "mnr":
+            make = _ranking_job
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
         return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
 

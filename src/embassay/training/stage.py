@@ -105,7 +105,9 @@ def train_stage(
 def spec_of(folder: Path) -> str:
     """Return the encoder's spec of a folder, in a form that is not mistaken for a model's name."""
     text = folder.as_posix()
-    return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
+    if folder.is_absolute() or text.startswith("../"):
+        return text
+    return f"./{text}"
 
 
 @dataclass(frozen=True)

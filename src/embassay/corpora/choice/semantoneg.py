@@ -57,7 +57,9 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
     if not samples:
         raise SourceError("the file has no entries", path)
     corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
-    return _as_released(corpus) if corpus.fingerprint == SEMANTONEG_V1 else corpus
+    if corpus.fingerprint == SEMANTONEG_V1:
+        return _as_released(corpus)
+    return corpus
 
 
 def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:

@@ -54,7 +54,9 @@ class SourceDocument:
     @property
     def whole(self) -> str:
         """The text, preceded by the title if there is one."""
-        return f"{self.title} {self.text}" if self.title else self.text
+        if self.title:
+            return f"{self.title} {self.text}"
+        return self.text
 
 
 def read_documents(
@@ -274,10 +276,14 @@ def _text(file: Path) -> str:
         text = rst_text(text)
     elif suffix in HTML:
         text = html_text(text)
-    return text if text.strip() else ""
+    if text.strip():
+        return text
+    return ""
 
 
 def _without_front_matter(text: str) -> str:
     """Return a Markdown text without its YAML front matter, if it has one."""
     front_matter = _FRONT_MATTER.match(text)
-    return text[front_matter.end() :] if front_matter else text
+    if front_matter:
+        return text[front_matter.end() :]
+    return text

@@ -49,7 +49,9 @@ def first_fields(head: str) -> frozenset[str]:
         row = json.loads(head.lstrip("\ufeff \t\r\n").split("\n", 1)[0])
     except (ValueError, RecursionError):
         return frozenset()
-    return frozenset(row) if isinstance(row, dict) else frozenset()
+    if isinstance(row, dict):
+        return frozenset(row)
+    return frozenset()
 
 
 def require(row: Mapping[str, object], names: Sequence[str], path: Path, line: int) -> None:
@@ -75,7 +77,9 @@ def counted(number: int, what: str) -> str:
 def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)
-    return default if value is None else key_of(value, path, line, name)
+    if value is None:
+        return default
+    return key_of(value, path, line, name)
 
 
 def key_of(value: object, path: Path, line: int | None, field: str) -> str:

@@ -159,7 +159,9 @@ def _heading(lines: list[str], underline: int) -> tuple[str, tuple[str, bool]] |
     is_long_enough = len(lines[underline].strip()) >= len(title)
     if not title or _ADORNMENT.match(title) or not is_long_enough:
         return None
-    above = lines[underline - 2].strip() if underline > 1 else ""
+    above = ""
+    if underline > 1:
+        above = lines[underline - 2].strip()
     has_overline = bool(_ADORNMENT.match(above)) and above[0] == character
     # A block of indented text, such as a table, has no titles; a title is indented only below an overline.
     if _indent(lines[underline - 1]) and not has_overline:

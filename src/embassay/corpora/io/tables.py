@@ -55,7 +55,9 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     rows = table_rows(path, delimiter)
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
-        between = "tabs" if delimiter == "\t" else "commas"
+        between = "commas"
+        if delimiter == "\t":
+            between = "tabs"
         problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(head)}"
         raise SourceError(problem, path, line)
     for line, cells in rows:

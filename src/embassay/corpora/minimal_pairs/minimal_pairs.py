@@ -66,7 +66,9 @@ def _sample(row: Row) -> MinimalPairs:
     for name in edits:
         if name not in ALL_EDITS:
             near = nearest(name, ALL_EDITS)
-            guess = f"; did you mean {near!r}?" if near else ""
+            guess = ""
+            if near:
+                guess = f"; did you mean {near!r}?"
             raise row.error(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", "edits")
     # In the order of the known edits, so that the order in the file has no effect.
     texts = {name: row.as_text(edits[name], f"edits.{name}") for name in ALL_EDITS if name in edits}

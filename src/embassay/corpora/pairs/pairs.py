@@ -147,7 +147,9 @@ def _score(row: Row, column: str) -> float | None:
 
 def _subset(row: Row, column: str) -> str:
     """Return the name of a subset; none for an empty cell."""
-    return "" if is_blank(row.values[column]) else row.key(column).strip()
+    if is_blank(row.values[column]):
+        return ""
+    return row.key(column).strip()
 
 
 def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
@@ -208,4 +210,6 @@ def _is_stsb(line: str) -> bool:
 
 
 def _delimiter(line: str) -> str:
-    return "\t" if "\t" in line else ","
+    if "\t" in line:
+        return "\t"
+    return ","

@@ -106,7 +106,9 @@ class MadeQueries:
     def summary(self) -> str:
         """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
         number = len(self.queries)
-        were = "query was" if number == 1 else "queries were"
+        were = "queries were"
+        if number == 1:
+            were = "query was"
         return f"{number:,} {were} {self.source.removeprefix('queries ')}"
 
 
@@ -158,7 +160,9 @@ def made_queries(
     if method == "cloze":
         return _from_sentences(sources, options)
     of_headings = _from_headings(sources, options)
-    enough = ENOUGH_HEADINGS if count is None else min(count, ENOUGH_HEADINGS)
+    enough = ENOUGH_HEADINGS
+    if count is not None:
+        enough = min(count, ENOUGH_HEADINGS)
     if len(of_headings.queries) >= enough or options.passages == "sentence":
         return of_headings
     of_sentences = _from_sentences(sources, options)
@@ -177,7 +181,9 @@ def plain(text: str) -> str:
         parts.append(part.strip("`") if is_code else _MARKS.sub("", part))
     words = collapsed("".join(parts))
     item = _ITEM.match(words)
-    return words[item.end() :] if item else words
+    if item:
+        return words[item.end() :]
+    return words
 
 
 # --- Headings ---
@@ -292,7 +298,9 @@ def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> Mad
     rejected = Counter[str]()
     groups = PassageGroups.of(cut_all(sources, options.passages))
     selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
-    most = None if options.count is None else MARGIN * options.count
+    most = None
+    if options.count is not None:
+        most = MARGIN * options.count
     tried = evenly(selected, most, options.seed, "passages")
     sentences_of = {passage.id: _suitable_sentences(passage, options.language) for passage in tried}
     group_of_run = _groups_of_runs(sentences_of.values(), groups)

@@ -63,7 +63,9 @@ class ExportedEncoder:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
         for name, value in sorted(self.options.items()):
-            text = "true" if value is True else value
+            text = value
+            if value is True:
+                text = "true"
             spec.append(f"{name}={text}")
         return Card(
             ",".join(spec),
@@ -136,7 +138,9 @@ class ExportedEncoder:
         if dim is not None and len(rows) and rows.shape[1] < dim:
             raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
         rows = rows[:, :dim]
-        return unit(rows) if self.options.get("normalize") else rows
+        if self.options.get("normalize"):
+            return unit(rows)
+        return rows
 
     @property
     def route(self) -> Mapping[str, object]:
@@ -145,7 +149,10 @@ class ExportedEncoder:
         route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         if session is not None:
             route.update(session.route)
-            route["tokens_per_batch"] = 1 if session.alone else TOKENS["cpu"]
+            if session.alone:
+                route["tokens_per_batch"] = 1
+            else:
+                route["tokens_per_batch"] = TOKENS["cpu"]
         return route
 
     def release(self) -> None:

@@ -104,7 +104,9 @@ def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], fol
             "supported outside it"
         )
     rows = pool(outputs[name], mask, folder.modes or ("mean",))
-    return unit(rows) if folder.normalize else rows
+    if folder.normalize:
+        return unit(rows)
+    return rows
 
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:

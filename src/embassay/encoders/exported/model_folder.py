@@ -238,7 +238,9 @@ def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: JsonObject) 
     """Return the number of dimensions in the pooling's configuration; None if unknown, or changed after the pooling."""
     dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
     is_unchanged = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
-    return dim if is_unchanged and _is_count(dim) else None
+    if is_unchanged and _is_count(dim):
+        return dim
+    return None
 
 
 def _max_length(place: Path, bert: JsonObject) -> int | None:
@@ -262,4 +264,6 @@ def _pad(path: Path) -> int:
         if pad_token and isinstance(token, dict) and token.get("content") == pad_token:
             return int(token["id"])
     model_pad = read_json(path / "config.json").get("pad_token_id")
-    return model_pad if isinstance(model_pad, int) else 0
+    if isinstance(model_pad, int):
+        return model_pad
+    return 0

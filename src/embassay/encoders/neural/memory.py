@@ -73,7 +73,9 @@ def weight_files(folder: Path) -> tuple[str, ...]:
     names = set(folder_files(folder))
     weights = {name for name in names if is_pickled(name) and name.endswith(".bin")}
     for parent in {parent_of(name) for name in names}:
-        prefix = f"{parent}/" if parent else ""
+        prefix = ""
+        if parent:
+            prefix = f"{parent}/"
         whole, index = (prefix + name for name in SAFE)
         # Weights are in one file, or in several that an index lists.
         if whole in names:
@@ -133,8 +135,12 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
         needed = size * copies
         if available is None or needed <= available:
             continue
-        advice = "; dtype=bfloat16 needs half as much" if dtype == "float32" else ""
-        subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
+        advice = ""
+        if dtype == "float32":
+            advice = "; dtype=bfloat16 needs half as much"
+        subject = "its weights"
+        if copies > 1:
+            subject = f"{copies} copies of its weights"
         space = f"{needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
         return f"{subject} need {space}{advice}"
     return ""

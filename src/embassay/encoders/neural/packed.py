@@ -126,7 +126,9 @@ def _product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
     import torch
 
     if a.dtype == torch.float32:
-        destination = None if out is None else out.numpy()
+        destination = None
+        if out is not None:
+            destination = out.numpy()
         return torch.from_numpy(np.matmul(a.numpy(), b.numpy(), out=destination))
     product = torch.matmul(a, b)
     if out is None:

@@ -172,7 +172,9 @@ class ApiEncoder:
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
-        return None if probe is None else self._fingerprint(probe)
+        if probe is None:
+            return None
+        return self._fingerprint(probe)
 
     def fit(self, texts: Sequence[str]) -> ApiEncoder:
         """Return itself: nothing is learnt."""

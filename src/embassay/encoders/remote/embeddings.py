@@ -133,7 +133,9 @@ def vectors(answer: object, number: int) -> Rows:
     ValueError
         If the answer does not have one finite vector per text, all of the same length.
     """
-    data = answer.get("data") if isinstance(answer, dict) else None
+    data = None
+    if isinstance(answer, dict):
+        data = answer.get("data")
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         raise ValueError("the answer has no list of embeddings ('data')")
     if len(data) != number:

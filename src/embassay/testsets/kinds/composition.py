@@ -212,7 +212,9 @@ def _by_generator(
     fusions = dict[str, str]()
     replies = generator.replies(_requests(drawn, template), advance)
     for (key, (first, second)), reply in zip(_pairs(drawn), replies, strict=True):
-        text = "" if reply.problem else bared(reply.text)
+        text = ""
+        if not reply.problem:
+            text = bared(reply.text)
         if reply.problem:
             problem = reply.problem
         elif not text:
@@ -241,7 +243,9 @@ def _notes(generator: Generator | None, samples: Sequence[Composition], document
     numbers = Counter(sample.operator for sample in samples)
     counts = []
     for operator in ("overlap", "difference", "union"):
-        plural = "" if numbers[operator] == 1 else "s"
+        plural = "s"
+        if numbers[operator] == 1:
+            plural = ""
         counts.append(f"{numbers[operator]:,} {operator}{plural}")
     summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
     if generator is None:

@@ -132,7 +132,9 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
                 rejected["repeated sentence"] += 1
                 continue
             seen.add(text.casefold())
-            key = f"{source.line}" if len(parts) == 1 else f"{source.line}.{number}"
+            key = f"{source.line}.{number}"
+            if len(parts) == 1:
+                key = f"{source.line}"
             yield key, source, tag(named(text))
 
 
