@@ -90,7 +90,12 @@ def card_of(
 
 def evaluations(facts: Mapping[str, JsonObject]) -> dict[str, Sequence[Sequence[float]]]:
     """Return [step, Success@5 of the dev questions] of each variant that was evaluated during its training."""
-    return {variant: fact["evaluations"] for variant, fact in facts.items() if fact.get("evaluations")}
+    by_variant = {}
+    for variant, training_facts in facts.items():
+        # A pre-training, and a fine-tuning without dev questions, is not evaluated.
+        if training_facts.get("evaluations"):
+            by_variant[variant] = training_facts["evaluations"]
+    return by_variant
 
 
 def hub_name(target: str, folder: Path) -> str | None:
@@ -113,6 +118,7 @@ def hub_name(target: str, folder: Path) -> str | None:
 
 def _head(hub: str | None) -> str:
     """Return the metadata header that the hub reads."""
+    # Written by hand: a JSON string is valid YAML, so no YAML library is needed.
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
     if hub:
         lines.append(f"base_model: {json.dumps(hub)}")
@@ -139,9 +145,13 @@ def _training(stage: Stage, facts: JsonObject) -> str:
     details = {**stage.identity, **facts}
     notes = details.pop("notes", ())
     dev_scores = details.pop("evaluations", ())
-    rows = [(name.replace("_", " "), _text(value)) for name, value in details.items() if value is not None]
+    rows = []
+    for name, value in details.items():
+        if value is not None:
+            rows.append((name.replace("_", " "), _text(value)))
     if dev_scores:
-        rows.append((DEV, ", ".join(f"{score:.3f} (step {step:g})" for step, score in dev_scores)))
+        scores = [f"{score:.3f} (step {step:g})" for step, score in dev_scores]
+        rows.append((DEV, ", ".join(scores)))
     parts = [f"### {stage.variant}", table(("", ""), rows)]
     if notes:
         parts.append(_bullets(notes))

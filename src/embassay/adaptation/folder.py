@@ -47,6 +47,7 @@ class AdaptationFolder:
         OutputError
             If it is not a folder, not an adaptation, or contains an adaptation or a variant with other settings.
         """
+        # Only a folder with a record was written by this command, and only such a folder is ever cleared.
         record = self.record()
         if not record and names_in(self.path):
             raise OutputError(

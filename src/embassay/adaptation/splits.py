@@ -145,7 +145,9 @@ class WordForWord:
         for question in self._whole:
             words = question.split()
             if len(words) >= LEAST_WORDS:
-                self._by_beginning[tuple(words[:LEAST_WORDS])].append(f" {question} ")
+                beginning = tuple(words[:LEAST_WORDS])
+                # Between spaces, so that only whole words match.
+                self._by_beginning[beginning].append(f" {question} ")
 
     def within(self, text: str) -> bool:
         """Return whether a text contains one of the questions."""

@@ -211,7 +211,7 @@ def _item_counts(change: Change) -> str:
 
 
 def _p_value_of(change: Change) -> str:
-    """Return the p-value, marked if the comparison has few units."""
+    """Return the p-value, adjusted by Holm's method and marked if the comparison has few units."""
     few = ""
     if change.comparison.units < FEW_UNITS:
         few = "few units, "

@@ -106,6 +106,7 @@ def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) 
     features = model.preprocess(list(PROBES))
     # Features that are not tensors are not inputs of the network.
     tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
+    # The encoder of exported models can only make tokens of a text, no other inputs.
     others = sorted(set(tensors) - set(INPUTS))
     if others:
         raise EncoderError(
@@ -131,7 +132,9 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
 
         def forward(self, *tensors: Tensor) -> Tensor:
             inputs = dict(zip(names, tensors, strict=True))
-            rows = self.model(inputs)["sentence_embedding"][:, :dim]
+            outputs = self.model(inputs)
+            rows = outputs["sentence_embedding"][:, :dim]
+            # First cut, then scaled, as sentence-transformers does.
             if normalize:
                 rows = torch.nn.functional.normalize(rows, p=2, dim=1)
             return rows

@@ -138,11 +138,11 @@ class MtebModel:
         self, inputs: DataLoader, *, prompt_type: PromptType | None = None, **more: object
     ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of mteb's batches, with the role of the prompt's type."""
-        texts = [text for batch in inputs for text in batch["text"]]
-        if prompt_type is None:
-            role: Role = "text"
-        else:
-            role = prompt_type.value
+        texts: list[str] = []
+        for batch in inputs:
+            texts += batch["text"]
+        # mteb has no prompt type for tasks without queries and documents.
+        role: Role = "text" if prompt_type is None else prompt_type.value
         return dense(self.encoder, texts, role)
 
     def similarity(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
@@ -206,15 +206,18 @@ def _task_class() -> type:
 
         def __init__(self, measurement: Measurement, quantity: str, name: str, language: str):
             corpus, draws = measurement.corpus, measurement.draws
-            is_retrieval = corpus.shape == "retrieval"
+            # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
+            kind, prompt = "STS", SAME
+            if corpus.shape == "retrieval":
+                kind, prompt = "Retrieval", ANSWERS
             self.measurement = measurement
             self.metadata = TaskMetadata(
                 name=name,
                 description=f"Embassay {__version__}: {measurement.diagnostic} on {corpus.name}, seed {draws.seed}, "
                 f"{draws.resamples} resamples; licence: {corpus.licence}.",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
-                type="Retrieval" if is_retrieval else "STS",
-                prompt=ANSWERS if is_retrieval else SAME,
+                type=kind,
+                prompt=prompt,
                 eval_splits=[SPLIT],
                 eval_langs=[language],
                 main_score=quantity,
@@ -228,7 +231,8 @@ def _task_class() -> type:
 
             texts = self.measurement.corpus.texts()
             columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
-            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
+            split = Dataset.from_dict(columns)
+            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: split})}
             self.data_loaded = True
 
         def unload_data(self) -> None:

@@ -208,9 +208,11 @@ class Rows:
         for triplet in triplets:
             documents_seen.update(dict.fromkeys((triplet.right, *triplet.wrong)))
         documents = list(documents_seen)
-        question_tokens = dict(zip(questions, lengths(model, questions, query_prompt), strict=True))
-        document_tokens = dict(zip(documents, lengths(model, documents, document_prompt), strict=True))
-        max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
+        question_lengths = lengths(model, questions, query_prompt)
+        document_lengths = lengths(model, documents, document_prompt)
+        max_tokens = truncation(model, [*question_lengths, *document_lengths])
+        question_tokens = dict(zip(questions, question_lengths, strict=True))
+        document_tokens = dict(zip(documents, document_lengths, strict=True))
         row_lengths = []
         for triplet in triplets:
             text_lengths = [question_tokens[triplet.question], document_tokens[triplet.right]]
@@ -282,7 +284,8 @@ def candidate_rows(triplets: Sequence[Triplet], lengths: Sequence[int]) -> list[
     # Questions with the same text share their right documents.
     rights: defaultdict[str, set[str]] = defaultdict(set)
     for triplet in triplets:
-        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
+        right_texts = (triplet.right, *triplet.rights)
+        rights[form(triplet.question)].update(map(form, right_texts))
     frozen = {question: frozenset(texts) for question, texts in rights.items()}
     rows = []
     for triplet, length in zip(triplets, lengths, strict=True):

@@ -28,7 +28,8 @@ def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, 
     """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()
-    if not isinstance(value, list) or not all(map(is_rating, value)):
+    is_list_of_ratings = isinstance(value, list) and all(map(is_rating, value))
+    if not is_list_of_ratings:
         low, high = LIKERT
         raise row.error(f"must be a list of numbers from {low:g} to {high:g}, is {quoted(value)}", field)
     return tuple(float(rating) for rating in value)
@@ -39,9 +40,12 @@ def filters_of(row: Row) -> tuple[str, ...]:
     value = row.values.get("filtered_with")
     if value is None:
         return ()
-    is_list_of_specs = isinstance(value, list) and all(isinstance(spec, str) and spec.strip() for spec in value)
-    if not is_list_of_specs:
-        raise row.error(f"must be a list of encoder specs, is {quoted(value)}", "filtered_with")
+    problem = f"must be a list of encoder specs, is {quoted(value)}"
+    if not isinstance(value, list):
+        raise row.error(problem, "filtered_with")
+    for spec in value:
+        if not isinstance(spec, str) or not spec.strip():
+            raise row.error(problem, "filtered_with")
     return tuple(value)
 
 

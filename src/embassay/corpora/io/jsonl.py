@@ -77,6 +77,7 @@ def counted(number: int, what: str) -> str:
 def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)
+    # A field that is null counts as missing, as exports of data frames write it.
     if value is None:
         return default
     return key_of(value, path, line, name)
@@ -84,6 +85,7 @@ def key_field(row: Mapping[str, object], name: str, default: str, path: Path, li
 
 def key_of(value: object, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text or a whole number, as text."""
+    # In Python true and false are numbers, too.
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):

@@ -175,11 +175,18 @@ def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[st
         return footnote[1], number
     directive = _DIRECTIVE.match(body)
     if directive and directive[1].lower() not in SILENT:
-        while number < len(lines) and _indent(lines[number]) > indent and _OPTION.match(lines[number].strip()):
+        # Options such as ":class: wide" come first; the indented text after them is running text.
+        while number < len(lines):
+            line = lines[number]
+            if _indent(line) <= indent or not _OPTION.match(line.strip()):
+                break
             number += 1
         return directive[2] or "", number
     # A comment, a target or a directive without running text is dropped with everything indented below it.
-    while number < len(lines) and (not lines[number].strip() or _indent(lines[number]) > indent):
+    while number < len(lines):
+        line = lines[number]
+        if line.strip() and _indent(line) <= indent:
+            break
         number += 1
     return "", number
 

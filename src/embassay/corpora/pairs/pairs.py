@@ -140,6 +140,7 @@ def _score(row: Row, column: str) -> float | None:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
+    # float() accepts true, "nan" and "inf", which are no scores.
     if not math.isfinite(number) or isinstance(value, bool):
         raise row.error(f"must be a number, is {quoted(value)}", column)
     return number
@@ -178,6 +179,7 @@ def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
     line, cells = next(lines, (1, list[str]()))
     names = header(cells, path, line)
 
+    # A generator of its own, because the header must be read and checked before the first row is requested.
     def rows() -> Iterator[Row]:
         for number, cells in lines:
             even(cells, len(names), path, number)
