@@ -96,9 +96,11 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     requests = getattr(prepared.module, "requests", None)
     if requests is None:
         raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
+    # Some builders' requests() lack options of build(), for example the generator itself.
     accepted = _option_names(requests)
     options = {name: value for name, value in prepared.options.items() if name in accepted}
-    return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
+    seed, count = order.options.seed, order.options.count
+    return tuple(requests(prepared.sources, seed=seed, count=count, **options))
 
 
 def put(out: Path, built: Built, order: Order) -> None:

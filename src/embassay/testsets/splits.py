@@ -48,8 +48,9 @@ def drawn_units(
         most = max(len(all_units) - 1, 0)
         number = min(max(number, least), most)
     allowed = [unit for unit in all_units if unit not in barred]
-    order = generator(seed, "builders", "retrieval", purpose).permutation(len(allowed))
-    return frozenset(allowed[place] for place in order[:number])
+    random = generator(seed, "builders", "retrieval", purpose)
+    drawn = random.permutation(len(allowed))[:number]
+    return frozenset(allowed[place] for place in drawn)
 
 
 # --- From questions with their answers to a test set ---
@@ -187,7 +188,7 @@ def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Return how many questions and units each split has."""
     parts = list[str]()
     for split in sorted(set(splits.values())):
-        questions_of_split = [name for name in splits if splits[name] == split]
+        questions_of_split = [name for name, split_of_name in splits.items() if split_of_name == split]
         units_of_split = {units[name] for name in questions_of_split}
         number_of_questions = counted(len(questions_of_split), "question")
         parts.append(f"{split}: {number_of_questions} of {counted(len(units_of_split), 'unit')}")

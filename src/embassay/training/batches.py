@@ -62,8 +62,7 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
         # The last epoch may be partial: 2.5 epochs are two and the first half of the batches of a third.
         share = min(1.0, epochs - epoch)
         number = max(1, round(share * len(batches)))
-        for batch in batches[:number]:
-            drawn.append(tuple((epoch, row) for row in batch))
+        drawn += [tuple((epoch, row) for row in batch) for batch in batches[:number]]
     return drawn
 
 

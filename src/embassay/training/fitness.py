@@ -42,7 +42,8 @@ def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> Non
         lack = LACKS[objective](encoder, config)
         if not lack:
             return
-        possible = [name for name in OBJECTIVES if name != objective and not LACKS[name](encoder, config)]
+        other_objectives = [name for name in OBJECTIVES if name != objective]
+        possible = [name for name in other_objectives if not LACKS[name](encoder, config)]
     advice = "it supports no objective; use --finetune alone"
     if possible:
         advice = f"use {' or '.join(possible)}"
@@ -90,13 +91,15 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> st
     # On the meta device a model has shapes and names, but its weights take no memory.
     with torch.device("meta"):
         decoder = AutoModelForCausalLM.from_config(decoding)
-    attends = any(part in name for name, _ in decoder.named_parameters() for part in ATTENDING)
-    if attends:
-        return ""
+    # Not every architecture makes weights for the setting add_cross_attention.
+    for name, _ in decoder.named_parameters():
+        if any(part in name for part in ATTENDING):
+            return ""
     return lack
 
 
 def _simcse(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
+    # Without dropout the two vectors of a sentence are equal, so there is nothing to learn.
     if any(_dropouts(config.to_dict())):
         return ""
     return "dropout, but its configuration has none"

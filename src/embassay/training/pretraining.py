@@ -108,9 +108,7 @@ def _masking_job(
         sentences = [texts[row] for _, row in batch]
         encoded = model.tokenizer(sentences, truncation=True, max_length=max_tokens, return_special_tokens_mask=True)
         # The collator expects a dictionary for each row instead of a list for each feature.
-        rows = []
-        for row in range(len(batch)):
-            rows.append({name: values[row] for name, values in encoded.items()})
+        rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
         # The first (epoch, row) of a batch identifies it, so a resumed training draws the same masks.
         seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
         collator.generator = torch.Generator().manual_seed(seed)

@@ -81,7 +81,8 @@ def train_stage(
         job = prepare(model)
     progress = train(job, stage_folder, advance)
     notes = (*job.notes, *progress.notes, *_evaluation_notes(progress, job))
-    base = {"spec": encoder.card.spec, "fingerprint": encoder.fingerprint, "revision": encoder.card.revision}
+    card = encoder.card
+    base = {"spec": card.spec, "fingerprint": encoder.fingerprint, "revision": card.revision}
     facts = {
         "stage": recipe.stage,
         "base": base,

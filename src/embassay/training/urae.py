@@ -74,6 +74,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     if options.words:
         file = GivenWords.of(options.words, options.dim)
         dim, file_hash, vectors = file.dim, file.sha256, file.load()
+    # The record names the file of words by its content, so that a moved file is the same training.
     settings = {**asdict(options), "dim": dim, "words": file_hash}
     made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
     folder = TrainingFolder(out, "urae", settings, sentences, made_with)

@@ -224,7 +224,9 @@ def read_records(
     table = read_table(path)
     # Questions refer to documents by id, so a corpus with questions needs the column.
     key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
-    columns = {"id": key} if key else {}
+    columns: dict[str, str] = {}
+    if key:
+        columns["id"] = key
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
         raise SourceError("is used both as the id and as the text", path, table.line, key)
@@ -236,7 +238,9 @@ def read_records(
     documents = list[SourceDocument]()
     for number, row in enumerate(table.read(tuple(columns.values())), 1):
         row.require_values(*required)
-        name = ids.add(row.key(key).strip(), row.line) if key else str(number)
+        name = str(number)
+        if key:
+            name = ids.add(row.key(key).strip(), row.line)
         title_of_row = ""
         if title and not is_blank(row.values.get(title)):
             title_of_row = row.text(title).strip()

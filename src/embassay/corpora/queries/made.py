@@ -177,8 +177,10 @@ def plain(text: str) -> str:
     parts = []
     for part in _CODE.split(without_links):
         # Code keeps its underscores and stars: they are part of names.
-        is_code = _CODE.fullmatch(part) is not None
-        parts.append(part.strip("`") if is_code else _MARKS.sub("", part))
+        if _CODE.fullmatch(part):
+            parts.append(part.strip("`"))
+        else:
+            parts.append(_MARKS.sub("", part))
     words = collapsed("".join(parts))
     item = _ITEM.match(words)
     if item:
@@ -231,9 +233,11 @@ def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> Made
 
 def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
     """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
-    drawn = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
-    if len(drawn) < len(queries):
-        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(drawn)
+    queries_with_unit = [(query.right[0].unit, query) for query in queries]
+    drawn = evenly(queries_with_unit, options.count, options.seed, what)
+    not_drawn = len(queries) - len(drawn)
+    if not_drawn:
+        rejected[f"a {what} that was not drawn (--count)"] += not_drawn
     return tuple(drawn)
 
 
@@ -351,7 +355,9 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
 def _letters(text: str) -> float:
     """Return the share of letters, and of marks on letters, among the characters that are not white space."""
     characters = "".join(text.split())
-    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
+    # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
+    return letters / len(characters)
 
 
 def _runs(words: Sequence[str], length: int) -> list[str]:

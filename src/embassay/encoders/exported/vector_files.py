@@ -239,6 +239,7 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
             raise SourceError(problem, file.path, None, file.names[what])
         return [str(value) for value in array.tolist()]
 
+    # Without roles, a vector is for every role.
     roles = texts("role") if "role" in file.names else [""] * count
     return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 

@@ -142,6 +142,7 @@ class PooledModel:
 
     def _states(self, features: Mapping[str, Tensor]) -> Tensor:
         """Return the (n, length, d) hidden states of the layer."""
+        # All hidden states together would take much more memory than the last ones.
         if self.layer == -1:
             return self.model(**features).last_hidden_state
         states = self.model(**features, output_hidden_states=True).hidden_states

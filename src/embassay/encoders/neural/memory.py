@@ -58,7 +58,10 @@ def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
     width = BYTES[dtype]
     total = 0
     for tensor in _tensors(folder, without):
-        total += tensor.count * width if tensor.floating else tensor.size
+        if tensor.floating:
+            total += tensor.count * width
+        else:
+            total += tensor.size
     pickled = 0
     for name in weight_files(folder):
         if is_pickled(name):
@@ -88,8 +91,11 @@ def weight_files(folder: Path) -> tuple[str, ...]:
 
 def tensor_names(folder: Path) -> frozenset[str]:
     """Return the names of the tensors in a folder's safetensors files, without those of its subfolders."""
-    safe = (name for name in weight_files(folder) if "/" not in name and not is_pickled(name))
-    return frozenset(tensor for name in safe for tensor in _header(folder / name))
+    names: set[str] = set()
+    for file in weight_files(folder):
+        if "/" not in file and not is_pickled(file):
+            names.update(_header(folder / file))
+    return frozenset(names)
 
 
 def free(device: str) -> int | None:

@@ -186,6 +186,7 @@ class _Reader:
     def matrix(self) -> NDArray[np.float32]:
         """Return the vectors of all blocks as one matrix. Each block is released, so memory is not needed twice."""
         matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
+        # From the last block to the first, because a list gives back its last element cheaply.
         end = self.count
         while self._parts:
             part = self._parts.pop()
@@ -212,6 +213,7 @@ class _Reader:
         if self.file_format.kind == "word2vec binary":
             unit = "word"
         first = 1
+        # The first line of such a file is its header.
         if self.file_format.kind == "word2vec text":
             first = 2
         numbers = ", ".join(str(place + first) for place in places[:SHOWN])

@@ -60,7 +60,10 @@ def language_of(text: str) -> str:
     tokens = _TOKEN.findall(text.replace("’", "'").lower())
     if _is_not_latin(tokens):
         return "another"
-    counts = {name: sum(token in words for token in tokens) for name, words in _WORDS.items()}
+    counts = dict[str, int]()
+    for name, words in _WORDS.items():
+        counts[name] = sum(token in words for token in tokens)
+    # English is the first of the languages, so it wins a tie.
     most_frequent = max(counts, key=lambda name: counts[name])
     if counts[most_frequent] > max(counts["English"], 1):
         return most_frequent
