@@ -207,9 +207,11 @@ def _task_class() -> type:
         def __init__(self, measurement: Measurement, quantity: str, name: str, language: str):
             corpus, draws = measurement.corpus, measurement.draws
             # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
-            kind, prompt = "STS", SAME
+            kind = "STS"
+            prompt: str | dict[str, str] = SAME
             if corpus.shape == "retrieval":
-                kind, prompt = "Retrieval", ANSWERS
+                kind = "Retrieval"
+                prompt = ANSWERS
             self.measurement = measurement
             self.metadata = TaskMetadata(
                 name=name,

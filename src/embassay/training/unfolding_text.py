@@ -241,7 +241,7 @@ def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
-    return Material(row, rows, tuple(tree.shape for tree in trees), counts, tuple(notes))
+    return Material(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
 
 
 def _standard_deviation(matrix: Array) -> float:

@@ -130,6 +130,7 @@ def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epo
     SpecError
         If the training diverged.
     """
+    # A stream for each epoch, so that a resumed training draws the same numbers.
     random = generator(options.seed, COMMAND, f"epoch {epoch}")
     number = len(material.rows)
     before, all_epochs = epoch * number, options.epochs * number

@@ -28,8 +28,7 @@ def ratings_of(row: Row, value: object, field: str = "ratings") -> tuple[float, 
     """Return a list of ratings between 0 and 4, one for each annotator; empty if there are none."""
     if value is None:
         return ()
-    is_list_of_ratings = isinstance(value, list) and all(map(is_rating, value))
-    if not is_list_of_ratings:
+    if not isinstance(value, list) or not all(map(is_rating, value)):
         low, high = LIKERT
         raise row.error(f"must be a list of numbers from {low:g} to {high:g}, is {quoted(value)}", field)
     return tuple(float(rating) for rating in value)

@@ -162,6 +162,7 @@ def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dic
     best: dict[str, str] = {}
     for recognised in KNOWN:
         columns = {what: column for what, column in recognised.items() if column in names}
+        # An option counts more than a recognised name.
         columns.update(named)
         if "first" in columns and "second" in columns and len(columns) > len(best):
             best = columns

@@ -168,10 +168,13 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
             raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
         if role not in ROLES:
             raise file.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
+    # In blocks, so that vectors that are mapped from the file are not all in memory at once.
     for start in range(0, len(table.vectors), ROWS):
-        finite = np.isfinite(as_float32(table.vectors[start : start + ROWS])).all(axis=1)
+        block = as_float32(table.vectors[start : start + ROWS])
+        finite = np.isfinite(block).all(axis=1)
         if not finite.all():
-            raise file.error(table.numbers[start + int(finite.argmin())], "contains NaN or infinity")
+            first_wrong = start + int(finite.argmin())
+            raise file.error(table.numbers[first_wrong], "contains NaN or infinity")
     return table
 
 

@@ -133,8 +133,12 @@ def without_tokenizer(folder: Path) -> bool:
     kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
         return False
-    own_code = any(any(place.glob("tokenization_*.py")) for place in (folder, module_folder))
-    return not (own_code or has_tokenizer(folder) or has_tokenizer(module_folder))
+    for place in (folder, module_folder):
+        # A tokenizer with code of its own may have files of any name.
+        has_own_code = any(place.glob("tokenization_*.py"))
+        if has_own_code or has_tokenizer(place):
+            return False
+    return True
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -168,8 +172,12 @@ def own_modules(folder: Path) -> tuple[str, ...]:
 
 def own_code(folder: Path) -> tuple[str, ...]:
     """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
+    names = [*own_modules(folder)]
+    # Several modules may be in one folder; it is read once.
     places = dict.fromkeys(place for _, place in modules(folder))
-    return (*own_modules(folder), *(name for place in places for name in own_code_of(place)))
+    for place in places:
+        names += own_code_of(place)
+    return tuple(names)
 
 
 def own_code_of(folder: Path) -> tuple[str, ...]:
@@ -206,6 +214,7 @@ def _folder(folder: Path) -> Path:
 
 def _complete(folder: Path) -> bool:
     """Return whether a folder contains a configuration and weights, with all shards that an index names."""
+    # A download that was interrupted leaves a folder with some of its files.
     names = set(folder_files(folder))
     if "config.json" not in names and "modules.json" not in names:
         return False
