@@ -98,7 +98,9 @@ class VariantAssay:
 
     def limitations(self) -> tuple[str, ...]:
         """Return what the assay does not examine, one sentence each."""
-        return (NO_SHIFT,) if self._general_questions is None else ()
+        if self._general_questions is None:
+            return (NO_SHIFT,)
+        return ()
 
     @property
     def run_request(self) -> RunRequest:

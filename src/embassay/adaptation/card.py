@@ -90,7 +90,12 @@ def card_of(
 
 def evaluations(facts: Mapping[str, JsonObject]) -> dict[str, Sequence[Sequence[float]]]:
     """Return [step, Success@5 of the dev questions] of each variant that was evaluated during its training."""
-    return {variant: fact["evaluations"] for variant, fact in facts.items() if fact.get("evaluations")}
+    by_variant = {}
+    for variant, training_facts in facts.items():
+        # A pre-training, and a fine-tuning without dev questions, is not evaluated.
+        if training_facts.get("evaluations"):
+            by_variant[variant] = training_facts["evaluations"]
+    return by_variant
 
 
 def hub_name(target: str, folder: Path) -> str | None:
@@ -113,6 +118,7 @@ def hub_name(target: str, folder: Path) -> str | None:
 
 def _head(hub: str | None) -> str:
     """Return the metadata header that the hub reads."""
+    # Written by hand: a JSON string is valid YAML, so no YAML library is needed.
     lines = ["---", "library_name: sentence-transformers", "pipeline_tag: sentence-similarity"]
     if hub:
         lines.append(f"base_model: {json.dumps(hub)}")
@@ -139,9 +145,13 @@ def _training(stage: Stage, facts: JsonObject) -> str:
     details = {**stage.identity, **facts}
     notes = details.pop("notes", ())
     dev_scores = details.pop("evaluations", ())
-    rows = [(name.replace("_", " "), _text(value)) for name, value in details.items() if value is not None]
+    rows = []
+    for name, value in details.items():
+        if value is not None:
+            rows.append((name.replace("_", " "), _text(value)))
     if dev_scores:
-        rows.append((DEV, ", ".join(f"{score:.3f} (step {step:g})" for step, score in dev_scores)))
+        scores = [f"{score:.3f} (step {step:g})" for step, score in dev_scores]
+        rows.append((DEV, ", ".join(scores)))
     parts = [f"### {stage.variant}", table(("", ""), rows)]
     if notes:
         parts.append(_bullets(notes))
@@ -152,7 +162,9 @@ def _tested(result: Result, domain: Sequence[str]) -> str:
     """Return the table of the corpora that the variants were assayed on."""
     rows = []
     for corpus in result.corpora:
-        role = "test questions of the domain" if corpus.name in domain else "general"
+        role = "general"
+        if corpus.name in domain:
+            role = "test questions of the domain"
         rows.append((corpus.name, role, f"{corpus.items:,}", corpus.fingerprint, corpus.licence))
     return table(("corpus", "role", "items", "fingerprint", "licence"), rows)
 
@@ -164,4 +176,6 @@ def _bullets(lines: Sequence[str]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:g}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)

@@ -75,8 +75,9 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
 
 def named(result: Result, corpus: str) -> str:
     """Return a corpus's name, marked if it has few units."""
-    rows = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
-    units = min((row.units for row in rows), default=0)
+    headlines = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
+    # The encoder with the fewest units decides. A corpus without results has no mark.
+    units = min((row.units for row in headlines), default=0)
     if 0 < units < FEW_UNITS:
         return f"{corpus} (few units: {units})"
     return corpus
@@ -86,11 +87,12 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
     rows = _by_place(result, corpus, (first, second))
     lines = []
-    for line in FIGURES:
-        first_row = rows.get((line.quantity, line.subset, first))
-        second_row = rows.get((line.quantity, line.subset, second))
-        if first_row is not None or second_row is not None:
-            lines.append((line.heading, _cell(first_row, line), _cell(second_row, line)))
+    for figure in FIGURES:
+        first_row = rows.get((figure.quantity, figure.subset, first))
+        second_row = rows.get((figure.quantity, figure.subset, second))
+        if first_row is None and second_row is None:
+            continue
+        lines.append((figure.heading, _cell(first_row, figure), _cell(second_row, figure)))
     return table(("", first, second), lines)
 
 
@@ -116,6 +118,7 @@ def _table_of_variants(result: Result, corpus: str) -> list[str]:
             row = rows.get((column.quantity, column.subset, encoder))
             line.append(_cell(row, column))
         lines.append(line)
+    # Aligned, so that verdict.md can also be read as plain text.
     widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     aligned = []
@@ -144,4 +147,6 @@ def _cell(row: Row | None, kind: Figure) -> str:
 
 def _number(value: float, kind: Figure) -> str:
     """Format a value: a share in percent with one decimal, another number with three decimals."""
-    return f"{100 * value:.1f}" if kind.is_share else f"{value:.3f}"
+    if kind.is_share:
+        return f"{100 * value:.1f}"
+    return f"{value:.3f}"

@@ -47,6 +47,7 @@ class AdaptationFolder:
         OutputError
             If it is not a folder, not an adaptation, or contains an adaptation or a variant with other settings.
         """
+        # Only a folder with a record was written by this command, and only such a folder is ever cleared.
         record = self.record()
         if not record and names_in(self.path):
             raise OutputError(
@@ -110,7 +111,9 @@ class AdaptationFolder:
     def record(self) -> JsonObject:
         """Return the content of ``adaptation.json``; empty if there is none."""
         record = read_json(self.path / RECORD)
-        return record if {"asked", "variants"} <= record.keys() else {}
+        if {"asked", "variants"} <= record.keys():
+            return record
+        return {}
 
     def _entry(self, stage: Stage) -> JsonObject:
         """Return the entry of a variant in the record."""

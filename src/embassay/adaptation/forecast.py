@@ -120,8 +120,10 @@ class Forecast:
         try:
             counts = base.count_tokens(texts, role)
         except EncoderError:
+            # Some models must be loaded to count their tokens; the number of letters is enough for an estimate.
             counts = np.array([len(text) / LETTERS for text in texts])
-        return float(np.minimum(counts, base.card.max_tokens or np.inf).sum())
+        limit = base.card.max_tokens or np.inf
+        return float(np.minimum(counts, limit).sum())
 
     def measure(self, stage: Stage) -> TrainingTime:
         """Run the first steps of a training, in a folder that is removed afterwards.
@@ -175,13 +177,18 @@ class Forecast:
         for question in self.making.material.train:
             for name in dict.fromkeys(question.right):
                 right = places[name]
-                wrong = [texts[(right + offset) % len(texts)] for offset in range(1, negatives + 1)]
-                triplets.append(Triplet(question.question, texts[right], tuple(wrong)))
+                # After the last document, the first one follows.
+                wrong_places = [(right + offset) % len(texts) for offset in range(1, negatives + 1)]
+                wrong = tuple(texts[place] for place in wrong_places)
+                triplets.append(Triplet(question.question, texts[right], wrong))
         return triplets
 
     @cached_property
     def _passages(self) -> list[str]:
-        return [text for document in self.making.material.union.documents for text in document.passages]
+        passages: list[str] = []
+        for document in self.making.material.union.documents:
+            passages += document.passages
+        return passages
 
     @cached_property
     def _document_tokens(self) -> float:

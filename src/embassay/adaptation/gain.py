@@ -84,7 +84,9 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
     other
         The label of the encoder that the variants are compared with.
     """
-    family = "reference" if other == BASE else "all"
+    family = "all"
+    if other == BASE:
+        family = "reference"
     fingerprints = {encoder.name: encoder.fingerprint for encoder in result.encoders}
     draws = Draws(result.seed, result.resamples)
     all_changes = []
@@ -129,4 +131,6 @@ def _is_of(comparison: Comparison, headline: Headline) -> bool:
 
 def _negated(value: float | None) -> float | None:
     # 0 − value and not −value: −0.0 would be printed with a sign.
-    return None if value is None else 0.0 - value
+    if value is None:
+        return None
+    return 0.0 - value

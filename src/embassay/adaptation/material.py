@@ -137,7 +137,8 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
 
     # Documents may quote questions, as lists of frequent questions do.
     not_learnt = {*parts.test, *parts.dev}
-    held_out = WordForWord(sample.question for sample in union.samples if sample.id in not_learnt)
+    held_out_questions = [sample.question for sample in union.samples if sample.id in not_learnt]
+    held_out = WordForWord(held_out_questions)
     all_sentences = dict.fromkeys(_sentences(union))
     learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
     check_apart(union, parts, by=by, sentences=learnt_sentences)
@@ -156,6 +157,7 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
     samples: list[Question] = []
     documents: list[Document] = []
     for corpus in corpora:
+        # Two corpora may use the same ids, for example line numbers.
         prefix = f"{corpus.name}/"
         for sample in corpus.samples:
             right = tuple(prefix + name for name in sample.right)

@@ -137,20 +137,24 @@ def mine(
 def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[list[str], Counter[str]]:
     """Return a question's candidate texts for one right document, nearest first, and the rejected ones by reason."""
     nearest, rights = space.nearest, space.rights(row)
-    places = [
-        place
-        for place, other in enumerate(nearest.documents[row].tolist())
-        if other >= 0 and other not in rights.documents
-    ]
+    places = []
+    for place, other in enumerate(nearest.documents[row].tolist()):
+        # If the search returns fewer documents than requested, the remaining places are -1.
+        if other < 0 or other in rights.documents:
+            continue
+        places.append(place)
     refused: Counter[str] = Counter()
     if not places:
         return [], refused
     passages = nearest.passages[row, places]
     similarities = nearest.similarity[row, places]
+    # Near-duplicates of a right passage may also answer the question, so they are no negatives.
     to_rights = space.cosines(passages, rights.passages).max(axis=1)
     right_similarity = space.right_similarity[row, document]
     # Dot products have no common scale, so the margin is a share of the right document's similarity.
-    scale = abs(right_similarity) if space.by_dot_product else 1
+    scale = 1
+    if space.by_dot_product:
+        scale = abs(right_similarity)
     largest = right_similarity - margin * scale
     texts = []
     for passage, similarity, cosine in zip(passages.tolist(), similarities, to_rights, strict=True):

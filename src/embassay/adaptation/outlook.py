@@ -8,13 +8,18 @@ from embassay.adaptation.forecast import STEPS, TIMED, Forecast
 from embassay.adaptation.making import duration
 from embassay.adaptation.pipeline import Adaptation
 from embassay.adaptation.variants import BASE, Stage
+from embassay.samples.base import Text
 
 
 def outlook(adaptation: Adaptation) -> Iterator[str]:
     """Yield what an adaptation would do, one line each. A small part of each task is run to estimate its duration."""
     request, material, stages = adaptation.request, adaptation.material, adaptation.stages
     tasks = adaptation.assay.base_plan.tasks
-    texts = tuple(dict.fromkeys(text for task in tasks for text in task.corpus.texts()))
+    # Several diagnostics use the same corpus; each distinct text is encoded once.
+    distinct: dict[Text, None] = {}
+    for task in tasks:
+        distinct.update(dict.fromkeys(task.corpus.texts()))
+    texts = tuple(distinct)
     forecast = Forecast(adaptation.making, texts, adaptation.assay.scoring_seconds())
     yield f"base: {request.base} ({adaptation.base.fingerprint})"
     yield f"questions: {adaptation.split_summary()}"
@@ -30,7 +35,9 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     for stage in stages:
         seconds = forecast.training(stage)
         total += seconds
-        estimate = f", about {duration(seconds)}" if seconds else ""
+        estimate = ""
+        if seconds:
+            estimate = f", about {duration(seconds)}"
         yield f"{stage.variant}: {_training(forecast, stage)}{estimate}"
     seconds = forecast.assay()
     total += seconds

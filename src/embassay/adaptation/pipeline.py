@@ -180,9 +180,13 @@ class Adaptation:
         self.folder.open(self.identity, self.stages, request.overwrite)
         write(request.out / lineage.SPLIT, canonical(self.split_record()))
         self.making.carry_out(mined)
-        specs = {stage.variant: spec_of(self.folder.place(stage)) for stage in self.stages}
+        specs: dict[str, str] = {}
+        facts: dict[str, JsonObject] = {}
+        for stage in self.stages:
+            specs[stage.variant] = spec_of(self.folder.place(stage))
+            facts[stage.variant] = self.folder.finished(stage) or {}
+        # One assay of all variants, so that their differences are tested on the same test questions.
         result, headlines = self.assay.run([Spec(spec, variant) for variant, spec in specs.items()])
-        facts = {stage.variant: self.folder.finished(stage) or {} for stage in self.stages}
         sentences = wording.verdict(result, headlines, self.domain, card.evaluations(facts))
         verdict = (*sentences, *self.assay.limitations())
         self._write_verdict(result, verdict)
@@ -191,13 +195,15 @@ class Adaptation:
 
     def _write_verdict(self, result: Result, verdict: Sequence[str]) -> None:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
-        rows = figures.quoted(result, self.domain, [encoder.name for encoder in result.encoders])
+        encoders = [encoder.name for encoder in result.encoders]
+        signature = figures.signature(figures.quoted(result, self.domain, encoders))
         lines = ["# Verdict", ""]
         lines += [f"- {sentence}" for sentence in verdict]
         lines.append("")
         lines += figures.of_variants(result, self.domain)
-        lines += ["", f"Signature of the figures: {figures.signature(rows)}", ""]
-        write(self.request.out / "verdict.md", "\n".join(lines).encode())
+        lines += ["", f"Signature of the figures: {signature}", ""]
+        content = "\n".join(lines)
+        write(self.request.out / "verdict.md", content.encode())
 
     def _write_cards(self, result: Result, facts: Mapping[str, JsonObject], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""

@@ -70,15 +70,26 @@ class Space:
     ):
         self.questions = questions
         self.documents = {document.id: place for place, document in enumerate(corpus.documents)}
-        self.starts = np.cumsum([0, *(len(document.passages) for document in corpus.documents)])
-        self.passages: list[str] = [text for document in corpus.documents for text in document.passages]
+        # The passages of all documents are numbered one after the other.
+        self.passages: list[str] = []
+        starts = [0]
+        for document in corpus.documents:
+            self.passages += document.passages
+            starts.append(len(self.passages))
+        self.starts = np.array(starts)
         self.by_dot_product = encoder.card.similarity == "dot"
 
         self._question_vectors = encoder.encode([question.question for question in questions], "query")
         vectors = encoder.encode(self.passages, "document")
         self._unit_vectors = _normalise(vectors)
-        self._compared_vectors = vectors if self.by_dot_product else self._unit_vectors
-        pairs = [(row, self.documents[name]) for row, q in enumerate(questions) for name in dict.fromkeys(q.right)]
+        self._compared_vectors = self._unit_vectors
+        if self.by_dot_product:
+            self._compared_vectors = vectors
+        pairs = []
+        for row, question in enumerate(questions):
+            # A corpus may name a right document twice.
+            distinct_names = dict.fromkeys(question.right)
+            pairs += [(row, self.documents[name]) for name in distinct_names]
         self.nearest = search(
             self._question_vectors,
             vectors,
@@ -90,9 +101,11 @@ class Space:
         self.right_similarity = dict(zip(pairs, self.nearest.own.tolist(), strict=True))
 
         self._forms: dict[int, str] = {}
-        self._held_out_forms = {
-            self.form(passage) for name in held_out for passage in self._passages_of(self.documents[name]).tolist()
-        }
+        # Compared as texts, because a document that may be learnt from can repeat a held-out one.
+        self._held_out_forms: set[str] = set()
+        for name in held_out:
+            passages = self._passages_of(self.documents[name])
+            self._held_out_forms.update(map(self.form, passages.tolist()))
         # Questions of one text share their right documents.
         self._right_documents: defaultdict[str, set[int]] = defaultdict(set)
         for question in questions:
@@ -108,7 +121,9 @@ class Space:
         return self._rights[documents]
 
     def _rights_of(self, documents: frozenset[int]) -> Rights:
-        passages = np.concatenate([self._passages_of(document) for document in sorted(documents)])
+        # Sorted, because the order of a set differs between processes.
+        blocks = [self._passages_of(document) for document in sorted(documents)]
+        passages = np.concatenate(blocks)
         texts = tuple(dict.fromkeys(self.passages[passage] for passage in passages))
         forms = frozenset(map(self.form, passages.tolist()))
         if len(texts) == 1:

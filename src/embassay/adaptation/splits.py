@@ -145,7 +145,9 @@ class WordForWord:
         for question in self._whole:
             words = question.split()
             if len(words) >= LEAST_WORDS:
-                self._by_beginning[tuple(words[:LEAST_WORDS])].append(f" {question} ")
+                beginning = tuple(words[:LEAST_WORDS])
+                # Between spaces, so that only whole words match.
+                self._by_beginning[beginning].append(f" {question} ")
 
     def within(self, text: str) -> bool:
         """Return whether a text contains one of the questions."""
@@ -163,7 +165,9 @@ class WordForWord:
 
 def _groups(corpus: Corpus[Question], by: By) -> list[list[str]]:
     """Return the ids of the questions that must stay together, in the order of the corpus."""
-    texts = _document_texts(corpus) if by == "context" else {}
+    texts = {}
+    if by == "context":
+        texts = _document_texts(corpus)
     # The groups are the connected components of a graph of questions and what they share.
     nodes: dict[tuple[str, str], int] = {}
     edges = []

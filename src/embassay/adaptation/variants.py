@@ -93,11 +93,19 @@ def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
 
 def _settings(default: Settings, options: AdaptOptions) -> Settings:
     """Return the settings of a kind of training: the options, and its own defaults for those that are None."""
+    # These three have a different default in each kind of training.
+    epochs, batch, rate = default.epochs, default.batch, default.rate
+    if options.epochs is not None:
+        epochs = options.epochs
+    if options.batch is not None:
+        batch = options.batch
+    if options.rate is not None:
+        rate = options.rate
     return replace(
         default,
-        epochs=default.epochs if options.epochs is None else options.epochs,
-        batch=default.batch if options.batch is None else options.batch,
-        rate=default.rate if options.rate is None else options.rate,
+        epochs=epochs,
+        batch=batch,
+        rate=rate,
         warmup=options.warmup,
         accumulate=options.accumulate,
         seed=options.seed,

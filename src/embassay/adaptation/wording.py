@@ -105,7 +105,9 @@ def p_value(p: float | None) -> str:
         return "–"
     if p < 0.001:
         return "<0.001"
-    return f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    if p < 0.1:
+        return f"{p:.3f}"
+    return f"{p:.2f}"
 
 
 def signed(value: float, points: bool) -> str:
@@ -129,7 +131,9 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
         difference = change.comparison.difference
         if not change.significant or not difference:
             continue
-        direction = "farther from" if difference > 0 else "nearer to"
+        direction = "nearer to"
+        if difference > 0:
+            direction = "farther from"
         texts = SHIFT_TEXTS.get(comparison.subset, comparison.subset)
         lines.append(
             f"{variant}: your {texts} are {direction} general ones ({comparison.corpus}): "
@@ -174,7 +178,9 @@ def _by_outcome(changes: Sequence[Change], name: Callable[[Change], str]) -> str
 
 
 def _against(change: Change) -> str:
-    return "" if change.comparison.b == BASE else f" against {change.comparison.b}"
+    if change.comparison.b == BASE:
+        return ""
+    return f" against {change.comparison.b}"
 
 
 def _place(change: Change, several: bool = False) -> str:
@@ -182,7 +188,9 @@ def _place(change: Change, several: bool = False) -> str:
     corpus = change.comparison.corpus
     if not change.in_domain:
         return f"{corpus} ({meaning_of(change.comparison.diagnostic).title})"
-    return f"your questions ({corpus})" if several else "your questions"
+    if several:
+        return f"your questions ({corpus})"
+    return "your questions"
 
 
 def _why_unknown(change: Change) -> str:
@@ -203,8 +211,10 @@ def _item_counts(change: Change) -> str:
 
 
 def _p_value_of(change: Change) -> str:
-    """Return the p-value, marked if the comparison has few units."""
-    few = "few units, " if change.comparison.units < FEW_UNITS else ""
+    """Return the p-value, adjusted by Holm's method and marked if the comparison has few units."""
+    few = ""
+    if change.comparison.units < FEW_UNITS:
+        few = "few units, "
     return f"{few}p {p_value(change.comparison.p_holm)}"
 
 
@@ -225,8 +235,12 @@ def _amount(change: Change, points: bool) -> str:
 
 def _size(value: float, points: bool) -> str:
     """Format the size of a loss: ``2 points``, ``0.01``."""
-    return f"{100 * value:.2g} points" if points else f"{value:.2g}"
+    if points:
+        return f"{100 * value:.2g} points"
+    return f"{value:.2g}"
 
 
 def _note(test: NotWorse) -> str:
-    return f"; {test.note}" if test.note else ""
+    if test.note:
+        return f"; {test.note}"
+    return ""

@@ -49,7 +49,9 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
     except (ValueError, TypeError):
         # A damaged probe is replaced by the next one.
         return None
-    return probe if probe.size else None
+    if probe.size:
+        return probe
+    return None
 
 
 def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, step: float = STEP) -> Probe:

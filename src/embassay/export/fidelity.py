@@ -103,10 +103,13 @@ class _TextVectors:
             block = encoder.encode(texts_of_role, role)
             if not np.isfinite(block).all():
                 raise EncoderError(f"{encoder.name}: the vectors contain NaN or infinity")
+            blocks.append(block)
+            # The rows of the blocks are numbered one after the other.
             for text in texts_of_role:
                 row[role, text] = len(row)
-            blocks.append(block)
-        return cls(np.concatenate(blocks).astype(np.float64), row)
+        matrix = np.concatenate(blocks)
+        # Cosines of nearly equal vectors differ from 1 by less than float32 resolves.
+        return cls(matrix.astype(np.float64), row)
 
     def take(self, texts: Sequence[Text]) -> NDArray[np.float64]:
         """Return the (m, d) vectors of some (role, text)."""
@@ -129,8 +132,10 @@ def measure(original: Encoder, exported: Encoder, corpora: Sequence[AnyCorpus]) 
         If an encoder fails, if a vector is not finite, or if all vectors are zero.
     """
     built_in = [load_corpus(name) for name in BUILT_IN]
+    # A user may have named a built-in corpus; its decisions are counted once.
     fingerprints = {corpus.fingerprint for corpus in corpora}
-    all_corpora = [*corpora, *(corpus for corpus in built_in if corpus.fingerprint not in fingerprints)]
+    all_corpora = [*corpora]
+    all_corpora += [corpus for corpus in built_in if corpus.fingerprint not in fingerprints]
     all_texts = _distinct_texts(all_corpora)
     before = _TextVectors.of(original, all_texts)
     after = _TextVectors.of(exported, all_texts)
@@ -179,12 +184,14 @@ def _choices(corpus: AnyCorpus, vectors: _TextVectors) -> NDArray[np.float64]:
 
     An item with an undefined cosine has only zeros.
     """
-    inputs = vectors.take([("text", sample.input) for sample in corpus.samples])
+    input_texts: list[Text] = [("text", sample.input) for sample in corpus.samples]
+    inputs = vectors.take(input_texts)
     cosines = []
     for kind in KINDS:
-        candidates = vectors.take([("text", getattr(sample, kind)) for sample in corpus.samples])
-        cosines.append(paired_cosine(inputs, candidates))
+        candidate_texts: list[Text] = [("text", getattr(sample, kind)) for sample in corpus.samples]
+        cosines.append(paired_cosine(inputs, vectors.take(candidate_texts)))
     chosen = choices(np.stack(cosines, axis=1))
+    # NaN is never equal to NaN, so an undefined item would count as a difference.
     return np.nan_to_num(chosen)
 
 
@@ -200,7 +207,9 @@ def _changed_hits(corpus: AnyCorpus, before: _TextVectors, after: _TextVectors, 
 
 def _hits(corpus: AnyCorpus, vectors: _TextVectors, card: Card) -> NDArray[np.int64]:
     """Return the (q, K) indices of the documents nearest to each question."""
-    queries = vectors.take([("query", sample.question) for sample in corpus.samples])
+    questions: list[Text] = [("query", sample.question) for sample in corpus.samples]
+    queries = vectors.take(questions)
+    # A document is as near as its nearest passage; the search is told where each document starts.
     starts: list[int] = []
     texts: list[Text] = []
     for document in corpus.documents:
@@ -218,7 +227,10 @@ def _hits(corpus: AnyCorpus, vectors: _TextVectors, card: Card) -> NDArray[np.in
 
 def _rounded_down(cosine: float) -> str:
     """Format a cosine with six digits, rounded down; if it is closer to 1 than that, as the distance from 1."""
+    # Rounded down, so that a cosine below 1 is never printed as 1.000000.
     if cosine < 1 - 1e-6:
         return f"{np.floor(cosine * 1e6) / 1e6:.6f}"
     distance = 1 - cosine
-    return f"1 − {distance:.1g}" if distance > 1e-15 else "1"
+    if distance > 1e-15:
+        return f"1 − {distance:.1g}"
+    return "1"

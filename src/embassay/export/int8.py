@@ -45,20 +45,25 @@ def compress_weights(model: Model) -> None:
     for node in model.get_ops():
         if node.get_type_name() not in ("MatMul", "Gather"):
             continue
-        place = 0 if node.get_type_name() == "Gather" else 1
+        place = 1
+        if node.get_type_name() == "Gather":
+            place = 0
         source = node.input_value(place).get_node()
         if source.get_type_name() != "Constant" or source.get_element_type().to_string() != "f32":
             continue
         weights = np.array(source.get_data())
         if weights.ndim != 2 or weights.size < LEAST:
             continue
-        rows = place == 0 or node.get_attributes()["transpose_b"]
-        whole, scale = round_to_int8(weights, axis=1 if rows else 0)
+        # A lookup table, or a transposed matrix, has an output in each row, otherwise in each column.
+        has_outputs_in_rows = place == 0 or node.get_attributes()["transpose_b"]
+        whole, scale = round_to_int8(weights, axis=1 if has_outputs_in_rows else 0)
         small = ops.convert(ops.constant(whole), "f32")
         node.input(place).replace_source_output(ops.multiply(small, ops.constant(scale)).output(0))
 
 
 def round_to_int8(weights: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Return integers and scales, along ``axis``, whose product equals the (a, b) weights up to half a step."""
-    scale = np.maximum(np.abs(weights).max(axis=axis, keepdims=True), SHORT) / STEPS
-    return np.rint(weights / scale).astype(np.int8), scale.astype(np.float32)
+    largest = np.abs(weights).max(axis=axis, keepdims=True)
+    scale = np.maximum(largest, SHORT) / STEPS
+    whole = np.rint(weights / scale).astype(np.int8)
+    return whole, scale.astype(np.float32)

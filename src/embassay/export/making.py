@@ -110,7 +110,9 @@ def make(
         write(folder / "README.md", _card(card.spec, to, int8, facts, made_with, fidelity).encode())
         if isinstance(exported, Releases):
             exported.release()
-    place = str(out) if out.is_absolute() else f"./{out}"
+    place = f"./{out}"
+    if out.is_absolute():
+        place = str(out)
     return Exported(out, f"{to}:{place}", fidelity)
 
 
@@ -200,7 +202,9 @@ def _clear_abandoned(out: Path) -> None:
 
 def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[str, str], fidelity: Fidelity) -> str:
     """Return the folder's README: origin, usage, and comparison with the original."""
-    weights = "8-bit weights" if int8 else "float32"
+    weights = "float32"
+    if int8:
+        weights = "8-bit weights"
     versions = ", ".join(f"{name} {number}" for name, number in made_with.items())
     rows = {
         "made from": f"`{spec}`",
@@ -212,7 +216,9 @@ def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
     comparison = "\n".join(f"- {line}" for line in fidelity.sentences())
     model = spec.partition(":")[2].partition(",")[0]
-    runtime = "ONNX" if to == "onnx" else "OpenVINO"
+    runtime = "OpenVINO"
+    if to == "onnx":
+        runtime = "ONNX"
     return (
         f"# {model} for {runtime}\n\n"
         f"| | |\n|---|---|\n{table}\n\n"

@@ -62,7 +62,9 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
     model = encoder.load("cpu").eval()
     features = _features(model, encoder)
     graph = folder / GRAPH[to]
-    traced = graph if to == "onnx" else folder / "traced.onnx"
+    traced = folder / "traced.onnx"
+    if to == "onnx":
+        traced = graph
     _trace(model, features, encoder.options, traced)
     try:
         if to == "openvino":
@@ -104,6 +106,7 @@ def _features(model: SentenceTransformer, encoder: SentenceTransformersEncoder) 
     features = model.preprocess(list(PROBES))
     # Features that are not tensors are not inputs of the network.
     tensors = {name: value for name, value in features.items() if hasattr(value, "shape")}
+    # The encoder of exported models can only make tokens of a text, no other inputs.
     others = sorted(set(tensors) - set(INPUTS))
     if others:
         raise EncoderError(
@@ -129,7 +132,9 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
 
         def forward(self, *tensors: Tensor) -> Tensor:
             inputs = dict(zip(names, tensors, strict=True))
-            rows = self.model(inputs)["sentence_embedding"][:, :dim]
+            outputs = self.model(inputs)
+            rows = outputs["sentence_embedding"][:, :dim]
+            # First cut, then scaled, as sentence-transformers does.
             if normalize:
                 rows = torch.nn.functional.normalize(rows, p=2, dim=1)
             return rows
@@ -158,7 +163,9 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
 
 def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+    if lines:
+        return lines[0]
+    return type(error).__name__
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
@@ -178,7 +185,9 @@ def _pooling(model: SentenceTransformer) -> list[str]:
     for module in model:
         modes = getattr(module, "pooling_mode", None)
         if modes:
-            return [modes] if isinstance(modes, str) else list(modes)
+            if isinstance(modes, str):
+                return [modes]
+            return list(modes)
     return [""]
 
 

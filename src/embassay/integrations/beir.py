@@ -76,6 +76,7 @@ class BeirModel:
             raise SpecError(f"document {place} must be a text or have a field text, is {type(document).__name__}")
         if "text" not in document:
             raise SpecError(f"document {place} has no text; its fields: {', '.join(document) or 'none'}")
+        # Data sets without titles have None or an empty text there.
         title, text = document.get("title"), document["text"]
         if title is None:
             title = ""

@@ -6,6 +6,7 @@ SentenceTransformerTrainer(model=model, evaluator=evaluator, …)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -150,6 +151,7 @@ class _Watched:
             If there is none.
         """
         result = assay_one(encoder, self.corpora, self.diagnostic, self.draws)
+        # One diagnostic was run, so there is one layout.
         ((diagnostic, layout),) = layouts(result).items()
         # If several rows have the same place in the table, the first one counts.
         rows: dict[tuple[str, str, str], Row] = {}
@@ -159,8 +161,13 @@ class _Watched:
         values = {}
         for column in layout.headline.columns:
             column_row = rows.get((column.quantity, column.subset, column.condition))
-            if column_row is not None:
-                values[_name(column_row)] = float("nan") if column_row.value is None else column_row.value
+            if column_row is None:
+                continue
+            # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
+            value = math.nan
+            if column_row.value is not None:
+                value = column_row.value
+            values[_name(column_row)] = value
         if not values:
             raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
@@ -196,7 +203,9 @@ def _evaluator_class() -> type:
             self.watched, self.name, self.batch = watched, name, batch
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
-            self.primary_metric = f"{self.prefix}_{quantity}" if quantity else None
+            self.primary_metric = None
+            if quantity:
+                self.primary_metric = f"{self.prefix}_{quantity}"
             # Beginnings of the names of quantities for which lower values are better.
             lower_is_better = meaning_of(diagnostic).lower
             self.greater_is_better = not quantity.startswith(lower_is_better)

@@ -50,9 +50,11 @@ def headline_row(result: Result) -> Row | None:
     if not result.verdicts:
         return None
     verdict = result.verdicts[0]
+    place = (verdict.quantity, verdict.subset, verdict.condition)
     for row in result.rows:
-        if (row.quantity, row.subset, row.condition) != (verdict.quantity, verdict.subset, verdict.condition):
+        if (row.quantity, row.subset, row.condition) != place:
             continue
+        # Rows without an encoder are properties of the corpus.
         if row.encoder and row.measure == verdict.measure:
             return row
     return None
@@ -60,7 +62,9 @@ def headline_row(result: Result) -> Row | None:
 
 def joined_name(row: Row, measure: str = "") -> str:
     """Return quantity, subset, condition and measure joined into one name, without empty parts and subset ``all``."""
-    subset = "" if row.subset == "all" else row.subset
+    subset = row.subset
+    if row.subset == "all":
+        subset = ""
     parts = (row.quantity, subset, row.condition, measure)
     return "_".join(part.replace(":", "_") for part in parts if part)
 
@@ -134,6 +138,7 @@ class Measurement:
             request = RunRequest([STAND_IN], [corpus], [diagnostic], baselines=False, quiet=True)
             plan = prepare(request, will_score=False)
         except InputError:
+            # The message about the corpora would ask for a second one, which cannot be given here.
             if _compares_corpora(diagnostic):
                 raise SpecError(
                     f"diagnostic {diagnostic!r} compares two corpora, but only one can be given here: use embassay run"
@@ -158,6 +163,7 @@ class Measurement:
 
     def of_stand_in(self) -> Figures[float | None]:
         """Return the figures of random vectors, which provide the names."""
+        # Only the names are used, so two resamples will do.
         return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
 
     def of_encoder(self, encoder: Encoder) -> Figures[float | None]:
@@ -179,7 +185,9 @@ class Measurement:
         values = {}
         for row in rows:
             # Only another measure than the headline's is part of a name.
-            measure = "" if row.measure == headline.measure else row.measure
+            measure = row.measure
+            if row.measure == headline.measure:
+                measure = ""
             values[joined_name(row, measure)] = row.value
         return Figures(values, joined_name(headline))
 

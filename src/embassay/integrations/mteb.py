@@ -138,7 +138,10 @@ class MtebModel:
         self, inputs: DataLoader, *, prompt_type: PromptType | None = None, **more: object
     ) -> NDArray[np.float32]:
         """Return the (n, d) vectors of mteb's batches, with the role of the prompt's type."""
-        texts = [text for batch in inputs for text in batch["text"]]
+        texts: list[str] = []
+        for batch in inputs:
+            texts += batch["text"]
+        # mteb has no prompt type for tasks without queries and documents.
         role: Role = "text" if prompt_type is None else prompt_type.value
         return dense(self.encoder, texts, role)
 
@@ -146,14 +149,18 @@ class MtebModel:
         """Return the (n, m) cosines or dot products of two sets of vectors."""
         from mteb.similarity_functions import cos_sim, dot_score
 
-        compare = dot_score if self._by_dot_product else cos_sim
+        compare = cos_sim
+        if self._by_dot_product:
+            compare = dot_score
         return compare(embeddings1, embeddings2)
 
     def similarity_pairwise(self, embeddings1: Tensor, embeddings2: Tensor) -> Tensor:
         """Return the (n,) cosines or dot products of corresponding vectors."""
         from mteb.similarity_functions import pairwise_cos_sim, pairwise_dot_score
 
-        compare = pairwise_dot_score if self._by_dot_product else pairwise_cos_sim
+        compare = pairwise_cos_sim
+        if self._by_dot_product:
+            compare = pairwise_dot_score
         return compare(embeddings1, embeddings2)
 
 
@@ -199,15 +206,20 @@ def _task_class() -> type:
 
         def __init__(self, measurement: Measurement, quantity: str, name: str, language: str):
             corpus, draws = measurement.corpus, measurement.draws
-            is_retrieval = corpus.shape == "retrieval"
+            # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
+            kind = "STS"
+            prompt: str | dict[str, str] = SAME
+            if corpus.shape == "retrieval":
+                kind = "Retrieval"
+                prompt = ANSWERS
             self.measurement = measurement
             self.metadata = TaskMetadata(
                 name=name,
                 description=f"Embassay {__version__}: {measurement.diagnostic} on {corpus.name}, seed {draws.seed}, "
                 f"{draws.resamples} resamples; licence: {corpus.licence}.",
                 dataset={"path": f"embassay/{corpus.name}", "revision": corpus.fingerprint},
-                type="Retrieval" if is_retrieval else "STS",
-                prompt=ANSWERS if is_retrieval else SAME,
+                type=kind,
+                prompt=prompt,
                 eval_splits=[SPLIT],
                 eval_langs=[language],
                 main_score=quantity,
@@ -221,7 +233,8 @@ def _task_class() -> type:
 
             texts = self.measurement.corpus.texts()
             columns = {"role": [role for role, _ in texts], "text": [text for _, text in texts]}
-            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: Dataset.from_dict(columns)})}
+            split = Dataset.from_dict(columns)
+            self.dataset: dict[str, object] | None = {"default": DatasetDict({SPLIT: split})}
             self.data_loaded = True
 
         def unload_data(self) -> None:

@@ -100,12 +100,10 @@ def _task_name(result: Result, record: RunRecord, verdict: Verdict, main_score: 
     embassay = str(record.get("embassay", ""))
     try:
         tasks: list[tuple[str, str, Mapping[str, Any], str]] = record["settings"]["diagnostics"]
-        (code, options), *_ = [
-            (code, options)
-            for name, code, options, corpus in tasks
-            if (name, corpus) == (verdict.diagnostic, verdict.corpus)
-        ]
-    except (KeyError, TypeError, ValueError):
+        place = (verdict.diagnostic, verdict.corpus)
+        settings = [(code, options) for name, code, options, corpus in tasks if (name, corpus) == place]
+        code, options = settings[0]
+    except (IndexError, KeyError, TypeError, ValueError):
         raise SourceError("run.json is missing or damaged; repeat the run's command", "run.json") from None
     draws = Draws(result.seed, result.resamples)
     fingerprint = fingerprints[verdict.corpus]
@@ -146,7 +144,9 @@ def _model_meta(encoder: EncoderRecord) -> bytes:
     from mteb.models import ModelMeta
     from mteb.models.model_meta import ScoringFunction
 
-    similarity = ScoringFunction.DOT_PRODUCT if encoder.similarity == "dot" else ScoringFunction.COSINE
+    similarity = ScoringFunction.COSINE
+    if encoder.similarity == "dot":
+        similarity = ScoringFunction.DOT_PRODUCT
     meta = ModelMeta.create_empty(
         overwrites={
             "name": f"embassay/{_name(encoder.name)}",

@@ -38,12 +38,14 @@ def batcher(encoder: Encoder | str) -> Batcher:
 
     def encode(params: object, batch: Sequence[Sentence]) -> NDArray[np.float32]:
         """Return the (n, d) vectors of a batch."""
-        return dense(loaded, [_joined(place, sentence) or EMPTY for place, sentence in enumerate(batch)], "text")
+        texts = [_joined(place, sentence) or EMPTY for place, sentence in enumerate(batch)]
+        return dense(loaded, texts, "text")
 
     return encode
 
 
 def _joined(place: int, sentence: Sentence) -> str:
+    # A str is iterable too: its letters would be taken for tokens.
     if isinstance(sentence, (str, bytes)):
         return _text(place, sentence)
     if not isinstance(sentence, Iterable):

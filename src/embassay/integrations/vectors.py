@@ -28,6 +28,7 @@ def dense(encoder: Encoder, texts: Sequence[str], role: Role) -> NDArray[np.floa
     EncoderError
         If the encoder fails, also on that single text.
     """
+    # A str is a sequence of texts too: each letter would get a vector.
     if isinstance(texts, (str, bytes)):
         raise SpecError("needs a list of texts, not a single text: write [text]")
     for place, text in enumerate(texts):

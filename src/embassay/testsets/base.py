@@ -146,7 +146,9 @@ class Built:
     @property
     def shape(self) -> str:
         """The shape of its corpus: ``minimal_pairs``, ``choice``, ``retrieval`` …; empty if nothing was built."""
-        return SHAPES[type(self.samples[0])] if self.samples else ""
+        if not self.samples:
+            return ""
+        return SHAPES[type(self.samples[0])]
 
     @property
     def time_taken(self) -> str:

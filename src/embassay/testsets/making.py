@@ -96,9 +96,11 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     requests = getattr(prepared.module, "requests", None)
     if requests is None:
         raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
+    # Some builders' requests() lack options of build(), for example the generator itself.
     accepted = _option_names(requests)
     options = {name: value for name, value in prepared.options.items() if name in accepted}
-    return tuple(requests(prepared.sources, seed=order.options.seed, count=order.options.count, **options))
+    seed, count = order.options.seed, order.options.count
+    return tuple(requests(prepared.sources, seed=seed, count=count, **options))
 
 
 def put(out: Path, built: Built, order: Order) -> None:
@@ -138,22 +140,33 @@ def _prepare(order: Order) -> _Prepared:
 
 def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
-    reader_names = _option_names(module.read) if hasattr(module, "read") else ()
+    reader_names: tuple[str, ...] = ()
+    if hasattr(module, "read"):
+        reader_names = _option_names(module.read)
     builder_names = _option_names(module.build)
     names = reader_names + builder_names
-    for name in order.kind_options:
+    for_reader = dict[str, Any]()
+    for_builder = dict[str, Any]()
+    for name, value in order.kind_options.items():
         if name not in names:
             similar = nearest(name, names)
             guess = f"; did you mean {similar!r}?" if similar else "."
             raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
-    for_reader = {name: value for name, value in order.kind_options.items() if name in reader_names}
-    for_builder = {name: value for name, value in order.kind_options.items() if name in builder_names}
+        # An option that both have goes to both.
+        if name in reader_names:
+            for_reader[name] = value
+        if name in builder_names:
+            for_builder[name] = value
     return for_reader, for_builder
 
 
 def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    parameters = inspect.signature(function).parameters.values()
-    return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in PARAMETERS_OF_ALL)
+    # The signature is the only list of a builder's options, so a new option cannot be forgotten elsewhere.
+    names = list[str]()
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
+            names.append(name)
+    return tuple(names)
 
 
 def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
@@ -163,7 +176,10 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
             return Reading(tuple(module.given(order.sources)))
         sources = list[object]()
         for number, source in enumerate(order.sources, 1):
-            sources.append(Source(source.strip(), number) if isinstance(source, str) else source)
+            if isinstance(source, str):
+                sources.append(Source(source.strip(), number))
+            else:
+                sources.append(source)
         return Reading(tuple(sources))
     column = order.options.column
     if not hasattr(module, "read"):
@@ -175,7 +191,9 @@ def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
     if "aside" in inspect.signature(module.read).parameters:
         options["aside"] = tuple(order.aside)
     reading = module.read(order.sources, **options)
-    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
+    if isinstance(reading, Reading):
+        return reading
+    return Reading(tuple(reading))
 
 
 def _takes_pairs(module: ModuleType) -> bool:

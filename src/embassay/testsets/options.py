@@ -108,4 +108,6 @@ class Order:
     @property
     def source_name(self) -> str:
         """The name of the sources in messages and on the data card."""
-        return str(self.sources) if isinstance(self.sources, Path) else "the given sources"
+        if isinstance(self.sources, Path):
+            return str(self.sources)
+        return "the given sources"

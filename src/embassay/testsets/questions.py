@@ -59,7 +59,9 @@ def problem_of(question: str, quote: str, passage: Passage) -> str:
     passage_language, question_language = language_of(passage.body), language_of(question)
     if passage_language and question_language and passage_language != question_language:
         return "a question in another language"
-    return "" if quote else "an answer that is not in the passage"
+    if quote:
+        return ""
+    return "an answer that is not in the passage"
 
 
 def quote_of(answer: str, passage: str) -> str:
@@ -73,4 +75,6 @@ def quote_of(answer: str, passage: str) -> str:
     between = r"[*_`]*\s+[*_`]*"
     pattern = between.join("".join(_PATTERNS.get(letter) or re.escape(letter) for letter in word) for word in words)
     match = re.search(rf"(?<!\w){pattern}(?!\w)", passage, re.IGNORECASE)
-    return match.group() if match else ""
+    if match:
+        return match.group()
+    return ""

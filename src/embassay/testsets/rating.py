@@ -170,7 +170,9 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
 
 def markdown(rated: Rated) -> str:
     """Return the ratings as Markdown: the last section of the data card."""
-    people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
+    people = f"{rated.annotators} people"
+    if rated.annotators == 1:
+        people = "one person"
     lines = [
         f"By {people}, from {LOW} to {HIGH}; an error is a row with a mean rating below {rated.bar:g}. "
         "Alpha is Krippendorff's, for interval data.",
@@ -185,7 +187,9 @@ def markdown(rated: Rated) -> str:
 
 def _number(value: float | None) -> str:
     """Return a number with two decimals, a dash for None."""
-    return "–" if value is None else f"{value:.2f}"
+    if value is None:
+        return "–"
+    return f"{value:.2f}"
 
 
 def _percent(errors: Estimate) -> str:
@@ -221,10 +225,12 @@ def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:
 
 def _ratings_of(sheets: Sequence[Sheet]) -> Floats:
     """Return the (rows, sheets) ratings; NaN if a row is not rated."""
-    columns = list[list[float]]()
-    for sheet in sheets:
-        columns.append([np.nan if row.rating is None else row.rating for row in sheet.rows])
-    return np.array(columns).T
+    ratings = np.full((len(sheets), len(sheets[0].rows)), np.nan)
+    for annotator, sheet in enumerate(sheets):
+        for place, row in enumerate(sheet.rows):
+            if row.rating is not None:
+                ratings[annotator, place] = row.rating
+    return ratings.T
 
 
 def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[Subset, ...]:
@@ -251,13 +257,19 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
     values = ratings[~np.isnan(ratings)]
     means_of_rated = means[~np.isnan(means)]
     rated = len(means_of_rated)
-    counts = np.bincount(np.floor(values + 0.5).astype(int), minlength=HIGH + 1)
+    mean, median = None, None
+    if rated:
+        mean = float(means_of_rated.mean())
+        median = float(np.median(values))
+    # Not np.round, which rounds halves to even: 0.5 would count as 0 and 1.5 as 2.
+    rounded = np.floor(values + 0.5).astype(int)
+    counts = np.bincount(rounded, minlength=HIGH + 1)
     return Subset(
         edit=name,
         rows=len(means),
         rated=rated,
-        mean=float(means_of_rated.mean()) if rated else None,
-        median=float(np.median(values)) if rated else None,
+        mean=mean,
+        median=median,
         distribution=tuple(counts.tolist()),
         interval=_alpha(ratings, "interval"),
         ordinal=_alpha(ratings, "ordinal"),
@@ -267,7 +279,9 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
 
 def _alpha(ratings: Floats, level: Level) -> float | None:
     alpha = krippendorff(ratings, level)
-    return None if np.isnan(alpha) else alpha
+    if np.isnan(alpha):
+        return None
+    return alpha
 
 
 # --- The corpus without the errors ---
@@ -311,7 +325,11 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
     below
         (rows,) whether a row is below the bar.
     """
-    lines: list[Line] = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    lines = list[Line]()
+    # Not splitlines, which also splits at characters that may occur inside a JSON string.
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        if line:
+            lines.append(json.loads(line))
     remaining_lines = _without_errors(lines, path, sheet, below)
     remaining = _count_samples(remaining_lines)
     if not remaining:
@@ -322,7 +340,9 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
     section = f"{dropped}; {remaining:,} samples remain.\n\n{markdown(rated)}"
     # A corpus that was not built by this program has no card.
     old_card = Places(path).card
-    card = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
+    card = "# Data card\n"
+    if old_card.is_file():
+        card = old_card.read_text(encoding="utf-8")
     new_card = with_reading(card, section, name_of(out.name, content))
     write_files({Places(out).card: new_card.encode(), out: content})
     return remaining, _count_samples(lines)

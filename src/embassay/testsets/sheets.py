@@ -112,15 +112,18 @@ def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, D
     """Return the rows of samples that are rated independently of other samples."""
     rows = list[RatedRow]()
     for sample in samples:
+        items = (sample.id,)
         if isinstance(sample, MinimalPairs):
-            rows += [RatedRow((sample.id,), name, sample.original, text) for name, text in sample.edits]
+            rows += [RatedRow(items, name, sample.original, text) for name, text in sample.edits]
         elif isinstance(sample, Composition):
-            rows.append(RatedRow((sample.id,), sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target))
+            both = f"A: {sample.a} / B: {sample.b}"
+            rows.append(RatedRow(items, sample.operator, both, sample.target))
         elif isinstance(sample, Question):
             passage = UNANSWERED
             if sample.right and sample.right[0] in documents:
-                passage = " ".join(documents[sample.right[0]].passages)
-            rows.append(RatedRow((sample.id,), "question", passage, sample.question))
+                document = documents[sample.right[0]]
+                passage = " ".join(document.passages)
+            rows.append(RatedRow(items, "question", passage, sample.question))
     return rows
 
 
@@ -161,10 +164,11 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     lines = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
         place = f"{number} of {len(rows)}"
-        items = " ".join(map(_escaped_id, row.items))
+        items = shown(" ".join(map(_escaped_id, row.items)))
+        original, text = shown(row.original), shown(row.text)
+        # The annotator fills the last two.
         rating, remark = "", ""
-        cells = (corpus, place, shown(items), row.edit, shown(row.original), shown(row.text), rating, remark)
-        lines.append(cells)
+        lines.append((corpus, place, items, row.edit, original, text, rating, remark))
     return table_of(COLUMNS, lines)
 
 
@@ -182,13 +186,17 @@ def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 def shown(text: str) -> str:
     """Return a text as a cell that no spreadsheet evaluates: a formula gets an apostrophe before it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    if text.startswith(_FORMULA):
+        return f"'{text}"
+    return text
 
 
 def meant(cell: str) -> str:
     """Return the text of a cell that :func:`shown` made."""
     is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
-    return cell[1:] if is_escaped else cell
+    if is_escaped:
+        return cell[1:]
+    return cell
 
 
 # --- Reading ---
@@ -216,9 +224,15 @@ def read_sheet(path: Path) -> Sheet:
             raise SourceError(problem, path, line, "corpus")
         if number in rows:
             raise SourceError(f"row {number} appears twice", path, line, "row")
-        items = tuple(unquote(item) for item in meant(row["item"]).split())
-        rating = _rating(row["rating"].strip(), path, line)
-        rows[number] = RatedRow(items, row["edit"], meant(row["original"]), meant(row["text"]), rating)
+        escaped_ids = meant(row["item"]).split()
+        rows[number] = RatedRow(
+            items=tuple(map(unquote, escaped_ids)),
+            edit=row["edit"],
+            original=meant(row["original"]),
+            text=meant(row["text"]),
+            rating=_rating(row["rating"].strip(), path, line),
+        )
+    # Rows may be sorted, but not deleted: the ratings of several annotators are compared row by row.
     missing = [number for number in range(1, size + 1) if number not in rows]
     if missing:
         problem = f"{len(missing):,} of its {size:,} rows are missing (the first: row {missing[0]})"

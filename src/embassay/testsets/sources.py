@@ -227,7 +227,9 @@ def _sentences_of(table: Table, column: str) -> list[Source]:
     sources = list[Source]()
     for line, row in table.rows([name, "unit"] if has_units else [name]):
         text = _text(row.get(name), table, line, name)
-        unit = row.get("unit") if has_units else None
+        unit = None
+        if has_units:
+            unit = row.get("unit")
         if text:
             sources.append(Source(text, line, "" if unit is None else str(unit)))
     return sources

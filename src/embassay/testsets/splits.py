@@ -48,8 +48,9 @@ def drawn_units(
         most = max(len(all_units) - 1, 0)
         number = min(max(number, least), most)
     allowed = [unit for unit in all_units if unit not in barred]
-    order = generator(seed, "builders", "retrieval", purpose).permutation(len(allowed))
-    return frozenset(allowed[place] for place in order[:number])
+    random = generator(seed, "builders", "retrieval", purpose)
+    drawn = random.permutation(len(allowed))[:number]
+    return frozenset(allowed[place] for place in drawn)
 
 
 # --- From questions with their answers to a test set ---
@@ -137,12 +138,18 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
     # Queries that were made from the documents have no answers.
     have_answers = any(entry.question.answer for entry in questions)
     short = sum(not passage.long for passage in grounds.passages)
-    not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions" if short else ""
+    not_asked = ""
+    if short:
+        not_asked = f"; {short:,} of them have fewer than {SHORTEST} words and get no questions"
     notes = [f"each of {counted(len(grounds.passages), 'passage')} is a document{not_asked}"]
     near = len(grounds.groups) - len(set(grounds.groups))
     if near:
-        say = "says" if near == 1 else "say"
-        both = "both are right if both have the answer" if have_answers else "both are right"
+        say = "say"
+        if near == 1:
+            say = "says"
+        both = "both are right"
+        if have_answers:
+            both = "both are right if both have the answer"
         notes.append(f"{near:,} of them {say} nearly the same as another: {both}")
     several = sum(len(entry.right) > 1 for entry in questions)
     if several:
@@ -153,7 +160,9 @@ def _notes_on_passages(questions: Sequence[Answered], grounds: PassageGroups) ->
             f"{sum(shares) / len(shares):.0%} of a question's words, without function words, occur in its right "
             "documents, on average"
         )
-        benefit = "; encoders that match words, such as bm25, benefit from that" if have_answers else ""
+        benefit = ""
+        if have_answers:
+            benefit = "; encoders that match words, such as bm25, benefit from that"
         notes.append(note + benefit)
     return notes
 
@@ -166,7 +175,9 @@ def _note_on_few_removed(removed: int, units: int, barred: int, share: float) ->
     if not number:
         reason = "the share rounds to 0"
     elif barred:
-        have = "has" if barred == 1 else "have"
+        have = "have"
+        if barred == 1:
+            have = "has"
         reason = f"{barred:,} of them {have} questions that another unit may answer"
     else:
         reason = "at least one must remain"
@@ -177,7 +188,7 @@ def _note_on_splits(splits: Mapping[str, str], units: Mapping[str, str]) -> str:
     """Return how many questions and units each split has."""
     parts = list[str]()
     for split in sorted(set(splits.values())):
-        questions_of_split = [name for name in splits if splits[name] == split]
+        questions_of_split = [name for name, split_of_name in splits.items() if split_of_name == split]
         units_of_split = {units[name] for name in questions_of_split}
         number_of_questions = counted(len(questions_of_split), "question")
         parts.append(f"{split}: {number_of_questions} of {counted(len(units_of_split), 'unit')}")

@@ -145,6 +145,7 @@ def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> Se
 def lengths(model: SentenceTransformer, texts: Sequence[str], prompt: str = "") -> list[int]:
     """Return the number of tokens of each text with its prompt, not truncated."""
     numbers: list[int] = []
+    # In parts, because the token ids of all texts at once would take much memory.
     for start in range(0, len(texts), 1024):
         part = [prompt + text for text in texts[start : start + 1024]]
         token_ids = model.tokenizer(part, truncation=False, padding=False)["input_ids"]
@@ -238,9 +239,11 @@ def _read(base: str) -> tuple[str, JsonObject]:
     for name in spec.options:
         if name in REFUSED:
             raise SpecError(f"base {spec.head!r}: option {name!r} cannot be used in training; {REFUSED[name]}")
-    if unknown := set(spec.options).difference(TAKEN):
+    unknown = set(spec.options).difference(TAKEN)
+    if unknown:
         raise UnknownNameError(f"option of base {spec.head!r}", min(unknown), TAKEN)
-    return _target(spec.head), bind(st.create, spec.options, f"base {spec.head!r}")
+    options = bind(st.create, spec.options, f"base {spec.head!r}")
+    return _target(spec.head), options
 
 
 def _target(base: str) -> str:

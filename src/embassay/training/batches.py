@@ -59,6 +59,7 @@ def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch
     drawn: list[Batch] = []
     for epoch in range(math.ceil(epochs)):
         batches = _epoch(rows, size, epoch, seed)
+        # The last epoch may be partial: 2.5 epochs are two and the first half of the batches of a third.
         share = min(1.0, epochs - epoch)
         number = max(1, round(share * len(batches)))
         drawn += [tuple((epoch, row) for row in batch) for batch in batches[:number]]
@@ -75,8 +76,9 @@ def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[list[i
     shuffled = rng.permutation(len(rows)).tolist()
     filling = _Filling(rows, size)
     batches: list[list[int]] = []
-    for width in sorted({len(row.candidates) for row in rows}, reverse=True):
-        equally_wide = [row for row in shuffled if len(rows[row].candidates) == width]
+    widths = [len(row.candidates) for row in rows]
+    for width in sorted(set(widths), reverse=True):
+        equally_wide = [row for row in shuffled if widths[row] == width]
         for start in range(0, len(equally_wide), POOL * size):
             pool = filling.take_back() + equally_wide[start : start + POOL * size]
             pool.sort(key=lambda row: rows[row].length)
@@ -131,7 +133,9 @@ class _Filling:
 
     def take_back(self) -> list[int]:
         """Take the rows out of all open batches, to sort them again with others; none if there are too many."""
-        places = [place for batch in self.open.values() for place in batch]
+        places: list[int] = []
+        for batch in self.open.values():
+            places += batch
         if len(places) > POOL * self.size:
             return []
         self._renumber([])

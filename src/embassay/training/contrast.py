@@ -34,7 +34,9 @@ def ranking_loss(model: SentenceTransformer, settings: Settings, similarity: str
 
     # Vectors of unit length have a dot product that is a cosine.
     within_one = similarity != "dot" or isinstance(list(model)[-1], Normalize)
-    scale = COSINE_SCALE if within_one else PRODUCT_SCALE
+    scale = PRODUCT_SCALE
+    if within_one:
+        scale = COSINE_SCALE
     similarity_fct = _in_float32(dot_score if similarity == "dot" else cos_sim)
     if settings.accumulate == 1:
         return MultipleNegativesRankingLoss(model, scale=scale, similarity_fct=similarity_fct)

@@ -93,7 +93,9 @@ def finetune(
     answered = [question for question in dev if question.right]
     dev_data = [[question.question, *question.right] for question in answered]
     data = content_hash([_data(rows), dev_data, corpus.fingerprint])
-    options = {"loss": loss, "margin": MARGIN} if loss == "triplet" else {"loss": loss}
+    options: dict[str, object] = {"loss": loss}
+    if loss == "triplet":
+        options["margin"] = MARGIN
     recipe = Recipe("finetuning", settings, options, data, len(rows))
     notes = []
     if not answered:
@@ -103,7 +105,9 @@ def finetune(
         notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
 
     def prepare(model: SentenceTransformer) -> Job:
-        make = _ranking_job if loss == "mnr" else _triplet_job
+        make = _triplet_job
+        if loss == "mnr":
+            make = _ranking_job
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
         return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
 
@@ -204,9 +208,11 @@ class Rows:
         for triplet in triplets:
             documents_seen.update(dict.fromkeys((triplet.right, *triplet.wrong)))
         documents = list(documents_seen)
-        question_tokens = dict(zip(questions, lengths(model, questions, query_prompt), strict=True))
-        document_tokens = dict(zip(documents, lengths(model, documents, document_prompt), strict=True))
-        max_tokens = truncation(model, [*question_tokens.values(), *document_tokens.values()])
+        question_lengths = lengths(model, questions, query_prompt)
+        document_lengths = lengths(model, documents, document_prompt)
+        max_tokens = truncation(model, [*question_lengths, *document_lengths])
+        question_tokens = dict(zip(questions, question_lengths, strict=True))
+        document_tokens = dict(zip(documents, document_lengths, strict=True))
         row_lengths = []
         for triplet in triplets:
             text_lengths = [question_tokens[triplet.question], document_tokens[triplet.right]]
@@ -278,7 +284,8 @@ def candidate_rows(triplets: Sequence[Triplet], lengths: Sequence[int]) -> list[
     # Questions with the same text share their right documents.
     rights: defaultdict[str, set[str]] = defaultdict(set)
     for triplet in triplets:
-        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
+        right_texts = (triplet.right, *triplet.rights)
+        rights[form(triplet.question)].update(map(form, right_texts))
     frozen = {question: frozenset(texts) for question, texts in rights.items()}
     rows = []
     for triplet, length in zip(triplets, lengths, strict=True):

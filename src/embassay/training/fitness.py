@@ -42,8 +42,11 @@ def check_objective(encoder: SentenceTransformersEncoder, objective: str) -> Non
         lack = LACKS[objective](encoder, config)
         if not lack:
             return
-        possible = [name for name in OBJECTIVES if name != objective and not LACKS[name](encoder, config)]
-    advice = f"use {' or '.join(possible)}" if possible else "it supports no objective; use --finetune alone"
+        other_objectives = [name for name in OBJECTIVES if name != objective]
+        possible = [name for name in other_objectives if not LACKS[name](encoder, config)]
+    advice = "it supports no objective; use --finetune alone"
+    if possible:
+        advice = f"use {' or '.join(possible)}"
     raise SpecError(f"base {encoder.target!r}: {objective} needs {lack}; {advice}")
 
 
@@ -69,7 +72,9 @@ def _mlm(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
     if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
         return f"a masked language model, but {config.model_type!r} is not one"
     masks = _read(encoder, "AutoTokenizer").mask_token is not None
-    return "" if masks else "a mask token, but its tokenizer has none"
+    if masks:
+        return ""
+    return "a mask token, but its tokenizer has none"
 
 
 def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
@@ -86,12 +91,18 @@ def _tsdae(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> st
     # On the meta device a model has shapes and names, but its weights take no memory.
     with torch.device("meta"):
         decoder = AutoModelForCausalLM.from_config(decoding)
-    attends = any(part in name for name, _ in decoder.named_parameters() for part in ATTENDING)
-    return "" if attends else lack
+    # Not every architecture makes weights for the setting add_cross_attention.
+    for name, _ in decoder.named_parameters():
+        if any(part in name for part in ATTENDING):
+            return ""
+    return lack
 
 
 def _simcse(encoder: SentenceTransformersEncoder, config: PreTrainedConfig) -> str:
-    return "" if any(_dropouts(config.to_dict())) else "dropout, but its configuration has none"
+    # Without dropout the two vectors of a sentence are equal, so there is nothing to learn.
+    if any(_dropouts(config.to_dict())):
+        return ""
+    return "dropout, but its configuration has none"
 
 
 def _dropouts(config: Mapping[str, object]) -> Iterator[float]:

@@ -17,7 +17,9 @@ def read_json(path: Path) -> JsonObject:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return content if isinstance(content, dict) else {}
+    if isinstance(content, dict):
+        return content
+    return {}
 
 
 def as_stored(record: Mapping[str, object]) -> JsonObject:

@@ -68,6 +68,7 @@ class Job:
     def rate(self, step: int) -> float:
         """Return the factor of the highest rate at a step (counted from 0): linear up, then linear down."""
         warmup = self.settings.warmup * self.steps
+        # Counted from 1, because a first step at rate 0 would learn nothing.
         if step < warmup:
             return (step + 1) / (warmup + 1)
         return (self.steps - step) / max(self.steps - warmup, 1)

@@ -112,7 +112,8 @@ def _masking_job(
         # The first (epoch, row) of a batch identifies it, so a resumed training draws the same masks.
         seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
         collator.generator = torch.Generator().manual_seed(seed)
-        return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
+        masked = collator(rows)
+        return {f"text_{name}": tensor for name, tensor in masked.items()}
 
     batches = _batches(tokens, max_tokens, settings.batch, settings)
     return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=notes)
@@ -149,6 +150,7 @@ def _contrast_job(
     max_tokens = truncation(model, tokens)
 
     def collate(batch: Batch) -> dict[str, Tensor]:
+        # Both columns have the same texts: only dropout makes their vectors different (Gao et al. 2021, SimCSE).
         column = Column([texts[row] for _, row in batch], prompt)
         return features(model, {"first": column, "second": column}, max_tokens)
 
@@ -167,8 +169,9 @@ def with_words_deleted(text: str, seed: int, epoch: int, row: int) -> str:
     words = text.split()
     rng = generator(seed, "deletions", str(epoch), str(row))
     numbers = rng.random(len(words))
-    kept = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
-    if not kept:
+    remaining = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
+    # Nothing can be reconstructed from an empty text.
+    if not remaining:
         chosen = int(rng.integers(len(words)))
-        kept = [words[chosen]]
-    return " ".join(kept)
+        remaining = [words[chosen]]
+    return " ".join(remaining)

@@ -81,7 +81,8 @@ def train_stage(
         job = prepare(model)
     progress = train(job, stage_folder, advance)
     notes = (*job.notes, *progress.notes, *_evaluation_notes(progress, job))
-    base = {"spec": encoder.card.spec, "fingerprint": encoder.fingerprint, "revision": encoder.card.revision}
+    card = encoder.card
+    base = {"spec": card.spec, "fingerprint": encoder.fingerprint, "revision": card.revision}
     facts = {
         "stage": recipe.stage,
         "base": base,
@@ -105,7 +106,9 @@ def train_stage(
 def spec_of(folder: Path) -> str:
     """Return the encoder's spec of a folder, in a form that is not mistaken for a model's name."""
     text = folder.as_posix()
-    return text if folder.is_absolute() or text.startswith("../") else f"./{text}"
+    if folder.is_absolute() or text.startswith("../"):
+        return text
+    return f"./{text}"
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,9 @@ def _run_trainer(run: _TrainingRun) -> None:
             # not in the weights that a loss adds.
             with precision.of_training(device):
                 loss = super().compute_loss(*args, **kwargs)
-            value = loss[0] if isinstance(loss, tuple) else loss
+            value = loss
+            if isinstance(loss, tuple):
+                value = loss[0]
             run.note_loss(float(value.detach()))
             return loss
 

@@ -88,7 +88,12 @@ def cut_sentences(text: Sentences, tokens: Cutting, command: str) -> list[list[s
     cut = cutter(tokens, command)
     # Equal words are one object, so a text of a million sentences takes little memory.
     words: dict[str, str] = {}
-    return [[words.setdefault(word, word) for word in cut(line.lower())[:LONGEST]] for line in text.sentences]
+    sentences = []
+    for line in text.sentences:
+        # gensim silently drops the words of a sentence after this number.
+        words_of_line = cut(line.lower())[:LONGEST]
+        sentences.append([words.setdefault(word, word) for word in words_of_line])
+    return sentences
 
 
 def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: int | None) -> Vocabulary:
@@ -110,9 +115,12 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
     """
     if min_count is not None and min_count < 1:
         raise SpecError(f"option 'min_count': must be 1 or more, is {min_count}")
-    counts = Counter(word for words in sentences for word in words)
+    counts = Counter[str]()
+    for words in sentences:
+        counts.update(words)
     least = min_count or largest_min_count(counts.values())
     frequent = [(word, count) for word, count in counts.items() if count >= least]
+    # Words of equal count in alphabetical order, so that the order of the sentences has no effect.
     frequent.sort(key=lambda item: (-item[1], item[0]))
     if len(frequent) < 2:
         raise SourceError(
@@ -134,7 +142,9 @@ def count_words(text: Sentences, sentences: Sequence[Sequence[str]], min_count: 
 def largest_min_count(counts: Iterable[int]) -> int:
     """Return the largest count from 1 to 5 such that words with at least this count make up 90 % of the text."""
     counts = list(counts)
+    needed = COVERED * sum(counts)
     for least in range(MIN_COUNT, 1, -1):
-        if sum(count for count in counts if count >= least) >= COVERED * sum(counts):
+        covered = sum(count for count in counts if count >= least)
+        if covered >= needed:
             return least
     return 1

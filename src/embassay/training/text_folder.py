@@ -132,6 +132,7 @@ class TrainingFolder:
             "made_with": self._made_with,
             "files": sorted(files),
         }
+        # The record is written after the files that it names, and only then is the checkpoint no longer needed.
         write(self.path / f"{self.kind}.json", canonical(record))
         (self.path / CHECKPOINT).unlink(missing_ok=True)
 
@@ -164,7 +165,8 @@ class TrainingFolder:
         """Return what differs between a record and this training."""
         if record.get("kind") != self.kind:
             return f"kind {record.get('kind')}"
-        changes = [differences(record.get("settings") or {}, self._identity["settings"])]
+        settings = record.get("settings") or {}
+        changes = [differences(settings, self._identity["settings"])]
         if record.get("text") != self._identity["text"]:
             changes.append("text")
         return ", ".join(filter(None, changes))

@@ -127,10 +127,12 @@ def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
     both_children = np.concatenate([np.eye(dim), np.eye(dim)])
     fold_noise = random.uniform(-NOISE, NOISE, (dim, 2 * dim))
     unfold_noise = random.uniform(-NOISE, NOISE, (2 * dim, dim))
+    fold = np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32)
+    unfold = np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32)
     return {
-        "fold": np.ascontiguousarray(both_children.T / 2 + fold_noise, dtype=np.float32),
+        "fold": fold,
         "fold_bias": np.zeros(dim, dtype=np.float32),
-        "unfold": np.ascontiguousarray(both_children + unfold_noise, dtype=np.float32),
+        "unfold": unfold,
         "unfold_bias": np.zeros(2 * dim, dtype=np.float32),
     }
 

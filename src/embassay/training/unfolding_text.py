@@ -112,14 +112,18 @@ class GivenWords:
             if word == lower or lower not in file_rows:
                 file_rows[lower] = row
         matrix = np.empty((len(file_rows) + 1, self.dim), dtype=np.float32)
-        matrix[1:] = vectors.matrix[list(file_rows.values())]
-        largest = float(np.abs(matrix[1:]).max(initial=0))
+        # A view, so that its changes are changes of the matrix.
+        word_vectors = matrix[1:]
+        word_vectors[:] = vectors.matrix[list(file_rows.values())]
+        largest = float(np.abs(word_vectors).max(initial=0))
         if not largest:
             raise SourceError("all its numbers are 0", self.path)
-        matrix[1:] *= np.float32(min(SPREAD / _standard_deviation(matrix[1:]), REACH / largest))
+        scale = min(SPREAD / _standard_deviation(word_vectors), REACH / largest)
+        word_vectors *= np.float32(scale)
         # The vector of unknown words starts as the mean of the others.
-        matrix[0] = matrix[1:].mean(axis=0)
-        return WordVectors({word: row for row, word in enumerate(file_rows, start=1)}, matrix)
+        matrix[0] = word_vectors.mean(axis=0)
+        rows_by_word = {word: row for row, word in enumerate(file_rows, start=1)}
+        return WordVectors(rows_by_word, matrix)
 
 
 @dataclass(frozen=True)
@@ -213,10 +217,16 @@ def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
     trees = [tree for tree in grown.trees if SHORTEST <= len(tree.words) <= LONGEST]
     row = vector_rows
     if row is None:
-        frequency = Counter(word for tree in trees for word in tree.words)
+        frequency = Counter[str]()
+        for tree in trees:
+            frequency.update(tree.words)
+        # Words of equal frequency in alphabetical order, so that the order of the sentences has no effect.
         ranked = sorted(frequency, key=lambda word: (-frequency[word], word))
         row = {word: number for number, word in enumerate(ranked, start=1)}
-    rows = tuple(np.array([row.get(word, 0) for word in tree.words], dtype=np.int64) for tree in trees)
+    rows = []
+    for tree in trees:
+        rows_of_words = [row.get(word, 0) for word in tree.words]
+        rows.append(np.array(rows_of_words, dtype=np.int64))
     counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
 
     number, notes = len(grown.trees), []
@@ -231,7 +241,7 @@ def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
-    return Material(row, rows, tuple(tree.shape for tree in trees), counts, tuple(notes))
+    return Material(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
 
 
 def _standard_deviation(matrix: Array) -> float:

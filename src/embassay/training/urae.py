@@ -74,6 +74,7 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     if options.words:
         file = GivenWords.of(options.words, options.dim)
         dim, file_hash, vectors = file.dim, file.sha256, file.load()
+    # The record names the file of words by its content, so that a moved file is the same training.
     settings = {**asdict(options), "dim": dim, "words": file_hash}
     made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
     folder = TrainingFolder(out, "urae", settings, sentences, made_with)
@@ -129,6 +130,7 @@ def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epo
     SpecError
         If the training diverged.
     """
+    # A stream for each epoch, so that a resumed training draws the same numbers.
     random = generator(options.seed, COMMAND, f"epoch {epoch}")
     number = len(material.rows)
     before, all_epochs = epoch * number, options.epochs * number

@@ -20,18 +20,18 @@ def load(source: str, name: str) -> Corpus[Question]:
     """Read the corpus that ships with the package; ``source`` is its name."""
     del source
     sentences = rows_of("handbook.tsv")
-    page = {row["id"]: row["page"] for row in sentences}
+    page_of = {row["id"]: row["page"] for row in sentences}
     questions = list[Question]()
     for row in rows_of("handbook_questions.tsv"):
         right = tuple(row["right"].split())
         # Each page once, in order.
-        pages_of_question = dict.fromkeys(page[sentence] for sentence in right)
+        pages_of_question = dict.fromkeys(page_of[sentence] for sentence in right)
         units = tuple(f"page:{number}" for number in pages_of_question)
         questions.append(Question(row["id"], row["question"], right, units=units))
     checked = ", each line re-read by a second reader"
     corpus = builtin_corpus(name, "handbook", SHAPE, questions, version="2", source=checked)
     unanswered = sum(not question.right for question in questions)
-    pages = len(set(page.values()))
+    pages = len(set(page_of.values()))
     note = f"{len(questions)} questions, {unanswered} of them unanswerable, on {pages} pages"
     documents = tuple(Document(row["id"], (row["sentence"],)) for row in sentences)
     return replace(corpus, notes=(note,), documents=documents)

@@ -50,6 +50,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
     path = Path(source)
     ids = Ids(path, "idx")
     samples = []
+    # Checked while reading, so that an error names the first wrong line.
     for row in json_rows(path):
         sample = _entry(row, part_of_speech)
         ids.add(sample.id, row.line)
@@ -57,7 +58,9 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
     if not samples:
         raise SourceError("the file has no entries", path)
     corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
-    return _as_released(corpus) if corpus.fingerprint == SEMANTONEG_V1 else corpus
+    if corpus.fingerprint == SEMANTONEG_V1:
+        return _as_released(corpus)
+    return corpus
 
 
 def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
@@ -106,6 +109,7 @@ def _entry(row: Row, part_of_speech: str) -> Choice:
     if not isinstance(sentences, list) or len(sentences) != 3:
         actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
         raise row.error(f"must be a list of three candidates, is {actual}", "sentences")
+    # In Python true and false are numbers, too.
     if isinstance(label, bool) or not isinstance(label, int) or not 0 <= label < 3:
         raise row.error(f"must be 0, 1 or 2, the index of the paraphrase, is {quoted(label)}", "label")
     text = row.text("input")

@@ -48,6 +48,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     equal = 0
     for row in json_rows(path):
         samples_of_row = _samples(row, ids)
+        # Nine samples or, if two of the sentences are equal, none: a difference of equal sentences says nothing.
         if not samples_of_row:
             equal += 1
         read += samples_of_row

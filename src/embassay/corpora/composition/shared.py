@@ -39,9 +39,12 @@ def filters_of(row: Row) -> tuple[str, ...]:
     value = row.values.get("filtered_with")
     if value is None:
         return ()
-    is_list_of_specs = isinstance(value, list) and all(isinstance(spec, str) and spec.strip() for spec in value)
-    if not is_list_of_specs:
-        raise row.error(f"must be a list of encoder specs, is {quoted(value)}", "filtered_with")
+    problem = f"must be a list of encoder specs, is {quoted(value)}"
+    if not isinstance(value, list):
+        raise row.error(problem, "filtered_with")
+    for spec in value:
+        if not isinstance(spec, str) or not spec.strip():
+            raise row.error(problem, "filtered_with")
     return tuple(value)
 
 

@@ -67,10 +67,14 @@ def _samples(row: Row, name: str) -> list[Composition]:
     unit = row.key("unit", name)
     samples = []
     for field, operator, mirrored in TARGETS:
-        if row.values[field] is not None:
-            target, ratings = rated_text(row, field)
-            first, second = (b, a) if mirrored else (a, b)
-            samples.append(Composition(f"{name}.{field}", operator, first, second, target, unit, mirrored, ratings))
+        if row.values[field] is None:
+            continue
+        target, ratings = rated_text(row, field)
+        first, second = a, b
+        # B − A is A − B with the sentences swapped.
+        if mirrored:
+            first, second = b, a
+        samples.append(Composition(f"{name}.{field}", operator, first, second, target, unit, mirrored, ratings))
     if not samples:
         raise SourceError("every target is null", row.path, row.line)
     return samples

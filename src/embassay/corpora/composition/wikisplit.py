@@ -42,7 +42,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     path = Path(source)
-    samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
+    rows = table_rows(path, "\t")
+    samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in rows)
     if not samples:
         raise SourceError("the file has no splits", path)
     return corpus_of(name, "wikisplit", samples, licence=licence, repeats=repeats)
@@ -57,6 +58,7 @@ def _sample(cells: list[str], path: Path, line: int) -> Composition:
     if len(parts) != 2:
         raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
     return Composition(
+        # Lines count from 1, ids of rows without one from 0, as in the other formats.
         id=str(line - 1),
         operator="union",
         a=filled(parts[0], path, line, "split"),

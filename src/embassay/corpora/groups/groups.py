@@ -41,6 +41,7 @@ def recognises(head: str) -> bool:
     names = first_fields(head)
     if not names:
         names = frozenset(cell.strip().strip('"') for cell in re.split("[\t,;]", first_line(head)))
+    # A table of pairs may also have a column "label"; it is read as pairs.
     has_sentence = not names.isdisjoint(SENTENCE)
     has_group = not names.isdisjoint(GROUP)
     return has_sentence and has_group and not _recognised_pair(names)
@@ -190,10 +191,11 @@ def _is_yes(row: Row, column: str) -> bool:
 
 def columns_note(columns: Mapping[str, str], table: Table) -> str:
     """Return a note on the use of each column; raise SourceError if a column has two uses."""
-    uses: dict[str, str] = {}
-    for what, name in columns.items():
-        if name in uses:
-            raise SourceError(f"is used both as the {uses[name]} and as the {what}", table.path, table.line, name)
-        uses[name] = what
-    listed_uses = ", ".join(f"{name} as {what}" for what, name in columns.items())
-    return f"columns: {listed_uses}"
+    use_of: dict[str, str] = {}
+    for use, name in columns.items():
+        if name in use_of:
+            problem = f"is used both as the {use_of[name]} and as the {use}"
+            raise SourceError(problem, table.path, table.line, name)
+        use_of[name] = use
+    uses = [f"{name} as {use}" for name, use in use_of.items()]
+    return f"columns: {', '.join(uses)}"

@@ -98,6 +98,7 @@ class _Pairs:
         quality = cells[0].strip()
         if quality not in {"0", "1"}:
             raise SourceError(f"must be 0 or 1, is {quality[:100]!r}", path, line, HEADER[0])
+        # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
         first = self._sentence(cells, 1, path, line)
         second = self._sentence(cells, 2, path, line)
         self.number += 1

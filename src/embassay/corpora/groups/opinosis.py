@@ -56,6 +56,7 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     _check_all_grouped(path / PHRASES, len(phrases), groups)
     samples = [Grouped(str(index), text, groups[index]) for index, text in enumerate(phrases)]
     corpus = corpus_of(name, "opinosis", path, samples, licence=licence, notes=listing.notes())
+    # Both sets were released in the same format, so only the content tells them apart.
     if corpus.fingerprint == MSRP_GROUPED:
         return as_msrp(corpus, "these are the groups of MSRP as White et al. (2015) released them")
     return corpus

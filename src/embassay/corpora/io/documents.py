@@ -54,7 +54,9 @@ class SourceDocument:
     @property
     def whole(self) -> str:
         """The text, preceded by the title if there is one."""
-        return f"{self.title} {self.text}" if self.title else self.text
+        if self.title:
+            return f"{self.title} {self.text}"
+        return self.text
 
 
 def read_documents(
@@ -222,7 +224,9 @@ def read_records(
     table = read_table(path)
     # Questions refer to documents by id, so a corpus with questions needs the column.
     key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
-    columns = {"id": key} if key else {}
+    columns: dict[str, str] = {}
+    if key:
+        columns["id"] = key
     columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
     if key == columns["text"]:
         raise SourceError("is used both as the id and as the text", path, table.line, key)
@@ -234,7 +238,9 @@ def read_records(
     documents = list[SourceDocument]()
     for number, row in enumerate(table.read(tuple(columns.values())), 1):
         row.require_values(*required)
-        name = ids.add(row.key(key).strip(), row.line) if key else str(number)
+        name = str(number)
+        if key:
+            name = ids.add(row.key(key).strip(), row.line)
         title_of_row = ""
         if title and not is_blank(row.values.get(title)):
             title_of_row = row.text(title).strip()
@@ -274,10 +280,14 @@ def _text(file: Path) -> str:
         text = rst_text(text)
     elif suffix in HTML:
         text = html_text(text)
-    return text if text.strip() else ""
+    if text.strip():
+        return text
+    return ""
 
 
 def _without_front_matter(text: str) -> str:
     """Return a Markdown text without its YAML front matter, if it has one."""
     front_matter = _FRONT_MATTER.match(text)
-    return text[front_matter.end() :] if front_matter else text
+    if front_matter:
+        return text[front_matter.end() :]
+    return text

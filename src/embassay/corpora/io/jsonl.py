@@ -49,7 +49,9 @@ def first_fields(head: str) -> frozenset[str]:
         row = json.loads(head.lstrip("\ufeff \t\r\n").split("\n", 1)[0])
     except (ValueError, RecursionError):
         return frozenset()
-    return frozenset(row) if isinstance(row, dict) else frozenset()
+    if isinstance(row, dict):
+        return frozenset(row)
+    return frozenset()
 
 
 def require(row: Mapping[str, object], names: Sequence[str], path: Path, line: int) -> None:
@@ -75,11 +77,15 @@ def counted(number: int, what: str) -> str:
 def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)
-    return default if value is None else key_of(value, path, line, name)
+    # A field that is null counts as missing, as exports of data frames write it.
+    if value is None:
+        return default
+    return key_of(value, path, line, name)
 
 
 def key_of(value: object, path: Path, line: int | None, field: str) -> str:
     """Return a value that must be a text or a whole number, as text."""
+    # In Python true and false are numbers, too.
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):

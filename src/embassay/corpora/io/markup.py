@@ -159,7 +159,9 @@ def _heading(lines: list[str], underline: int) -> tuple[str, tuple[str, bool]] |
     is_long_enough = len(lines[underline].strip()) >= len(title)
     if not title or _ADORNMENT.match(title) or not is_long_enough:
         return None
-    above = lines[underline - 2].strip() if underline > 1 else ""
+    above = ""
+    if underline > 1:
+        above = lines[underline - 2].strip()
     has_overline = bool(_ADORNMENT.match(above)) and above[0] == character
     # A block of indented text, such as a table, has no titles; a title is indented only below an overline.
     if _indent(lines[underline - 1]) and not has_overline:
@@ -173,11 +175,18 @@ def _explicit(body: str, indent: int, lines: list[str], number: int) -> tuple[st
         return footnote[1], number
     directive = _DIRECTIVE.match(body)
     if directive and directive[1].lower() not in SILENT:
-        while number < len(lines) and _indent(lines[number]) > indent and _OPTION.match(lines[number].strip()):
+        # Options such as ":class: wide" come first; the indented text after them is running text.
+        while number < len(lines):
+            line = lines[number]
+            if _indent(line) <= indent or not _OPTION.match(line.strip()):
+                break
             number += 1
         return directive[2] or "", number
     # A comment, a target or a directive without running text is dropped with everything indented below it.
-    while number < len(lines) and (not lines[number].strip() or _indent(lines[number]) > indent):
+    while number < len(lines):
+        line = lines[number]
+        if line.strip() and _indent(line) <= indent:
+            break
         number += 1
     return "", number
 

@@ -84,7 +84,9 @@ def _sentences_between(text: str, start: int, end: int, language: str) -> list[t
         else:
             # No sentence ends here, so the text is not made of sentences; it is divided between two words.
             space = text.rfind(" ", start + 1, window_end)
-            middle = space if space > start else window_end
+            middle = window_end
+            if space > start:
+                middle = space
             part = text[start:middle].strip()
             if part:
                 placed.append((text.index(part, start), part))
@@ -122,7 +124,9 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 def overlap_of(size: int) -> int:
     """Return the number of words that neighbouring windows share: a tenth of their size, at least 1; 0 for size 1."""
-    return max(1, size // 10) if size > 1 else 0
+    if size > 1:
+        return max(1, size // 10)
+    return 0
 
 
 def _windows(text: str, size: int) -> tuple[str, ...]:

@@ -62,7 +62,12 @@ class Table:
         """Return the name of an optional column, empty if the table lacks it; a given column must exist."""
         if given and given not in self.names:
             raise SourceError(f"missing; found {listed(self.names)}", self.path, self.line, given)
-        return given or next((name for name in known if name in self.names), "")
+        if given:
+            return given
+        for name in known:
+            if name in self.names:
+                return name
+        return ""
 
 
 def read_table(path: Path) -> Table:
@@ -89,6 +94,7 @@ def delimiter_of(header: str) -> str:
     """Return the delimiter of a header: tabs, semicolons if there is no comma, else commas."""
     if "\t" in header:
         return "\t"
+    # Spreadsheets write semicolons in countries with a decimal comma.
     if ";" in header and "," not in header:
         return ";"
     return ","

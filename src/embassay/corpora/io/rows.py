@@ -56,7 +56,9 @@ class Row:
     def key(self, field: str, default: str = "") -> str:
         """Return an optional text or whole number that serves as a key, as text."""
         value = self.values.get(field)
-        return default if value is None else self.as_key(value, field)
+        if value is None:
+            return default
+        return self.as_key(value, field)
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""

@@ -56,7 +56,9 @@ def paragraphs(path: Path) -> Iterator[Paragraph]:
     for number, article in enumerate(articles(path)):
         title = article.values.get("title")
         # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
-        plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
+        plain_title = ""
+        if isinstance(title, str):
+            plain_title = title.strip().replace("_", " ")
         for index, paragraph in enumerate(objects(article, "paragraphs")):
             paragraph.require("context")
             text = paragraph.text("context").strip()

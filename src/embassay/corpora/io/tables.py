@@ -28,6 +28,7 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
         With file and line, if it cannot be read or is not UTF-8.
     """
     try:
+        # Without newline="", line ends within quoted cells would be changed.
         with open_decoded(path, newline="") as file:
             if delimiter == "\t":
                 reader = csv.reader(file, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
@@ -55,7 +56,9 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     rows = table_rows(path, delimiter)
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
-        between = "tabs" if delimiter == "\t" else "commas"
+        between = "commas"
+        if delimiter == "\t":
+            between = "tabs"
         problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(head)}"
         raise SourceError(problem, path, line)
     for line, cells in rows:
@@ -64,6 +67,7 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:
     """Return the next row, None at the end; cells may be longer than the csv module's global limit."""
+    # The limit applies to all readers of the process, so it is put back after each row.
     before = csv.field_size_limit(2**31 - 1)
     try:
         return next(reader, None)
@@ -96,6 +100,7 @@ def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
     if not names:
         raise SourceError("the file is empty", path)
     for name in names:
+        # Spreadsheets export empty columns without a name; there may be several.
         if name and names.count(name) > 1:
             raise SourceError("this column appears twice", path, line, name[:LONGEST])
     return names
@@ -103,6 +108,7 @@ def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
 
 def _undecodable(path: Path) -> SourceError:
     """Return an error about the first line that is not UTF-8."""
+    # The decoder reads blocks, so its error does not say which line is wrong.
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
             try:

@@ -92,7 +92,9 @@ def _checked(header: Sequence[str], path: Path, line: int) -> list[str]:
             raise SourceError(f"missing; found {listed(header)}", path, line, needed.capitalize())
     for name, head in zip(header, heads, strict=True):
         # HEROS has two columns of negations.
-        most = 2 if head == "negation" else 1
+        most = 1
+        if head == "negation":
+            most = 2
         if head not in NEEDED or heads.count(head) > most:
             raise SourceError(f"unknown or repeated column; found {listed(header)}", path, line, name[:LONGEST])
     return heads
@@ -107,7 +109,9 @@ def _negations(heads: Sequence[str], table: Sequence[Sequence[str]]) -> tuple[di
     for place in places:
         touching.append(sum(touches(row[original], row[synonym], row[place]) for row in table))
     if len(places) == 1:
-        name = "negation_antonym" if touching[0] == len(table) else "negation_main"
+        name = "negation_main"
+        if touching[0] == len(table):
+            name = "negation_antonym"
         return {places[0]: name}, f"one column Negation, read as {name}"
     first, second = touching
     if first > second:

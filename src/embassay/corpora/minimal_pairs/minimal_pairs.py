@@ -66,10 +66,15 @@ def _sample(row: Row) -> MinimalPairs:
     for name in edits:
         if name not in ALL_EDITS:
             near = nearest(name, ALL_EDITS)
-            guess = f"; did you mean {near!r}?" if near else ""
+            guess = ""
+            if near:
+                guess = f"; did you mean {near!r}?"
             raise row.error(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", "edits")
     # In the order of the known edits, so that the order in the file has no effect.
-    texts = {name: row.as_text(edits[name], f"edits.{name}") for name in ALL_EDITS if name in edits}
+    texts: dict[str, str] = {}
+    for name in ALL_EDITS:
+        if name in edits:
+            texts[name] = row.as_text(edits[name], f"edits.{name}")
     for name, text in texts.items():
         if text == original:
             raise row.error("equals the original", f"edits.{name}")
@@ -93,7 +98,9 @@ def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
 
 def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
     """Return how the edits were made: once if all were made in the same way, else edit by edit."""
-    distinct = {way for ways_of_edit in ways.values() for way in ways_of_edit}
+    distinct: set[str] = set()
+    for ways_of_edit in ways.values():
+        distinct.update(ways_of_edit)
     if len(distinct) < 2:
         return "".join(distinct)
     return "; ".join(f"{name}: {', '.join(ways[name])}" for name in ALL_EDITS if name in ways)

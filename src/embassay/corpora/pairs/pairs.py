@@ -140,6 +140,7 @@ def _score(row: Row, column: str) -> float | None:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
+    # float() accepts true, "nan" and "inf", which are no scores.
     if not math.isfinite(number) or isinstance(value, bool):
         raise row.error(f"must be a number, is {quoted(value)}", column)
     return number
@@ -147,7 +148,9 @@ def _score(row: Row, column: str) -> float | None:
 
 def _subset(row: Row, column: str) -> str:
     """Return the name of a subset; none for an empty cell."""
-    return "" if is_blank(row.values[column]) else row.key(column).strip()
+    if is_blank(row.values[column]):
+        return ""
+    return row.key(column).strip()
 
 
 def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
@@ -159,6 +162,7 @@ def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dic
     best: dict[str, str] = {}
     for recognised in KNOWN:
         columns = {what: column for what, column in recognised.items() if column in names}
+        # An option counts more than a recognised name.
         columns.update(named)
         if "first" in columns and "second" in columns and len(columns) > len(best):
             best = columns
@@ -176,6 +180,7 @@ def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
     line, cells = next(lines, (1, list[str]()))
     names = header(cells, path, line)
 
+    # A generator of its own, because the header must be read and checked before the first row is requested.
     def rows() -> Iterator[Row]:
         for number, cells in lines:
             even(cells, len(names), path, number)
@@ -208,4 +213,6 @@ def _is_stsb(line: str) -> bool:
 
 
 def _delimiter(line: str) -> str:
-    return "\t" if "\t" in line else ","
+    if "\t" in line:
+        return "\t"
+    return ","

@@ -34,6 +34,7 @@ class PassageGroups:
     @classmethod
     def of(cls, passages: Sequence[Passage]) -> PassageGroups:
         """Find the near-duplicates."""
+        # A text without a word is in no group, so short passages are left out of the comparison.
         texts = [passage.text if passage.long else "" for passage in passages]
         return cls(tuple(passages), tuple(near_duplicates(texts)))
 

@@ -106,7 +106,9 @@ class MadeQueries:
     def summary(self) -> str:
         """Return how many they are and how they were made: ``12 queries were made from headings of the documents``."""
         number = len(self.queries)
-        were = "query was" if number == 1 else "queries were"
+        were = "queries were"
+        if number == 1:
+            were = "query was"
         return f"{number:,} {were} {self.source.removeprefix('queries ')}"
 
 
@@ -158,7 +160,9 @@ def made_queries(
     if method == "cloze":
         return _from_sentences(sources, options)
     of_headings = _from_headings(sources, options)
-    enough = ENOUGH_HEADINGS if count is None else min(count, ENOUGH_HEADINGS)
+    enough = ENOUGH_HEADINGS
+    if count is not None:
+        enough = min(count, ENOUGH_HEADINGS)
     if len(of_headings.queries) >= enough or options.passages == "sentence":
         return of_headings
     of_sentences = _from_sentences(sources, options)
@@ -173,11 +177,15 @@ def plain(text: str) -> str:
     parts = []
     for part in _CODE.split(without_links):
         # Code keeps its underscores and stars: they are part of names.
-        is_code = _CODE.fullmatch(part) is not None
-        parts.append(part.strip("`") if is_code else _MARKS.sub("", part))
+        if _CODE.fullmatch(part):
+            parts.append(part.strip("`"))
+        else:
+            parts.append(_MARKS.sub("", part))
     words = collapsed("".join(parts))
     item = _ITEM.match(words)
-    return words[item.end() :] if item else words
+    if item:
+        return words[item.end() :]
+    return words
 
 
 # --- Headings ---
@@ -225,9 +233,11 @@ def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> Made
 
 def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected: Counter[str]) -> tuple[MadeQuery, ...]:
     """Draw the queries to keep, evenly over the units, and count the others in ``rejected``."""
-    drawn = evenly([(query.right[0].unit, query) for query in queries], options.count, options.seed, what)
-    if len(drawn) < len(queries):
-        rejected[f"a {what} that was not drawn (--count)"] += len(queries) - len(drawn)
+    queries_with_unit = [(query.right[0].unit, query) for query in queries]
+    drawn = evenly(queries_with_unit, options.count, options.seed, what)
+    not_drawn = len(queries) - len(drawn)
+    if not_drawn:
+        rejected[f"a {what} that was not drawn (--count)"] += not_drawn
     return tuple(drawn)
 
 
@@ -292,7 +302,9 @@ def _from_sentences(sources: Sequence[SourceDocument], options: _Options) -> Mad
     rejected = Counter[str]()
     groups = PassageGroups.of(cut_all(sources, options.passages))
     selected = [(passage.unit, passage) for passage in groups.selected(rejected)]
-    most = None if options.count is None else MARGIN * options.count
+    most = None
+    if options.count is not None:
+        most = MARGIN * options.count
     tried = evenly(selected, most, options.seed, "passages")
     sentences_of = {passage.id: _suitable_sentences(passage, options.language) for passage in tried}
     group_of_run = _groups_of_runs(sentences_of.values(), groups)
@@ -343,7 +355,9 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
 def _letters(text: str) -> float:
     """Return the share of letters, and of marks on letters, among the characters that are not white space."""
     characters = "".join(text.split())
-    return sum(unicodedata.category(character)[0] in "LM" for character in characters) / len(characters)
+    # Marks are counted as letters, because Indic scripts, for example, write vowels as marks.
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in characters)
+    return letters / len(characters)
 
 
 def _runs(words: Sequence[str], length: int) -> list[str]:

@@ -81,7 +81,9 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = cutter(passages)
-    window = int(passages) if passages.strip().isdecimal() else 0
+    window = 0
+    if passages.strip().isdecimal():
+        window = int(passages)
     shared = overlap_of(window)
     ignores_headings = not by_section and (window > 0 or passages.strip() == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1

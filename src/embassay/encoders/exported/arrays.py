@@ -34,8 +34,12 @@ def archive_arrays(path: Path) -> Mapping[str, Callable[[], np.ndarray]]:
             members = archive.infolist()
     except DAMAGED as error:
         raise SourceError(f"not an .npz file: {error}", path) from None
-    arrays = {m.filename.removesuffix(".npy"): m for m in members if m.filename.endswith(".npy")}
-    return {name: partial(_open, path, name, member) for name, member in arrays.items()}
+    arrays = {}
+    for member in members:
+        if member.filename.endswith(".npy"):
+            name = member.filename.removesuffix(".npy")
+            arrays[name] = partial(_open, path, name, member)
+    return arrays
 
 
 def _open(path: Path, name: str, member: zipfile.ZipInfo) -> np.ndarray:

@@ -63,7 +63,9 @@ class ExportedEncoder:
             warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
         spec = [f"{self.scheme}:{self.name}"]
         for name, value in sorted(self.options.items()):
-            text = "true" if value is True else value
+            text = value
+            if value is True:
+                text = "true"
             spec.append(f"{name}={text}")
         return Card(
             ",".join(spec),
@@ -103,7 +105,8 @@ class ExportedEncoder:
         dim = self._dim
         prompt = self._prompts[role]
         for window in windows(texts):
-            for places, rows in self._window([prompt + texts[n] for n in window]):
+            prompted = [prompt + texts[n] for n in window]
+            for places, rows in self._window(prompted):
                 if rows.shape[1] != dim:
                     raise EncoderError(
                         f"{self.folder.graph}: a batch has {rows.shape[1]} dimensions, earlier batches have {dim}"
@@ -133,10 +136,14 @@ class ExportedEncoder:
             If the model has fewer dimensions than ``dim``.
         """
         dim = self.options.get("dim")
-        if dim is not None and len(rows) and rows.shape[1] < dim:
-            raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
+        # Without texts there may be no column: the model's dimensions are known only after the first batch.
+        width = rows.shape[1]
+        if dim is not None and len(rows) and width < dim:
+            raise EncoderError(f"the model has {width} dimensions, so dim={dim} is too large")
         rows = rows[:, :dim]
-        return unit(rows) if self.options.get("normalize") else rows
+        if self.options.get("normalize"):
+            return unit(rows)
+        return rows
 
     @property
     def route(self) -> Mapping[str, object]:
@@ -145,7 +152,9 @@ class ExportedEncoder:
         route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         if session is not None:
             route.update(session.route)
-            route["tokens_per_batch"] = 1 if session.alone else TOKENS["cpu"]
+            route["tokens_per_batch"] = TOKENS["cpu"]
+            if session.alone:
+                route["tokens_per_batch"] = 1
         return route
 
     def release(self) -> None:

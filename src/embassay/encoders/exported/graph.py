@@ -59,16 +59,23 @@ def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
     """Return the (n, t) int64 inputs of a batch by name; shorter texts are padded at their end with token ``pad``."""
     longest = max(len(ids) for ids, _ in tokens)
     # A batch of texts without tokens still has one column.
-    shape = (len(tokens), max(1, longest))
+    width = max(1, longest)
+    shape = (len(tokens), width)
     input_ids = np.full(shape, pad, dtype=np.int64)
     token_types = np.zeros(shape, dtype=np.int64)
     mask = np.zeros(shape, dtype=np.int64)
     for row, (ids, types) in enumerate(tokens):
-        input_ids[row, : len(ids)] = ids
-        token_types[row, : len(ids)] = types
-        mask[row, : len(ids)] = 1
-    positions = np.tile(np.arange(shape[1]), (len(tokens), 1))
-    return {"input_ids": input_ids, "attention_mask": mask, "token_type_ids": token_types, "position_ids": positions}
+        length = len(ids)
+        input_ids[row, :length] = ids
+        token_types[row, :length] = types
+        mask[row, :length] = 1
+    positions = np.tile(np.arange(width), (len(tokens), 1))
+    return {
+        "input_ids": input_ids,
+        "attention_mask": mask,
+        "token_type_ids": token_types,
+        "position_ids": positions,
+    }
 
 
 def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
@@ -79,6 +86,7 @@ def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], fol
     EncoderError
         If no output has vectors, or the graph lacks a module of the model that is not implemented here.
     """
+    # By their dimensions: (n, d) has a vector for each text, (n, t, d) one for each token.
     of_texts, of_tokens = [], []
     for name, array in outputs.items():
         if any(part in name.lower() for part in NO_VECTORS):
@@ -104,7 +112,9 @@ def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], fol
             "supported outside it"
         )
     rows = pool(outputs[name], mask, folder.modes or ("mean",))
-    return unit(rows) if folder.normalize else rows
+    if folder.normalize:
+        return unit(rows)
+    return rows
 
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:

@@ -121,6 +121,7 @@ class ExportedFolder:
         """Return whether a file is another graph or its weights, which have the graph's name."""
         if file.suffix in (".onnx", ".xml"):
             return file != self.graph
+        # Weights beside a graph have its name and another suffix: model.onnx, model.onnx_data.
         stem = _stem(file)
         if file.parent != self.graph.parent or stem == _stem(self.graph):
             return False
@@ -160,13 +161,10 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read the record of ``embassay export``."""
     record = read_json(path / RECORD)
     prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
-    complete = (
-        record.get("format") == FORMAT
-        and _is_count(dim)
-        and (length is None or _is_count(length))
-        and isinstance(record.get("pad"), int)
-    )
-    if not complete or not isinstance(prompts, dict):
+    has_numbers = _is_count(dim) and isinstance(record.get("pad"), int)
+    has_length = length is None or _is_count(length)
+    is_complete = record.get("format") == FORMAT and has_numbers and has_length
+    if not is_complete or not isinstance(prompts, dict):
         raise ModelNotFoundError(
             f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
         )
@@ -186,6 +184,7 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
 
 
 def _is_count(value: object) -> TypeGuard[int]:
+    # Not isinstance, which would accept true.
     return type(value) is int and value > 0
 
 
@@ -238,7 +237,9 @@ def _pooled_dim(kinds: Sequence[str], modes: Sequence[str], config: JsonObject) 
     """Return the number of dimensions in the pooling's configuration; None if unknown, or changed after the pooling."""
     dim = config.get("word_embedding_dimension", config.get("embedding_dimension"))
     is_unchanged = len(modes) == 1 and all(kind.endswith(KNOWN) for kind in kinds)
-    return dim if is_unchanged and _is_count(dim) else None
+    if is_unchanged and _is_count(dim):
+        return dim
+    return None
 
 
 def _max_length(place: Path, bert: JsonObject) -> int | None:
@@ -262,4 +263,6 @@ def _pad(path: Path) -> int:
         if pad_token and isinstance(token, dict) and token.get("content") == pad_token:
             return int(token["id"])
     model_pad = read_json(path / "config.json").get("pad_token_id")
-    return model_pad if isinstance(model_pad, int) else 0
+    if isinstance(model_pad, int):
+        return model_pad
+    return 0

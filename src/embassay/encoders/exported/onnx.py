@@ -65,7 +65,9 @@ class OnnxSession:
             session = onnxruntime.InferenceSession(str(graph), settings, providers=[(provider, options)])
         except Exception as error:
             raise cannot_load(graph, "onnxruntime", error) from None
-        threads = cores() if provider == "CPUExecutionProvider" else 1
+        threads = 1
+        if provider == "CPUExecutionProvider":
+            threads = cores()
         return cls(session, provider, threads, _is_dynamic(graph))
 
     @cached_property
@@ -76,7 +78,9 @@ class OnnxSession:
     @property
     def route(self) -> Mapping[str, object]:
         """Device, provider and number of threads, for ``run.json``."""
-        device = "cpu" if self.provider == "CPUExecutionProvider" else "cuda"
+        device = "cuda"
+        if self.provider == "CPUExecutionProvider":
+            device = "cpu"
         return {"device": device, "backend": self.provider, "threads": self.threads, "alone": self.alone}
 
     def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:

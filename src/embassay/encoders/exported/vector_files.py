@@ -58,7 +58,9 @@ class VectorFile:
     @property
     def key(self) -> Literal["text", "id"]:
         """The column by which vectors are looked up: the texts if there are any, otherwise the ids."""
-        return "text" if "text" in self.names else "id"
+        if "text" in self.names:
+            return "text"
+        return "id"
 
     def error(self, number: int, problem: str, what: str = "vector") -> SourceError:
         """Return the error of one row, with its line in JSON lines and its number in the other formats."""
@@ -110,7 +112,9 @@ def recognise(path: Path) -> VectorFile:
         for name in known_names:
             if name in columns and what not in names:
                 names[what] = name
-    line = 1 if kind == "jsonl" else None
+    line = None
+    if kind == "jsonl":
+        line = 1
     if "vector" not in names:
         raise SourceError(f"no column of vectors; found {listed(sorted(columns))}", path, line)
     if "text" not in names and "id" not in names:
@@ -164,10 +168,13 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
             raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
         if role not in ROLES:
             raise file.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
+    # In blocks, so that vectors that are mapped from the file are not all in memory at once.
     for start in range(0, len(table.vectors), ROWS):
-        finite = np.isfinite(as_float32(table.vectors[start : start + ROWS])).all(axis=1)
+        block = as_float32(table.vectors[start : start + ROWS])
+        finite = np.isfinite(block).all(axis=1)
         if not finite.all():
-            raise file.error(table.numbers[start + int(finite.argmin())], "contains NaN or infinity")
+            first_wrong = start + int(finite.argmin())
+            raise file.error(table.numbers[first_wrong], "contains NaN or infinity")
     return table
 
 
@@ -206,14 +213,18 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
 def _key(value: str, key: str) -> str:
     """Return a key of a row; an id that is a whole number becomes text."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if key == "id" and is_number else value
+    if key == "id" and is_number:
+        return str(value)
+    return value
 
 
 def _read_archive(file: VectorFile, key: str) -> VectorTable:
     """Read an ``.npz`` file; its rows are numbered from 1."""
     arrays = archive_arrays(file.path)
     vectors = arrays[file.names["vector"]]()
-    count = len(vectors) if vectors.ndim else 0
+    count = 0
+    if vectors.ndim:
+        count = len(vectors)
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not vectors.shape[1]:
         raise SourceError(
             f"must be an (n, d) array of real numbers, is {vectors.dtype} {vectors.shape}", file.path, None, "vectors"
@@ -223,12 +234,15 @@ def _read_archive(file: VectorFile, key: str) -> VectorTable:
         """Return an array of texts, or of ids, after checking its shape and type."""
         array = arrays[file.names[what]]()
         # Whole numbers may be ids.
-        kinds = "Uiu" if what == "id" else "U"
+        kinds = "U"
+        if what == "id":
+            kinds = "Uiu"
         if array.shape != (count,) or array.dtype.kind not in kinds:
             problem = f"must be an array of {count:,} texts, is {array.dtype} {array.shape}"
             raise SourceError(problem, file.path, None, file.names[what])
         return [str(value) for value in array.tolist()]
 
+    # Without roles, a vector is for every role.
     roles = texts("role") if "role" in file.names else [""] * count
     return VectorTable(range(1, count + 1), texts(key), roles, vectors)
 

@@ -74,13 +74,17 @@ def read_vectors(file: VectorFile, texts: Path | None) -> TextVectors:
         With the line, for whatever :func:`read_rows` refuses, for a text (or id) that has two vectors, and for an id
         that has two texts.
     """
-    key = "id" if texts else file.key
+    key = file.key
+    if texts:
+        key = "id"
     table = read_rows(file, key)
     # The first of equal rows counts.
     row: dict[bytes, int] = {}
     for place, (name, role) in enumerate(zip(table.keys, table.roles, strict=True)):
         first = row.setdefault(digest(role, name), place)
-        if first != place and not np.array_equal(table.vectors[place], table.vectors[first]):
+        if first == place:
+            continue
+        if not np.array_equal(table.vectors[place], table.vectors[first]):
             raise _two_vectors(file, key, table.numbers[place], table.numbers[first])
     if texts is not None:
         row = _by_text(texts, row, table.vectors)
@@ -120,22 +124,27 @@ class Entry:
 def _entries(path: Path) -> Iterator[Entry]:
     """Yield the lines of a table of ids and texts."""
     table = read_table(path)
-    names = {what: table.perhaps("", NAMES[what]) for what in ("id", "text", "role")}
-    for what in ("id", "text"):
-        if not names[what]:
+    id_column = table.perhaps("", NAMES["id"])
+    text_column = table.perhaps("", NAMES["text"])
+    role_column = table.perhaps("", NAMES["role"])
+    for what, column in (("id", id_column), ("text", text_column)):
+        if not column:
             raise SourceError(f"no column {what}; found {listed(table.names)}", path, table.line)
-    ids = Ids(path, names["id"])
-    for line, row in table.rows([name for name in names.values() if name]):
-        require(dict(row), (names["id"], names["text"]), path, line)
-        text = row[names["text"]]
+    columns = [id_column, text_column]
+    if role_column:
+        columns.append(role_column)
+    ids = Ids(path, id_column)
+    for line, row in table.rows(columns):
+        require(dict(row), (id_column, text_column), path, line)
+        text = row[text_column]
         if not isinstance(text, str):
-            raise SourceError("must be a text", path, line, names["text"])
+            raise SourceError("must be a text", path, line, text_column)
         role = ""
-        if names["role"]:
-            role = row.get(names["role"]) or ""
+        if role_column:
+            role = row.get(role_column) or ""
         if role not in ROLES:
-            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, names["role"])
-        name = ids.add(key_field(row, names["id"], "", path, line), line)
+            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, role_column)
+        name = ids.add(key_field(row, id_column, "", path, line), line)
         yield Entry(line, name, text, role)
 
 

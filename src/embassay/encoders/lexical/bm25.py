@@ -89,6 +89,7 @@ class BM25Encoder:
         for text in texts:
             words = _words(text)
             total += len(words)
+            # The document frequency counts a word once per passage.
             documents.update(set(words))
         if not documents:
             raise EncoderError("bm25: the texts contain no words")
@@ -116,6 +117,7 @@ class BM25Encoder:
                 if column is None:
                     continue
                 columns.append(column)
+                # The weights are on the side of the passages; a dot product then gives the whole score.
                 if is_query:
                     weights.append(count)
                 else:

@@ -79,7 +79,9 @@ class LexicalEncoder:
     @property
     def fingerprint(self) -> str:
         """A hash of kind, tokens, vocabulary and weights."""
-        tokens = TOKENS if self.tokens == "words" else self.tokens
+        tokens = self.tokens
+        if self.tokens == "words":
+            tokens = TOKENS
         return content_hash([self.name, tokens, self.vocabulary, self.weights])
 
     def cut(self) -> Callable[[str], list[str]]:
@@ -120,7 +122,9 @@ class LexicalEncoder:
 
     @property
     def _options(self) -> str:
-        return "" if self.tokens == "words" else f",tokens={self.tokens}"
+        if self.tokens == "words":
+            return ""
+        return f",tokens={self.tokens}"
 
     @cached_property
     def _fitted(self) -> CountVectorizer:

@@ -132,7 +132,9 @@ def create(
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
     found = find(target, revision, runtime.sha256, "-e hf:")
     folder = modules(found.folder)[0][1]
-    tokens = find_tokenizer(tokenizer, runtime.sha256).folder if tokenizer else folder
+    tokens = folder
+    if tokenizer:
+        tokens = find_tokenizer(tokenizer, runtime.sha256).folder
     check_files(target, folder, tokens, runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder, tokens)
     check_pooling(target, model_options, encoder.pooling, encoder.config, tokens)
@@ -210,7 +212,9 @@ class TransformersEncoder(NeuralEncoder):
     @property
     def pooling(self) -> Pooling:
         """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
-        pooling: Pooling = "last" if self.kind == "decoder" else "mean"
+        pooling: Pooling = "mean"
+        if self.kind == "decoder":
+            pooling = "last"
         if "pooling" in self.options:
             pooling = cast("Pooling", self.options["pooling"])
         return pooling
@@ -232,7 +236,9 @@ class TransformersEncoder(NeuralEncoder):
 
     @property
     def _left_out(self) -> tuple[str, ...]:
-        return DECODER_PARTS if self.kind == "both" else ()
+        if self.kind == "both":
+            return DECODER_PARTS
+        return ()
 
     @property
     def _size(self) -> int:

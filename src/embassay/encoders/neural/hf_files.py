@@ -61,7 +61,9 @@ def config_of(folder: Path) -> JsonObject:
             f"{folder}: not a transformers model: its config.json names neither model_type nor architectures"
         )
     text = config.get("text_config")
-    return {**config, **text} if isinstance(text, dict) else config
+    if isinstance(text, dict):
+        return {**config, **text}
+    return config
 
 
 def kind_of(config: JsonObject, folder: Path) -> Kind:
@@ -110,7 +112,9 @@ def positions_of(config: JsonObject) -> int | None:
             # MPNet always uses 1, whatever its configuration contains.
             padding = 1
         positions -= int(padding or 0) + 1
-    return positions if positions > 0 else None
+    if positions > 0:
+        return positions
+    return None
 
 
 def _first_number(config: JsonObject, names: Sequence[str]) -> int | None:
@@ -182,4 +186,6 @@ def _kind_in_library(folder: Path) -> Kind:
         return "both"
     is_causal = config.model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
     is_masked = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    return "decoder" if is_causal and not is_masked else "encoder"
+    if is_causal and not is_masked:
+        return "decoder"
+    return "encoder"

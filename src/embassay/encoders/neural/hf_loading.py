@@ -69,7 +69,9 @@ def load_model(how: Loading, device: str) -> PreTrainedModel:
     EncoderError
         If it cannot be loaded, or if weights are missing, which the library would initialise randomly.
     """
-    device_map = {"device_map": "auto"} if device == AUTO_MAP else {}
+    device_map = {}
+    if device == AUTO_MAP:
+        device_map = {"device_map": "auto"}
     try:
         with quiet(reports=False):
             model, info = _library_class(how).from_pretrained(

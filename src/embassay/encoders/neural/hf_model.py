@@ -111,7 +111,9 @@ class PooledModel:
         tokens = np.full((len(ids), longest), self._padding, dtype=np.int64)
         mask = np.zeros((len(ids), longest), dtype=np.int64)
         for row, text in enumerate(ids):
-            start = longest - len(text) if left else 0
+            start = 0
+            if left:
+                start = longest - len(text)
             stop = start + len(text)
             tokens[row, start:stop] = text
             mask[row, start:stop] = 1
@@ -140,6 +142,7 @@ class PooledModel:
 
     def _states(self, features: Mapping[str, Tensor]) -> Tensor:
         """Return the (n, length, d) hidden states of the layer."""
+        # All hidden states together would take much more memory than the last ones.
         if self.layer == -1:
             return self.model(**features).last_hidden_state
         states = self.model(**features, output_hidden_states=True).hidden_states

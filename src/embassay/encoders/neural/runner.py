@@ -115,7 +115,9 @@ class Runner(ABC):
             raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
         for runner in self.candidates():
             if self.options.backend in ("auto", runner.route) and runner.agrees(alone):
-                prompt = prompts[0] if prompts else ""
+                prompt = ""
+                if prompts:
+                    prompt = prompts[0]
                 runner.batch_invariant = is_batch_invariant(runner, prompt)
                 return runner
         raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
@@ -238,7 +240,9 @@ class Runner(ABC):
         vectors = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
         if not np.isfinite(vectors).all():
             # Half precision overflows earlier than float32.
-            advice = "" if self.options.dtype == "float32" else "; set dtype=float32"
+            advice = "; set dtype=float32"
+            if self.options.dtype == "float32":
+                advice = ""
             raise EncoderError(f"the vectors contain NaN or infinity{advice}")
         return vectors
 

@@ -286,7 +286,9 @@ class NeuralEncoder(ABC):
     def _size_warnings(self) -> list[str]:
         """Return a warning if the weights exceed the free memory of the device."""
         lack = foreseen(self._size, self.dtype, self.device)
-        return [lack] if lack else []
+        if lack:
+            return [lack]
+        return []
 
 
 def there(device: str) -> str:

@@ -175,7 +175,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         """Return the number of tokens of each text before truncation, prompt and special tokens included."""
         prompt = self._prompts[role]
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return np.array([len(e.ids) for e in encodings], dtype=np.int64)
+        return np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
@@ -265,7 +265,10 @@ def has_known_content(model: SentenceTransformer) -> bool:
     if model.get_backend() != "torch" or not hasattr(_tokens_of(model), "to_str"):
         return False
     libraries = {_library(module) for module in model.modules()}
-    return libraries <= LIBRARIES and all(map(_is_plain, _tensors(model).values()))
+    if not libraries <= LIBRARIES:
+        return False
+    # Quantised tensors, for example, have scales that a hash of their values would miss.
+    return all(map(_is_plain, _tensors(model).values()))
 
 
 def hash_content(model: SentenceTransformer) -> str:

@@ -77,6 +77,7 @@ class SentenceTransformersRunner(Runner):
         for start in range(0, len(texts), CHUNK):
             chunk = list(texts[start : start + CHUNK])
             features = self.model.preprocess(chunk, prompt=prompt or None, processing_kwargs=UNPADDED)
+            # int32, because the ids of all texts are in memory at once.
             ids += [np.array(text, dtype=np.int32) for text in features["input_ids"]]
         return ids
 

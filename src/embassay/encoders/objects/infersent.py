@@ -150,7 +150,8 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         with_words.sort(key=lambda place: len(words_of[place]))
         for start in range(0, len(with_words), BATCH):
             places = with_words[start : start + BATCH]
-            vectors[places] = network([self._with_ends(words_of[place]) for place in places])
+            batch = [self._with_ends(words_of[place]) for place in places]
+            vectors[places] = network(batch)
         return vectors
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:

@@ -142,7 +142,9 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
         probe = np.hstack([self.encode(PROBES, role) for role in ROLES])
         key = content_hash(["mteb probe", *parts])
         # A service may return slightly different vectors each time.
-        step = STEP if is_service else FINE
+        step = FINE
+        if is_service:
+            step = STEP
         return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, probe, step)])
 
     @property

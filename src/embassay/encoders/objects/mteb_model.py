@@ -100,7 +100,9 @@ def _prompt_type(role: Role) -> PromptType | None:
     """Return mteb's name of a role; None for plain texts."""
     from mteb.types import PromptType
 
-    return None if role == "text" else PromptType(role)
+    if role == "text":
+        return None
+    return PromptType(role)
 
 
 def similarity_of(meta: ModelMeta | None) -> str:

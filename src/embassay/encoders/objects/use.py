@@ -59,7 +59,9 @@ class UseEncoder(LoadedEncoder[Callable[..., object]]):
         """The last parts of the address, or the folder's name."""
         parts = without_secrets(self.target).rstrip("/").split("/")
         ends_in_version = parts[-1].isdigit()
-        return "/".join(parts[-2:]) if ends_in_version else parts[-1]
+        if ends_in_version:
+            return "/".join(parts[-2:])
+        return parts[-1]
 
     @property
     def card(self) -> Card:

@@ -96,9 +96,13 @@ def content_of(module: ModuleType, home: ModuleType) -> str:
     script = _source(module)
     if module.__name__ == home.__name__ == "__main__" and script is not None:
         content = script.read_bytes()
-    return hashlib.sha256(content).hexdigest() if content else ""
+    if content:
+        return hashlib.sha256(content).hexdigest()
+    return ""
 
 
 def _source(module: ModuleType) -> Path | None:
     path = Path(getattr(module, "__file__", None) or "")
-    return path if path.suffix == ".py" and path.is_file() else None
+    if path.suffix == ".py" and path.is_file():
+        return path
+    return None

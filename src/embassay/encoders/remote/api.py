@@ -172,7 +172,9 @@ class ApiEncoder:
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
-        return None if probe is None else self._fingerprint(probe)
+        if probe is None:
+            return None
+        return self._fingerprint(probe)
 
     def fit(self, texts: Sequence[str]) -> ApiEncoder:
         """Return itself: nothing is learnt."""
@@ -187,9 +189,12 @@ class ApiEncoder:
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         inputs = [self._input(text, role) for text in texts]
+        # Services refuse an empty text, so BLANK is sent in its place.
         self.seen["empty_texts"] += inputs.count(BLANK)
+        # Only the service has the tokenizer, so the lengths are estimates.
         if self.max_length:
-            self.seen["about_too_long"] += sum(guess(text) > self.max_length for text in inputs)
+            for text in inputs:
+                self.seen["about_too_long"] += guess(text) > self.max_length
         yield from self.service.vectors(inputs)
 
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:

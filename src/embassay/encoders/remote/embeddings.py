@@ -86,6 +86,7 @@ class Service:
 
     def _check_width(self, width: int) -> None:
         """Raise ValueError if vectors have other dimensions than requested, or than the first ones."""
+        # Several threads ask the service at once; the first answer decides.
         with self._lock:
             self._first_width = self._first_width or width
         if self.dim and width != self.dim:
@@ -133,7 +134,9 @@ def vectors(answer: object, number: int) -> Rows:
     ValueError
         If the answer does not have one finite vector per text, all of the same length.
     """
-    data = answer.get("data") if isinstance(answer, dict) else None
+    data = None
+    if isinstance(answer, dict):
+        data = answer.get("data")
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         raise ValueError("the answer has no list of embeddings ('data')")
     if len(data) != number:
@@ -156,6 +159,7 @@ def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
     """Return the entries sorted by ``index``, or unchanged if no entry has one."""
     if not any("index" in entry for entry in data):
         return data
+    # Not isinstance, which would accept true and false.
     indices = [entry.get("index") for entry in data]
     whole_numbers = [index for index in indices if type(index) is int]
     if sorted(whole_numbers) != list(range(len(data))):

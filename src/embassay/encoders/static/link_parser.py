@@ -62,7 +62,9 @@ def version() -> str:
         errors="replace",
     )
     version = re.search(r"link-grammar-([\w.]+)", answer.stdout + answer.stderr)
-    return version[1] if version else "unknown"
+    if version:
+        return version[1]
+    return "unknown"
 
 
 def parse(texts: Sequence[str]) -> list[Tree | None]:
@@ -113,7 +115,9 @@ def _printable(text: str) -> str:
 def _start(line: str) -> int:
     """Return the index of the first character that may be sent."""
     leading = _LEADING.match(line)
-    return leading.end() if leading else 0
+    if leading:
+        return leading.end()
+    return 0
 
 
 def _answers(lines: Sequence[str]) -> list[str]:

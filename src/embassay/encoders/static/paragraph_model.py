@@ -87,6 +87,7 @@ class ParagraphModel:
         window = folder.whole("window")
         words = folder.vocabulary()
         counts = folder.get("counts", list)
+        # gensim builds a Huffman tree of at least two words from their counts.
         are_counts = all(type(count) is int and count > 0 for count in counts)
         if len(words) != len(counts) or len(words) < 2 or not are_counts:
             raise folder.wrong(f"has {len(words)} words but {len(counts)} counts", "counts")

@@ -117,4 +117,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         return count_unknown(map(self._words, texts), lambda word: word in counts)
 
     def _words(self, text: str) -> list[str]:
-        return self.cut(text.lower() if self.folder.lower else text)
+        # As the training text was, so that words are found in the vocabulary.
+        if self.folder.lower:
+            text = text.lower()
+        return self.cut(text)

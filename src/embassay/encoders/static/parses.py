@@ -64,7 +64,9 @@ def check_source(name: str, place: str) -> Source:
 
 def identity(source: Source) -> str:
     """Return what trees of this source depend on besides the text: its name, and the version of a parser."""
-    return f"{source} {link_parser.version()}" if source == "link-parser" else source
+    if source == "link-parser":
+        return f"{source} {link_parser.version()}"
+    return source
 
 
 def words(texts: Sequence[str], source: Source) -> list[tuple[str, ...]]:
@@ -94,7 +96,9 @@ def parse(texts: Sequence[str], source: Source) -> Parsed:
         return Parsed(tuple(_bracketed(text, place) for place, text in enumerate(texts)))
     all_words = words(texts, source)
     if source != "link-parser":
-        shape_of_length = right if source == "right" else balanced
+        shape_of_length = balanced
+        if source == "right":
+            shape_of_length = right
         return Parsed(tuple(Tree(text_words, shape_of_length(len(text_words))) for text_words in all_words))
     trees = []
     sent = fell_back = 0

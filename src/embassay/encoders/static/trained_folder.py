@@ -126,7 +126,8 @@ class TrainedFolder:
             If a word is repeated or is not a text.
         """
         words: list[str] = self.get("vocabulary", list)
-        if not all(isinstance(word, str) for word in words) or len(set(words)) != len(words):
+        are_texts = all(isinstance(word, str) for word in words)
+        if not are_texts or len(set(words)) != len(words):
             raise self.wrong("contains a word twice, or a word that is not a text", "vocabulary")
         return words
 

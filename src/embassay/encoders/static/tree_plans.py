@@ -174,7 +174,9 @@ def _steps(children: Indices, total_words: int) -> list[Step]:
 
 
 def _joined(arrays: Sequence[Indices]) -> Indices:
-    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+    if arrays:
+        return np.concatenate(arrays)
+    return np.zeros(0, dtype=np.int64)
 
 
 def _inverse(order: Indices) -> Indices:

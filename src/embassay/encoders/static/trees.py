@@ -50,10 +50,13 @@ class Tree:
 
 def shape_of(leaves: int, merges: Sequence[tuple[int, int]]) -> Shape:
     """Return the shape of n words and the n − 1 merges of two nodes, each after the merges of its children."""
+    # Words have height 0. The children of a merge come before it, so their heights are known.
     heights = [0] * leaves
     for first, second in merges:
-        heights.append(1 + max(heights[first], heights[second]))
+        height_of_children = max(heights[first], heights[second])
+        heights.append(height_of_children + 1)
     inner_heights = np.array(heights[leaves:], dtype=np.int64)
+    # Reshaped, because an empty list of merges would have one dimension only.
     children = np.array(merges, dtype=np.int64).reshape(-1, 2)
     return Shape(leaves, children, inner_heights)
 
@@ -119,6 +122,7 @@ def binarised(nested: Nested) -> Tree:
     leaves = len(words)
     numbered = []
     for pair in merges:
+        # The inner node −1 gets the number after the last word, −2 the next one, and so on.
         first, second = (node if node >= 0 else leaves - 1 - node for node in pair)
         numbered.append((first, second))
     return Tree(tuple(words), shape_of(leaves, numbered))

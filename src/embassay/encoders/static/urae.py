@@ -212,9 +212,11 @@ class UraeEncoder(LoadedEncoder[Model]):
         """
         model = self.model
         matrix = np.zeros((len(texts), model.words.shape[1]), dtype=np.float32)
+        # In blocks, because all inner nodes of a block's trees are in memory at once.
         for start in range(0, len(texts), BLOCK):
             block = slice(start, start + BLOCK)
-            matrix[block] = model.encode(self._parsed(texts[block]))
+            trees = self._parsed(texts[block])
+            matrix[block] = model.encode(trees)
         return matrix
 
     def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:

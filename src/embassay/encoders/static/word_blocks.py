@@ -135,7 +135,9 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
         line = line.rstrip(b" \r")
         blanks = line.count(b" ")
         if blanks < dim:
-            content = f"a word and {blanks} numbers" if line else "nothing"
+            content = "nothing"
+            if line:
+                content = f"a word and {blanks} numbers"
             raise SourceError(
                 f"has {content}, other lines have a word and {dim} numbers; correct or remove the line", path, number
             )
@@ -191,4 +193,6 @@ def _number(text: bytes) -> float | None:
     except ValueError:
         return None
     is_float32 = math.isfinite(value) and abs(value) <= LARGEST
-    return value if is_float32 else None
+    if is_float32:
+        return value
+    return None

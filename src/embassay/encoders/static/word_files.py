@@ -86,7 +86,9 @@ def recognise(path: Path) -> WordFormat:
         head = file.read(PEEK)
     if not head.strip():
         raise SourceError("the file is empty", path)
-    start = len(BOM) if head.startswith(BOM) else 0
+    start = 0
+    if head.startswith(BOM):
+        start = len(BOM)
     first, newline, rest = head[start:].partition(b"\n")
     # A text file of word vectors has short lines; a binary one begins with its header.
     if not newline and len(head) == PEEK:
@@ -148,7 +150,9 @@ def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat, size: int
     """Yield blocks of words with their vectors, from the first word of an open file on."""
     if file_format.kind == "word2vec binary":
         return binary_blocks(path, file, file_format.dim, file_format.promised or 0, size)
-    first_line = 1 if file_format.promised is None else 2
+    first_line = 2
+    if file_format.promised is None:
+        first_line = 1
     return text_blocks(path, file, file_format.dim, first_line, size)
 
 
@@ -182,6 +186,7 @@ class _Reader:
     def matrix(self) -> NDArray[np.float32]:
         """Return the vectors of all blocks as one matrix. Each block is released, so memory is not needed twice."""
         matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
+        # From the last block to the first, because a list gives back its last element cheaply.
         end = self.count
         while self._parts:
             part = self._parts.pop()
@@ -204,12 +209,19 @@ class _Reader:
         """Yield a sentence about irregular words, with the lines (in a binary file, the numbers) of the first ones."""
         if not places:
             return
-        unit = "word" if self.file_format.kind == "word2vec binary" else "line"
-        first = 2 if self.file_format.kind == "word2vec text" else 1
+        unit = "line"
+        if self.file_format.kind == "word2vec binary":
+            unit = "word"
+        first = 1
+        # The first line of such a file is its header.
+        if self.file_format.kind == "word2vec text":
+            first = 2
         numbers = ", ".join(str(place + first) for place in places[:SHOWN])
         if len(places) > SHOWN:
             numbers += " …"
-        plural = "s" if len(places) > 1 else ""
+        plural = ""
+        if len(places) > 1:
+            plural = "s"
         yield f"{len(places):,} word{plural} {what} ({unit}{plural} {numbers})"
 
 

@@ -206,7 +206,9 @@ class WordsEncoder:
         self.file.release()
 
     def _words(self, text: str) -> list[str]:
-        return self.cut(text.lower() if self.lower else text)
+        if self.lower:
+            text = text.lower()
+        return self.cut(text)
 
     def _row(self, word: str) -> int | None:
         """Return the row of a word; None if it has no vector."""

@@ -115,6 +115,11 @@ def _lines(name: str) -> list[str]:
     spec = importlib.util.find_spec("textblob")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtraError("building a test set", "build")
-    file = Path(spec.submodule_search_locations[0]) / "en" / name
-    lines = file.read_text(encoding="utf-8-sig").split("\n")
-    return [line for line in lines if line.strip() and not line.startswith(";;;")]
+    package = Path(spec.submodule_search_locations[0])
+    text = (package / "en" / name).read_text(encoding="utf-8-sig")
+    lines = []
+    for line in text.split("\n"):
+        is_comment = line.startswith(";;;")
+        if line.strip() and not is_comment:
+            lines.append(line)
+    return lines

@@ -52,7 +52,9 @@ def lowered(sentence: str, other: str = "") -> str | None:
         keeps_capital = _is_name(low.partition("-")[0], before_capital, is_possessive=stem != word)
     if keeps_capital is None:
         return None
-    return sentence if keeps_capital else lowered_sentence
+    if keeps_capital:
+        return sentence
+    return lowered_sentence
 
 
 def ready() -> None:

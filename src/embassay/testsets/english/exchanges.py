@@ -75,7 +75,9 @@ def _choice(texts: Sequence[str], chance: np.random.Generator) -> str:
 
 def _other_number(value: int, chance: np.random.Generator) -> str:
     """Return a number that differs by at least a quarter but has as many digits; for a multiple of ten, another one."""
-    step = 10 if value % 10 == 0 else 1
+    step = 1
+    if value % 10 == 0:
+        step = 10
     digits = len(str(value))
     others = list[str]()
     for other in range(max(2, 10 ** (digits - 1)), 10**digits):
@@ -151,7 +153,9 @@ class Names:
             return None
         kind = self._lexicon.kind("_".join(word.lowercase for word in words))
         is_place = kind is not None and kind.endswith(PLACES)
-        return kind if is_place else None
+        if is_place:
+            return kind
+        return None
 
 
 def role_swap(tagged: Tagged) -> str | None:
@@ -193,13 +197,17 @@ def _person_kind(words: Sequence[Word], head: int) -> str | None:
     if word.tag == "NNP":
         # "NASA" is not a person; "the Smith" and "young Smith" cannot change places with a bare name.
         is_person = not word.text.isupper() and before.tag not in {"NNP", "DT", "JJ", "NN"}
-        return "name" if is_person else None
+        if is_person:
+            return "name"
+        return None
     if word.tag not in {"NN", "NNS"}:
         return None
     if word.lemma not in PERSONS and word.lowercase not in PERSONS:
         return None
     is_plural = word.tag == "NNS" or word.lowercase in {"people", "men"}
-    return "persons" if is_plural else "person"
+    if is_plural:
+        return "persons"
+    return "person"
 
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:

@@ -309,18 +309,24 @@ def _frame_without_object(words: Sequence[Word], place: int) -> str:
         return "end"
     if word.lowercase == "to":
         is_infinitive = word_at(words, place + 1).tag == "VB"
-        return "inf" if is_infinitive else ""
+        if is_infinitive:
+            return "inf"
+        return ""
     if word.lowercase == "that" and _is_clause(words, place + 1):
         return "that"
     if _is_clause(words, place):
         return "cl"
     if word.lowercase.endswith("ing") and "VBG" in possible(word.lowercase):
         return "ger"
-    return "wh" if word.tag in {"WRB", "WP"} else ""
+    if word.tag in {"WRB", "WP"}:
+        return "wh"
+    return ""
 
 
 def _preposition_frame(word: Word) -> str:
-    return "at_" if word.lowercase == "at" else word.lowercase
+    if word.lowercase == "at":
+        return "at_"
+    return word.lowercase
 
 
 def _of_object(words: Sequence[Word], phrase: NounPhrase) -> frozenset[str]:

@@ -98,7 +98,9 @@ def _unfit(first: str, second: str) -> str:
         return "a question or an exclamation"
     if any(_QUOTES.search(text) for text in both):
         return "a sentence with a quotation"
-    return "a sentence with a colon" if ":" in first else ""
+    if ":" in first:
+        return "a sentence with a colon"
+    return ""
 
 
 def _is_two(tagged: Tagged) -> bool:
@@ -143,7 +145,9 @@ def _without_stop(text: str) -> str:
     """Return a sentence without its full stop, unless the full stop belongs to an abbreviation."""
     last = text.rsplit(maxsplit=1)[-1].removesuffix(".")
     is_abbreviation = "." in last or last.lower() in ABBREVIATIONS or (len(last) == 1 and last.isupper())
-    return text if is_abbreviation else text.removesuffix(".")
+    if is_abbreviation:
+        return text
+    return text.removesuffix(".")
 
 
 def _extends_to_second(a: Tagged, b: Tagged) -> bool:

@@ -36,7 +36,9 @@ def apposed(a: Tagged, b: Tagged) -> str | None:
     if not names_a_kind and not is_one_of:
         return None
     # After "X is a Y" a pronoun can hardly refer to another thing.
-    pronouns = {"they"} if copula.lowercase in {"are", "were"} else {"it"}
+    pronouns = {"it"}
+    if copula.lowercase in {"are", "were"}:
+        pronouns = {"they"}
     if all(word.tag == "NNP" for word in subject):
         pronouns |= {"he", "she"}
     start = _predicate(a, b, subject, pronouns)
@@ -69,7 +71,9 @@ def joined_verbs(a: Tagged, b: Tagged) -> str | None:
     if first_has_auxiliary and not second_is_apart:
         return None
     is_long = len(a.words) > LONGEST_SIMPLE or any(word.lowercase in {"and", "or", ","} for word in a.words)
-    comma = "," if is_long else ""
+    comma = ""
+    if is_long:
+        comma = ","
     return f"{_body(a)}{comma} and {b.text[b.words[start].start :]}"
 
 
@@ -134,7 +138,9 @@ def _finite_from(tagged: Tagged, start: int) -> int:
     while index < len(tagged.words) and is_adverb(tagged.words[index]):
         index += 1
     has_finite_verb = index < len(tagged.words) and is_finite(tagged.words, index)
-    return index if has_finite_verb else -1
+    if has_finite_verb:
+        return index
+    return -1
 
 
 def _names_other_person(a: Tagged, after: int) -> bool:

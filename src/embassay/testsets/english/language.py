@@ -60,13 +60,18 @@ def language_of(text: str) -> str:
     tokens = _TOKEN.findall(text.replace("’", "'").lower())
     if _is_not_latin(tokens):
         return "another"
-    counts = {name: sum(token in words for token in tokens) for name, words in _WORDS.items()}
+    counts = dict[str, int]()
+    for name, words in _WORDS.items():
+        counts[name] = sum(token in words for token in tokens)
+    # English is the first of the languages, so it wins a tie.
     most_frequent = max(counts, key=lambda name: counts[name])
     if counts[most_frequent] > max(counts["English"], 1):
         return most_frequent
     if counts["English"]:
         return "English"
-    return "another" if len(tokens) >= TELLING else ""
+    if len(tokens) >= TELLING:
+        return "another"
+    return ""
 
 
 def refuse_other(texts: Iterable[str], name: str) -> None:
@@ -84,7 +89,9 @@ def refuse_other(texts: Iterable[str], name: str) -> None:
     if english >= ENOUGH:
         return
     others = [language for language, _ in languages.most_common() if language not in {"English", "another"}]
-    looks = f"most look {others[0]}" if others else "most are in another language"
+    looks = "most are in another language"
+    if others:
+        looks = f"most look {others[0]}"
     share = f"{english:.0%} of its sentences look English"
     raise InputError(f"{name}: {share}, {looks}; the rules know English only; --language any builds all the same")
 

@@ -80,13 +80,15 @@ def _is_auxiliary(words: tuple[Word, ...], group: Group) -> bool:
 
 def _cannot_be_negated(words: tuple[Word, ...], group: Group) -> bool:
     """Return whether a verb group is a question or a set phrase, or has a subject that does not allow ``not``."""
-    first, after = words[group.first].lowercase, words[group.first + 1 : group.first + 3]
+    first = words[group.first].lowercase
     if first in AUXILIARIES and _has_subject_after(words, group.first):
         return True
     if first == "let" or words[group.last].lemma in SAID_BY_THE_WAY:
         return True
-    if first in MODALS | HAVE and any(word.lowercase in IN_SET_PHRASES for word in after):
-        return True
+    if first in MODALS | HAVE:
+        next_words = {word.lowercase for word in words[group.first + 1 : group.first + 3]}
+        if not next_words.isdisjoint(IN_SET_PHRASES):
+            return True
     subject = word_at(words, before_adverbs(words, group.first))
     if subject.lowercase in ALL:
         return True
@@ -115,7 +117,9 @@ def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bo
         verb = auxiliary + 1
         while word_at(words, verb).tag.startswith("RB"):
             verb += 1
-        full = "would" if "VB" in possible(word_at(words, verb).lowercase) else "had"
+        full = "had"
+        if "VB" in possible(word_at(words, verb).lowercase):
+            full = "would"
     if not contracted:
         replacement = f" {full} not"
     elif full == "will":
@@ -148,7 +152,9 @@ def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bo
 def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
-    negated_auxiliary = f"{auxiliary}n't" if contracted else f"{auxiliary} not"
+    negated_auxiliary = f"{auxiliary} not"
+    if contracted:
+        negated_auxiliary = f"{auxiliary}n't"
     # Some adverbs stay between the negation and the verb: "they really like" becomes "they don't really like".
     first = verb
     while word_at(words, first - 1).lowercase in AFTER_NOT:
@@ -169,7 +175,9 @@ def _do_for(words: tuple[Word, ...], verb: int) -> str:
     # "He put it down": a past tense may look like the base form.
     may_be_past = word.tag in ("VBD", "VBN") or word_at(words, verb - 1).lowercase in ("he", "she", "it")
     is_past = may_be_past and verb > 0 and "VBD" in possible(word.lowercase)
-    return "did" if is_past else "do"
+    if is_past:
+        return "did"
+    return "do"
 
 
 # --- Negating the replaced word of a minimal pair (Chiang et al. 2023, section 2.2.6) ---

@@ -46,7 +46,9 @@ def unnegated(tagged: Tagged, index: int | None = None) -> str | None:
     if _needs_negation(tagged.words, negator):
         return None
     splices = _removal(tagged, pattern, negator)
-    return None if splices is None else spliced(tagged.text, splices)
+    if splices is None:
+        return None
+    return spliced(tagged.text, splices)
 
 
 def _needs_negation(words: tuple[Word, ...], negator: int) -> bool:
@@ -66,7 +68,9 @@ def _removal(tagged: Tagged, pattern: str, negator: int) -> list[Splice] | None:
     deletion = (words[negator].start, words[negator].end, "")
     group = next((group for group in groups(tagged) if group.negator == negator), None)
     if group is None:
-        return [deletion] if pattern in ("not", "never") else None
+        if pattern in ("not", "never"):
+            return [deletion]
+        return None
     auxiliary = words[group.first]
     if auxiliary.lowercase in KEEP_NOT:
         return None
@@ -113,4 +117,6 @@ def ends_clause(words: tuple[Word, ...], index: int) -> bool:
 
 def _with_capital(text: str, word: Word) -> str:
     """Return a text, with a capital if the word that it replaces has one."""
-    return text.capitalize() if word.text[0].isupper() else text
+    if word.text[0].isupper():
+        return text.capitalize()
+    return text

@@ -92,4 +92,6 @@ def subject_marks(words: Sequence[Word], index: int) -> set[str]:
         return {"prs", "prs3", "they"}
     if name in {"it", "that", "this", "which", "what", "something"}:
         return {"it", name}
-    return {"it", "they"} if word.tag in {"NN", "NNS"} else set()
+    if word.tag in {"NN", "NNS"}:
+        return {"it", "they"}
+    return set()

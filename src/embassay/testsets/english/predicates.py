@@ -377,7 +377,9 @@ def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]
         word, before = words[place], words[place - 1]
         if _ends_search(word, before):
             return NOTHING
-        opposite = judged(lexicon, word.lowercase, "r") if word.tag == "RB" else None
+        opposite = None
+        if word.tag == "RB":
+            opposite = judged(lexicon, word.lowercase, "r")
         if opposite is not None:
             if before.tag == "RB" and before.lowercase not in ("not", "n't"):
                 return "an adverb before the adverb"

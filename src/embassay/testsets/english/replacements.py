@@ -101,7 +101,9 @@ def _replacement(words: Sequence[Word], index: int) -> Replacement | None:
         part, around = "a", around_adjective(words, index)
     if around is None:
         return None
-    listed_form = word.lowercase if part == "a" else word.lemma
+    listed_form = word.lemma
+    if part == "a":
+        listed_form = word.lowercase
     for entry in entries().get((part, listed_form), ()):
         if fits(entry, around):
             return _inflected(words, index, entry)
@@ -117,23 +119,30 @@ def _is_single_word(tagged: Tagged, index: int) -> bool:
     occurrences = sum(other.lemma == word.lemma for other in tagged.words)
     if occurrences > 1:
         return False
+    # Part of a compound ("well-known") or of alternatives ("and/or") is not a word of its own.
     before = tagged.text[word.start - 1 : word.start]
     after = tagged.text[word.end : word.end + 1]
-    return before not in {"/", "-"} and after not in {"/", "-"}
+    joining_marks = {"/", "-"}
+    return before not in joining_marks and after not in joining_marks
 
 
 def _is_in_empty_clause(words: Sequence[Word], index: int) -> bool:
     """Return whether a word's clause cannot sensibly be negated: ``than I thought``, ``until it starts``."""
     clause_start = index - 1
-    while word_at(words, clause_start).tag in _WITHIN_CLAUSE and words[clause_start].lowercase not in _EMPTIED:
+    while word_at(words, clause_start).tag in _WITHIN_CLAUSE:
+        if words[clause_start].lowercase in _EMPTIED:
+            break
         clause_start -= 1
-    if clause_start < index - 1 and word_at(words, clause_start).lowercase in _EMPTIED:
+    has_subject = clause_start < index - 1
+    if has_subject and word_at(words, clause_start).lowercase in _EMPTIED:
         return True
+
     # "What I thought it was", "the cook I think he is".
-    subject, before_subject = word_at(words, index - 1), word_at(words, index - 2)
-    is_relative = before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
-    is_opinion = words[index].lemma in {"think", "believe"} and subject.tag == "PRP"
-    return is_opinion and is_relative
+    subject = word_at(words, index - 1)
+    if words[index].lemma not in {"think", "believe"} or subject.tag != "PRP":
+        return False
+    before_subject = word_at(words, index - 2)
+    return before_subject.tag.startswith("NN") or before_subject.lowercase in {"what", "who", "which"}
 
 
 def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement | None:
@@ -141,7 +150,9 @@ def _inflected(words: Sequence[Word], index: int, entry: Entry) -> Replacement |
     lemmas = (entry.synonym, entry.antonym)
     if any(word.lemma in lemmas for word in words):
         return None
-    tag = words[index].tag if entry.part == "v" else "JJ"
+    tag = "JJ"
+    if entry.part == "v":
+        tag = words[index].tag
     if tag in {"VBP", "VBD"} and possible(words[index].lowercase) >= {"VB", "VBD"}:
         return None  # "they hurt it" may be in the present or in the past tense
     synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)

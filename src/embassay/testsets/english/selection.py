@@ -87,6 +87,7 @@ def named(text: str, name: str = NAME) -> str:
 def is_profane(text: str) -> bool:
     """Return whether a text has a word, or two adjacent words, of the list of the better-profanity package."""
     words = re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'"))
+    # The list has most nouns in the singular only, and some entries of two words.
     singulars = [word.rstrip("s") for word in words]
     bigrams = [f"{first} {second}" for first, second in pairwise(words)]
     return not _profane().isdisjoint([*words, *singulars, *bigrams])

@@ -138,7 +138,9 @@ def _of_form(word: str) -> str:
     if not any(character.isalnum() for character in word):
         if word == ",":
             return ","
-        return "." if word[0] in ".!?…" else ":"
+        if word[0] in ".!?…":
+            return "."
+        return ":"
     if word[0].isdigit() or word[0] in "$£€":
         return "CD"
     if word[0] == "[":
@@ -156,7 +158,9 @@ def _of_unknown(word: str) -> str:
             return tag
     if "-" in word:
         return "JJ"
-    return "NNS" if re.search(r"[^siu]s$", word) else "NN"
+    if re.search(r"[^siu]s$", word):
+        return "NNS"
+    return "NN"
 
 
 def _within_dictionary(word: str, tag: str) -> str:
@@ -165,7 +169,9 @@ def _within_dictionary(word: str, tag: str) -> str:
     if not is_checked or tag in possible(word):
         return tag
     most_frequent = lexicon().get(word, "")
-    return most_frequent if most_frequent in possible(word) else tag
+    if most_frequent in possible(word):
+        return most_frequent
+    return tag
 
 
 # --- Corrections by the context of the sentence ---
@@ -195,15 +201,21 @@ def _corrected(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     corrected = corrected or _after_determiner_or_preposition(words, tags, place, can)
     if corrected:
         return corrected
-    return "IN" if word == "like" and tag in _VERBS else tag
+    if word == "like" and tag in _VERBS:
+        return "IN"
+    return tag
 
 
 def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     """Return the tag of 's, which may be "is" or "has", "us", or a possessive."""
-    before = words[place - 1] if place else ""
+    before = ""
+    if place:
+        before = words[place - 1]
     if before in {"let", "lets"}:
         return "PRP"
-    after = tags[place + 1] if place + 1 < len(tags) else ""
+    after = ""
+    if place + 1 < len(tags):
+        after = tags[place + 1]
     # No noun phrase starts with these, so a possessive cannot stand before them.
     precedes_no_noun = after in {"DT", "RB", "PRP$", "VBG", "IN", "TO", "PRP", "MD"}
     if before in _BEFORE_IS or precedes_no_noun:
@@ -213,7 +225,9 @@ def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> s
 
 def _of_that(tags: Sequence[str], place: int) -> str:
     """Return the tag of "that": a relative pronoun or a determiner in certain contexts, else the tag that it has."""
-    after = tags[place + 1] if place + 1 < len(tags) else ""
+    after = ""
+    if place + 1 < len(tags):
+        after = tags[place + 1]
     # "The dog that barks".
     follows_noun = place > 0 and tags[place - 1] in _NOUNS
     if follows_noun and after in {"VBZ", "MD"}:
@@ -251,7 +265,8 @@ def _after_auxiliary(
         The tags that the word can have.
     """
     tag, auxiliary = tags[place], words[before]
-    is_negated = any(word in {"not", "n't", "never"} for word in words[before + 1 : place])
+    adverbs = words[before + 1 : place]
+    is_negated = not {"not", "n't", "never"}.isdisjoint(adverbs)
     if "VB" in can and tags[before] in {"MD", "TO"}:
         return "VB"
     if "VB" in can and auxiliary in DO and (is_negated or tag in _VERBS):
@@ -261,10 +276,14 @@ def _after_auxiliary(
     if auxiliary not in BE | {"be", "been", "being"} or tags[before] == "POS":
         return None
     if words[place].endswith("ing") and "VBG" in can:
-        return "JJ" if lexicon().get(words[place]) == "JJ" else "VBG"
+        if lexicon().get(words[place]) == "JJ":
+            return "JJ"
+        return "VBG"
     if tag in {"VBD", "VBN"} and "VBN" in can:
         return "VBN"
-    return "JJ" if tag in {"VB", "VBP"} and "JJ" in can else None
+    if tag in {"VB", "VBP"} and "JJ" in can:
+        return "JJ"
+    return None
 
 
 def _after_subject(
@@ -308,7 +327,9 @@ def _after_determiner_or_preposition(
     tag, before, tag_before = tags[place], words[place - 1], tags[place - 1]
     if tag_before == "PRP$" or before in {"the", "a", "an", "every"}:
         if tag in {"VB", "VBP", "VBZ", "VBD"}:
-            alternatives = ("NNS", "NN", "VBN") if tag == "VBZ" else ("NN", "VBN")
+            alternatives = ["NN", "VBN"]
+            if tag == "VBZ":
+                alternatives = ["NNS", "NN", "VBN"]
             return next((other for other in alternatives if other in can), None)
         return None
     if before in {"this", "that"} and tag == "NNS" and "VBZ" in can:

@@ -221,16 +221,20 @@ class Lexicon:
         """Return the number of occurrences of a sense in SemCor, by (lemma, part of speech, number)."""
         counts = dict[tuple[str, str, int], int]()
         for line in self._data("cntlist.rev").decode("utf-8").split("\n"):
-            if line:
-                key, number, count = line.split()
-                lemma, _, rest = key.partition("%")
-                counts[lemma, _PART_OF_NUMBER[rest[0]], int(number)] = int(count)
+            if not line:
+                continue
+            # A sense key is "lemma%part:...", with the part of speech as a digit (senseidx(5WN)).
+            sense_key, number, count = line.split()
+            lemma, _, lexical_sense = sense_key.partition("%")
+            part = _PART_OF_NUMBER[lexical_sense[0]]
+            counts[lemma, part, int(number)] = int(count)
         return counts
 
     def _read_synset(self, part: str, offset: int) -> Synset:
         """Read the synset at an offset: its words, its pointers, the frames of a verb, and the gloss (``wndb(5)``)."""
         # Adjective satellites, "s", are in the file of the adjectives.
-        data = self._data("data.adj" if part == "s" else f"data.{PARTS[part]}")
+        name = "data.adj" if part == "s" else f"data.{PARTS[part]}"
+        data = self._data(name)
         end_of_line = data.index(b"\n", offset)
         line, _, gloss = data[offset:end_of_line].decode("utf-8").partition("|")
         fields = line.split()
@@ -279,7 +283,9 @@ def wordnet() -> Lexicon:
 def places() -> list[Path]:
     """Return the places where WordNet may be installed: ``WNSEARCHDIR``, Debian's folder, then nltk's folders."""
     folder = os.environ.get("WNSEARCHDIR", "")
-    candidates = [Path(folder)] if folder else []
+    candidates = []
+    if folder:
+        candidates = [Path(folder)]
     candidates.append(Path("/usr/share/wordnet"))
 
     # The folders in which nltk searches for its data, in the same order.

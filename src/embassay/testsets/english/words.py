@@ -129,7 +129,9 @@ class Tagged:
 
 def word_at(words: Sequence[Word], index: int) -> Word:
     """Return the word at an index, or :data:`NO_WORD` if the index is before the first or after the last word."""
-    return words[index] if 0 <= index < len(words) else NO_WORD
+    if 0 <= index < len(words):
+        return words[index]
+    return NO_WORD
 
 
 def tag(text: str) -> Tagged:
@@ -162,7 +164,9 @@ def lemma(word: str, tag: str) -> str:
     if part is None or tag in {"NNP", "NNPS", "RP", "MD"}:
         return low
     lemmas = _lemminflect().getLemma(low, part, lemmatize_oov=False)
-    return str(lemmas[0]) if lemmas else low
+    if lemmas:
+        return str(lemmas[0])
+    return low
 
 
 @lru_cache(maxsize=200_000)
@@ -177,7 +181,9 @@ def inflected(lemma: str, tag: str) -> str | None:
     if tag in {"VB", "VBP", "NN", "JJ", "RB"}:
         return lemma
     forms = _lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
-    return str(forms[0]) if forms else None
+    if forms:
+        return str(forms[0])
+    return None
 
 
 # --- Replacing words of a sentence ---
@@ -230,7 +236,9 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
 def article(word: str) -> str:
     """Return "a" or "an", depending on the first sound of a word."""
     starts_with_vowel = _AN.match(word) and not _A.match(word)
-    return "an" if starts_with_vowel else "a"
+    if starts_with_vowel:
+        return "an"
+    return "a"
 
 
 def _articles(tagged: Tagged, changes: dict[int, str]) -> dict[int, str]:

@@ -95,7 +95,9 @@ def problem_of(answer: Answer, prompt: str, instructions: Instructions) -> str:
         return REFUSED
     if _echoes(text, prompt, instructions):
         return ECHO
-    return LANGUAGE if _is_foreign(text, subject) else ""
+    if _is_foreign(text, subject):
+        return LANGUAGE
+    return ""
 
 
 def _refuses(text: str, subject: str) -> bool:

@@ -94,7 +94,9 @@ class ChatGenerator:
         for request in requests:
             answer = answers[request.prompt]
             problem = problem_of(answer, request.prompt, instructions)
-            text = "" if problem else cleaned(answer.text)
+            text = ""
+            if not problem:
+                text = cleaned(answer.text)
             replies.append(Reply(request.key, text, problem))
         return tuple(replies)
 
@@ -287,7 +289,9 @@ def create(
     if budget is not None and price is None:
         raise SpecError(f"{place}, option 'budget': also set price=, the price of a million tokens")
     # Part of the message when the budget is spent.
-    where_answers_are = f"answers are kept in {journal}" if journal else ""
+    where_answers_are = ""
+    if journal:
+        where_answers_are = f"answers are kept in {journal}"
     spending = Spending(price, budget, where_answers_are)
     endpoint = open_endpoint(
         place, base_url, key_env, timeout=timeout, concurrency=concurrency, retries=retries, spending=spending

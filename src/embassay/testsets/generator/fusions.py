@@ -43,7 +43,9 @@ def bared(text: str) -> str:
     # A prefix may stand inside quotation marks, and these inside others: remove both until nothing changes.
     while True:
         prefix = _PREFIX.match(sentence)
-        without_prefix = sentence[prefix.end() :] if prefix else sentence
+        without_prefix = sentence
+        if prefix:
+            without_prefix = sentence[prefix.end() :]
         shorter = _without_marks(without_prefix)
         if shorter == sentence:
             return sentence

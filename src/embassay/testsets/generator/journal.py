@@ -98,7 +98,9 @@ class Journal:
         OutputError
             If it cannot be written.
         """
-        line = json.dumps({REQUEST: request, **asdict(answer)}).encode() + b"\n"
+        # The request comes first: a file is recognised as a journal by its beginning.
+        row = {REQUEST: request, **asdict(answer)}
+        line = json.dumps(row).encode() + b"\n"
         with self._lock:
             self.answers[request] = answer
             if self._file is not None and self.path is not None:

@@ -100,6 +100,7 @@ def build(
     else:
         way = f"fused by {generator.name}"
         fusions = _by_generator(drawn, generator, template, rejected, advance)
+    # As in the paper, a document gives all of its nine samples or none.
     documents = list[tuple[Mapping[str, str], list[Composition]]]()
     for triple in drawn:
         texts = _texts_of(triple, fusions)
@@ -107,6 +108,7 @@ def build(
             rejected["triple of sentences without both fusions"] += 1
         else:
             documents.append((texts, of_document(triple.key, texts, unit=triple.unit)))
+    # The cosines need all fusions, so the filter runs after the generator.
     selection = filtered(documents, chosen, advance)
     samples, repeats = without_repeats(selection.samples)
     rejected += selection.rejected
@@ -180,15 +182,19 @@ def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | No
 
 def _template(prompt: str) -> str:
     """Return the prompt template; raise SpecError if a placeholder is missing."""
-    for place in PLACES if prompt else ():
+    if not prompt:
+        return PROMPT
+    for place in PLACES:
         if place not in prompt:
             raise SpecError(f"the prompt lacks the placeholder {place} for a sentence")
-    return prompt or PROMPT
+    return prompt
 
 
 def _filled(template: str, first: str, second: str) -> str:
     """Replace the placeholders, which may occur several times, by two sentences; braces in the sentences are kept."""
-    return first.join(part.replace(PLACES[1], second) for part in template.split(PLACES[0]))
+    # Split at the first placeholder before the second is replaced: a sentence may itself contain a placeholder.
+    parts = template.split(PLACES[0])
+    return first.join(part.replace(PLACES[1], second) for part in parts)
 
 
 def _by_rules(drawn: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
@@ -212,12 +218,12 @@ def _by_generator(
     fusions = dict[str, str]()
     replies = generator.replies(_requests(drawn, template), advance)
     for (key, (first, second)), reply in zip(_pairs(drawn), replies, strict=True):
-        text = "" if reply.problem else bared(reply.text)
         if reply.problem:
-            problem = reply.problem
-        elif not text:
-            problem = "an empty answer"
-        else:
+            rejected[reply.problem] += 1
+            continue
+        text = bared(reply.text)
+        problem = "an empty answer"
+        if text:
             problem = problem_of(text, first, second)
         if problem:
             rejected[problem] += 1
@@ -241,7 +247,9 @@ def _notes(generator: Generator | None, samples: Sequence[Composition], document
     numbers = Counter(sample.operator for sample in samples)
     counts = []
     for operator in ("overlap", "difference", "union"):
-        plural = "" if numbers[operator] == 1 else "s"
+        plural = "s"
+        if numbers[operator] == 1:
+            plural = ""
         counts.append(f"{numbers[operator]:,} {operator}{plural}")
     summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
     if generator is None:

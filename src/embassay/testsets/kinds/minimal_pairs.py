@@ -104,6 +104,7 @@ def build(
         except Left as reason:
             rejected[str(reason)] += 1
     items = _items(originals, tools, count, rejected, advance)
+    # How each edit was made becomes the field "source" of its line.
     ways = dict[tuple[str, str], str]()
     for sample, ways_of_edits in items:
         for edit, way in ways_of_edits.items():
@@ -132,7 +133,9 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
                 rejected["repeated sentence"] += 1
                 continue
             seen.add(text.casefold())
-            key = f"{source.line}" if len(parts) == 1 else f"{source.line}.{number}"
+            key = f"{source.line}.{number}"
+            if len(parts) == 1:
+                key = f"{source.line}"
             yield key, source, tag(named(text))
 
 
@@ -145,8 +148,10 @@ def _items(
     -------
     Each item, and how each of its edits was made.
     """
-    order = generator(tools.seed, "builders", "minimal_pairs").permutation(len(originals)).tolist()
+    random = generator(tools.seed, "builders", "minimal_pairs")
+    order = random.permutation(len(originals)).tolist()
     items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
+    # Without a limit, a few frequent words could make most of the pairs.
     uses_by_lemma = Counter[str]()
     most_uses = max(FEWEST, len(originals) // PART)
     for done, place in enumerate(order):
@@ -154,7 +159,8 @@ def _items(
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            _look_ahead([originals[next_place] for next_place in order[done : done + BLOCK]], tools.checker)
+            block = [originals[next_place] for next_place in order[done : done + BLOCK]]
+            _look_ahead(block, tools.checker)
         try:
             items[place] = item(originals[place], tools, uses_by_lemma, most_uses)
         except Left as reason:

@@ -210,7 +210,9 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     if candidate.part == "v":
         group = group_at(tagged, index)
         follows_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
-        required_tag = "VB" if follows_do else tagged.words[index].tag
+        required_tag = "VB"
+        if not follows_do:
+            required_tag = tagged.words[index].tag
         form = inflected(lemma, required_tag)
     if form is None:
         return None

@@ -165,21 +165,28 @@ def _check_without_generator(method: str, *, generator: Generator | None, prompt
 
 def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     """Return a made query in the form of a question without an answer's wording."""
+    # A passage may be a near-duplicate of several right ones; it counts once.
     near = dict[str, Passage]()
     for passage in query.right:
-        for other in (passage, *made.groups.near(passage)):
-            near[other.id] = other
-    return Answered(query.id, PassageQuestion(query.text, "", made.source), query.right, tuple(near.values()))
+        near[passage.id] = passage
+        for duplicate in made.groups.near(passage):
+            near[duplicate.id] = duplicate
+    question = PassageQuestion(query.text, "", made.source)
+    return Answered(query.id, question, query.right, tuple(near.values()))
 
 
 def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
     """Return a test set of made queries with what the data card says of them."""
+    materials = []
+    # Only cloze queries are sentences of the documents; headings need no sentence splitter.
+    if made.method == "cloze":
+        materials.append(library("sentencex", "ends of sentences"))
     return replace(
         built,
         rejected=made.rejected,
         notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
         seconds=seconds,
-        materials=(library("sentencex", "ends of sentences"),) if made.method == "cloze" else (),
+        materials=tuple(materials),
         source=made.source,
     )
 
@@ -205,7 +212,7 @@ def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple
 
 def _pairs(
     wanted: Sequence[Passage],
-    asked: Sequence[Request],
+    passage_requests: Sequence[Request],
     generator: Generator,
     per_passage: int,
     share: float,
@@ -214,7 +221,8 @@ def _pairs(
 ) -> list[Pair]:
     """Ask the generator; return each usable question with its passage."""
     pairs = list[Pair]()
-    for passage, reply in zip(wanted, generator.replies(asked, advance), strict=True):
+    replies = generator.replies(passage_requests, advance)
+    for passage, reply in zip(wanted, replies, strict=True):
         if reply.problem:
             rejected[reply.problem] += 1
             continue
