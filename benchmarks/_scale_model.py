@@ -87,7 +87,7 @@ def print_model(constants: Constants, cores: int) -> None:
     """Print the estimates for some sizes."""
     print(
         f"\n{constants.dim} dimensions; {cores} cores, {constants.core_hour:g} dollars an hour each\n"
-        f"{constants.encode:.3g} core-seconds encode a text; {constants.cut:.3g} s cut one; "
+        f"{constants.encode:.3g} core-seconds encode a text; {constants.cut:.3g} s cut one\n"
         f"{constants.search:.3g} core-seconds search a passage for 1,000 questions\n"
         f"{constants.row:g} bytes of id and hash for each text"
     )
