@@ -87,12 +87,12 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
     rows = _by_place(result, corpus, (first, second))
     lines = []
-    for figure in FIGURES:
-        first_row = rows.get((figure.quantity, figure.subset, first))
-        second_row = rows.get((figure.quantity, figure.subset, second))
+    for kind in FIGURES:
+        first_row = rows.get((kind.quantity, kind.subset, first))
+        second_row = rows.get((kind.quantity, kind.subset, second))
         if first_row is None and second_row is None:
             continue
-        lines.append((figure.heading, _cell(first_row, figure), _cell(second_row, figure)))
+        lines.append((kind.heading, _cell(first_row, kind), _cell(second_row, kind)))
     return table(("", first, second), lines)
 
 
