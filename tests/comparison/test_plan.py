@@ -157,6 +157,11 @@ def test_questions_to_label_first(make_run, unlabelled, tmp_path, monkeypatch):
     assert again == chosen
 
 
+def test_more_questions_than_there_are_means_all(make_run, unlabelled, tmp_path, monkeypatch):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    assert len(choose(make_run("run", TWO), unlabelled, 35).questions) == 20
+
+
 def test_the_disagreement_is_that_of_the_documents_found(make_run, unlabelled, tmp_path, monkeypatch):
     """Compared with a search by numpy for k=1: two candidates agree where their first documents are the same."""
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))

@@ -173,6 +173,16 @@ def test_another_encoder_or_input_is_refused(tmp_path):
         encode(texts, tmp_path / "out")
 
 
+def test_a_manifest_of_a_later_version_is_refused_by_its_schema(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 3)
+    encode(texts, tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**content, "schema": 2, "new": 1}))
+    with pytest.raises(SourceError, match="the manifest has schema 2; this version reads 1"):
+        encode(texts, tmp_path / "out")
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("mine")
@@ -187,6 +197,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         ('{"id": 1, "text": "a"}\n{"id": 2}\n', r"line 2.*missing; found id"),
         ('{"id": 1, "text": " "}\n', r"line 1.*empty text"),
         ('{"id": 1.5, "text": "a"}\n', r"line 1.*must be a text or a whole number"),
+        ('{"id": "\\ud800", "text": "a"}\n', r"line 1.*half of a surrogate pair"),
+        ('{"id": "", "text": "a"}\n', r"line 1.*empty text"),
         ('{"id": 1, "text": 5}\n', r"line 1.*must be a text"),
         ("[1]\n", r"line 1.*not an object"),
         ("{", r"line 1.*not valid JSON"),
@@ -265,6 +277,7 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
         ({"shards": (30, 40)}, "--shards 30:40: the input has 3 shards, from 0 on"),
         ({"ray_address": "127.0.0.1:6379"}, "--ray-address needs --executor ray"),
         ({"executor": "dask"}, "executor must be one of local, ray, is 'dask'"),
+        ({"id": "text"}, "--id and --text must be different columns, are both 'text'"),
         ({"threads": 0}, "--threads must be 1 or more, is 0"),
     ],
 )

@@ -201,6 +201,7 @@ def _disagreement(nearest: Sequence[Sequence[frozenset[int]]]) -> Floats:
 
 def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Literal["disagreement", "random"]]]:
     """Return which questions to label, by turns the one with the largest disagreement and one at random."""
+    count = min(count, len(disagreement))
     by_disagreement = np.argsort(-disagreement, kind="stable").tolist()
     at_random = generator(seed, "label first").permutation(len(disagreement)).tolist()
     order: dict[int, Literal["disagreement", "random"]] = {}
@@ -208,7 +209,7 @@ def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Liter
     # of all questions.
     drawn = at_random[: (count + 1) // 2]
     hardest = [place for place in by_disagreement if place not in set(drawn)]
-    for turn in range(min(count, len(disagreement))):
+    for turn in range(count):
         if turn % 2 == 0 and turn // 2 < len(drawn):
             order[drawn[turn // 2]] = "random"
         elif turn // 2 < len(hardest):

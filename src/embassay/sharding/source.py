@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from embassay.errors import OutputError, SourceError
+from embassay.errors import OutputError, SourceError, SpecError, quoted
 from embassay.samples.checks import text_problem
 from embassay.store.paths import source_path
 from embassay.store.shards import InputFile, ShardPlan
@@ -37,6 +37,11 @@ class Columns:
 
     id: str
     text: str
+
+    def __post_init__(self) -> None:
+        """Refuse one column for both."""
+        if self.id == self.text:
+            raise SpecError(f"--id and --text must be different columns, are both {quoted(self.id)}")
 
 
 @dataclass(frozen=True)
@@ -301,6 +306,8 @@ def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int)
     name, text = row[columns.id], row[columns.text]
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise SourceError("must be a text or a whole number", path, line, columns.id)
+    if problem := text_problem(str(name)):
+        raise SourceError(problem, path, line, columns.id)
     if problem := text_problem(text):
         raise SourceError(problem, path, line, columns.text)
     return Row(str(name), text, line, end)

@@ -190,13 +190,15 @@ class ShardFolder:
             raise SourceError("not a folder of shards: there is no manifest.json", self.path)
         try:
             content = json.loads(path.read_bytes())
+            # A newer version may have other fields.
+            schema = content["schema"]
+            if schema != SCHEMA:
+                raise SourceError(f"the manifest has schema {schema}; this version reads {SCHEMA}", path)
             files = tuple(InputFile(**part) for part in content.pop("files"))
             shards = tuple(ShardPlan(**part) for part in content.pop("shards"))
             manifest = Manifest(**content, files=files, shards=shards)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise SourceError("the manifest is damaged; encode into another folder", path) from None
-        if manifest.schema != SCHEMA:
-            raise SourceError(f"the manifest has schema {manifest.schema}; this version reads {SCHEMA}", path)
         return manifest
 
     def open(self, manifest: Manifest) -> None:

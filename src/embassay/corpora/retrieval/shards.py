@@ -1,4 +1,4 @@
-"""Documents whose vectors ``embassay encode`` has stored in a folder of shards, with ``questions=FILE`` about them.
+"""Documents whose vectors embassay encode has stored in a folder of shards, with questions=FILE about them.
 
 For more documents than fit into memory. Only an encoder ``vectors:FOLDER`` can be used: its vectors are searched where
 they are. The texts of the documents are not read; a document is shown by its id.
