@@ -157,6 +157,29 @@ def test_questions_to_label_first(make_run, unlabelled, tmp_path, monkeypatch):
     assert again == chosen
 
 
+def test_a_run_of_someone_else_runs_no_code(make_run, unlabelled, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
+    called = tmp_path / "called"
+    code = f"""
+import pathlib
+import numpy as np
+
+def encode(texts):
+    pathlib.Path({str(called)!r}).touch()
+    return np.array([[len(text), 1.0] for text in texts])
+"""
+    (tmp_path / "mymodel.py").write_text(code, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run = make_run("run", ["a=hashing,dim=512", "mine=python:mymodel:encode,version=1"])
+    called.unlink()
+    command = ["plan", str(run), "--unlabelled", str(unlabelled), "-o", "label.csv"]
+    assert exit_code_of(command) == 2
+    assert "is named by a file" in " ".join(capsys.readouterr().err.split())
+    assert not called.exists()
+    assert exit_code_of([*command, "--trust-remote-code", "mine"]) == 0
+    assert called.exists()
+
+
 def test_more_questions_than_there_are_means_all(make_run, unlabelled, tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     assert len(choose(make_run("run", TWO), unlabelled, 35).questions) == 20

@@ -163,3 +163,33 @@ def test_adaptation_and_export_need_texts(place):
     for purpose in ("adaptation", "the comparison with the original"):
         with pytest.raises(SpecError, match=f"{purpose} needs the texts of the documents"):
             corpus.need_texts(purpose)
+
+
+def with_spec(place, copy, spec):
+    """Copy the shards, and let their manifest name another model."""
+    shutil.copytree(place / "shards", copy)
+    manifest = json.loads((copy / "manifest.json").read_text(encoding="utf-8"))
+    (copy / "manifest.json").write_text(json.dumps({**manifest, "spec": spec}), encoding="utf-8")
+    return copy
+
+
+@pytest.mark.parametrize("spec", ["python:subprocess:call", "api:m,base_url=http://127.0.0.1:9/v1,key_env=HOME"])
+def test_a_manifest_runs_no_code_and_sends_nothing(place, tmp_path, spec, capsys):
+    copy = with_spec(place, tmp_path / "copy", spec)
+    questions = f"docs={copy},questions={place / 'questions.jsonl'}"
+    assert exit_code_of(["run", "-e", f"m=vectors:{copy}", "-c", questions, "-o", str(tmp_path / "run")]) in (2, 3)
+    error = " ".join(capsys.readouterr().err.split())
+    assert "is named by a file, and such an encoder can run code or send texts to a service" in error
+    assert "--trust-remote-code LABEL" in error
+
+
+def test_a_trusted_manifest_may_name_any_model(place, tmp_path, monkeypatch):
+    (tmp_path / "mymodel.py").write_text(
+        "import numpy as np\n\ndef encode(texts):\n    return np.ones((len(texts), 64))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    copy = with_spec(place, tmp_path / "copy", "python:mymodel:encode,version=1")
+    encoder = load_encoder(f"vectors:{copy}", ea.Runtime(trust_remote_code=True))
+    # It is loaded, and then refused for its fingerprint.
+    with pytest.raises(EncoderError, match="has changed since it made"):
+        encoder.encode(["a question"], "query")

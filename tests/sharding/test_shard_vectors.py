@@ -1,6 +1,7 @@
 """All shards of a folder as one matrix."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -90,8 +91,6 @@ def test_ids_and_hashes_are_found(folder):
 
 
 def test_a_missing_or_damaged_shard_is_one_message(folder, tmp_path):
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(folder.path, copy)
     vectors = copy / "shards" / "00000002.npy"
@@ -103,3 +102,43 @@ def test_a_missing_or_damaged_shard_is_one_message(folder, tmp_path):
     (copy / "shards" / "00000001.json").unlink()
     with pytest.raises(SourceError, match="shard 00000001 is missing; repeat the 'embassay encode'"):
         open_shards(copy)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("manifest.json", "dtype", "object"),
+        ("manifest.json", "spec", 5),
+        ("manifest.json", "shard_rows", "50"),
+        ("shards/00000001.json", "dim", "32"),
+        ("shards/00000001.json", "dim", 33),
+        ("shards/00000001.json", "rows", True),
+    ],
+)
+def test_wrong_values_in_the_records_are_one_message(folder, tmp_path, name, field, value):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder.path, copy)
+    content = json.loads((copy / name).read_text())
+    (copy / name).write_text(json.dumps({**content, field: value}))
+    with pytest.raises(SourceError, match=r"damaged|missing|dimensions"):
+        open_shards(copy)
+
+
+@pytest.mark.parametrize("change", [{"number": "../../x"}, {"number": 7}, {"rows": -1}, {"rows": 1.5}, {"file": None}])
+def test_wrong_values_in_the_list_of_shards_are_one_message(folder, tmp_path, change):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder.path, copy)
+    content = json.loads((copy / "manifest.json").read_text())
+    content["shards"][1] |= change
+    (copy / "manifest.json").write_text(json.dumps(content))
+    with pytest.raises(SourceError, match="the manifest is damaged"):
+        open_shards(copy)
+
+
+def test_vectors_of_another_shape_are_one_message(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder.path, copy)
+    matrix = open_shards(copy)
+    np.save(copy / "shards" / "00000001.npy", np.zeros((50, 31), dtype=folder.manifest().dtype))
+    with pytest.raises(SourceError, match=r"shard 00000001 holds .* of shape \(50, 31\)"):
+        matrix[slice(60, 70)]

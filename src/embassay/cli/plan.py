@@ -20,6 +20,7 @@ def plan(
     unlabelled: Path | None = None,
     count: int = 50,
     out: Annotated[Path | None, Parameter(name=("-o", "--out"))] = None,
+    trust_remote_code: Annotated[list[str], Repeated] = [],  # noqa: B006
 ) -> int:
     """Say which differences a finished run can show, how many items another one takes, and which to label first.
 
@@ -40,6 +41,8 @@ def plan(
         With --unlabelled: how many questions to choose.
     out
         File to write: .json for the plan; .csv for the questions to label.
+    trust_remote_code
+        With --unlabelled: label of an encoder of the run that may run code or send texts to a service, repeatable.
     """
     from embassay.comparison.labelling import choose
     from embassay.comparison.plan import plan as plan_sizes
@@ -63,7 +66,7 @@ def plan(
         write(path, as_json(sizes))
         say(f"plan: {path}")
         return FINE
-    chosen = choose(run, unlabelled, count)
+    chosen = choose(run, unlabelled, count, trust_remote_code)
     write(path, chosen.as_csv())
     say(f"{len(chosen.questions):,} questions to label first: {path}")
     return FINE

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -28,6 +28,7 @@ from embassay.run.execute import execute
 from embassay.run.items import read_corpora
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
+from embassay.run.resolve import check_stored_spec
 from embassay.run.specs import parse
 from embassay.samples.retrieval import Question
 from embassay.stats.units import Floats
@@ -79,7 +80,7 @@ class Chosen:
         return text.getvalue().encode("utf-8", "replace")
 
 
-def choose(run: str | Path, unlabelled: str | Path, count: int) -> Chosen:
+def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collection[str] = ()) -> Chosen:
     """Choose which unlabelled questions to label first.
 
     The candidates of the run search the documents of its retrieval corpus; documents are taken from the vector cache.
@@ -90,11 +91,13 @@ def choose(run: str | Path, unlabelled: str | Path, count: int) -> Chosen:
         A table of questions (CSV, TSV, JSON lines, Parquet), or one question a line (.txt).
     count
         How many to choose, at most.
+    trusted
+        Labels of encoders that may run code or send texts, though only the run's files name them.
 
     Raises
     ------
     SpecError
-        If the run has not one retrieval corpus, or fewer than two candidates.
+        If the run has not one retrieval corpus, or fewer than two candidates, or one of them must be trusted.
     SourceError
         If the questions or the documents cannot be read, or no question is new.
     EncoderError
@@ -104,7 +107,7 @@ def choose(run: str | Path, unlabelled: str | Path, count: int) -> Chosen:
         raise SpecError(f"--count must be 1 or more, is {count}")
     stored = read_run(run)
     corpus = _corpus(stored)
-    specs = _candidates(stored)
+    specs = _candidates(stored, trusted)
     known = {sample.question for sample in corpus.samples}
     path = source_path(unlabelled)
     texts = [text for text in dict.fromkeys(question_texts(path)) if text not in known]
@@ -148,10 +151,14 @@ def _corpus(run: StoredRun) -> Corpus[Question]:
     return corpora[0]
 
 
-def _candidates(run: StoredRun) -> list[Any]:
+def _candidates(run: StoredRun, trusted: Collection[str]) -> list[Any]:
     """Return the specs of the candidates, with their labels."""
-    candidates = [e for e in run.result.encoders if not e.baseline and not is_chance(e.spec)]
-    specs = [replace(parse(record.spec, "encoder"), label=record.name) for record in candidates]
+    specs = []
+    for record in run.result.encoders:
+        if record.baseline or is_chance(record.spec):
+            continue
+        check_stored_spec(record.spec, trusted=record.name in trusted)
+        specs.append(replace(parse(record.spec, "encoder"), label=record.name))
     if len(specs) < 2:
         raise SpecError("--unlabelled needs a run with two candidates or more: one cannot disagree")
     return specs
@@ -193,10 +200,15 @@ def _disagreement(nearest: Sequence[Sequence[frozenset[int]]]) -> Floats:
     """Return (n,) one less the mean share of documents that two candidates have in common, over all pairs."""
     shares = []
     for one, other in combinations(nearest, 2):
-        of_pair = [len(a & b) / max(len(a | b), 1) for a, b in zip(one, other, strict=True)]
+        of_pair = []
+        for documents, other_documents in zip(one, other, strict=True):
+            common = documents & other_documents
+            together = documents | other_documents
+            # Two candidates that find nothing have nothing in common.
+            of_pair.append(len(common) / max(len(together), 1))
         shares.append(of_pair)
-    mean: Floats = np.mean(np.array(shares, dtype=np.float64), axis=0)
-    return 1 - mean
+    mean_share: Floats = np.mean(np.array(shares, dtype=np.float64), axis=0)
+    return 1 - mean_share
 
 
 def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Literal["disagreement", "random"]]]:

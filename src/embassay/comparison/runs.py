@@ -265,7 +265,9 @@ def _matching(candidates: Sequence[ItemScores], signature: str, variant: Variant
             f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|",
             f"|encoder:{variant.label(origin.encoder)}@{origin.encoder_fingerprint}|",
         ]
-        if signature.startswith(diagnostic) and all(part in signature for part in named):
+        # What follows is the options in brackets or the first part: "retrieval@1" is not "retrieval@10".
+        is_of_diagnostic = signature.startswith((f"{diagnostic}(", f"{diagnostic}|"))
+        if is_of_diagnostic and all(part in signature for part in named):
             return scores
     return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from embassay.encoders.addresses import without_secrets
@@ -21,6 +20,8 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes that are a whole spec. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
+READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
+"""Schemes of encoders that neither run code of others nor send texts anywhere; a file may name them."""
 
 
 def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any]:
@@ -123,7 +124,43 @@ def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
     """Let an encoder that needs another one load it when it does."""
     if not isinstance(encoder, EncodesWithAnother):
         return encoder
-    return encoder.with_other(partial(load_encoder, encoder.other_spec, runtime))
+    runtime = runtime or Runtime()
+
+    def load() -> Encoder:
+        check_stored_spec(encoder.other_spec, trusted=runtime.trust_remote_code)
+        return load_encoder(encoder.other_spec, runtime)
+
+    return encoder.with_other(load)
+
+
+def is_safe_in_files(spec: str) -> bool:
+    """Return whether an encoder may be loaded because a file names it.
+
+    Others can run code or send texts to a service: whoever wrote the file could have any function of an installed
+    package called.
+    """
+    scheme, _ = scheme_of(parse(spec, "encoder").head)
+    return scheme in READ_FROM_FILES
+
+
+def check_stored_spec(spec: str, *, trusted: bool) -> None:
+    """Refuse an encoder that only a file names and that can run code or send texts.
+
+    Parameters
+    ----------
+    trusted
+        Whether the user allowed it on the command line.
+
+    Raises
+    ------
+    SpecError
+        If the spec is refused.
+    """
+    if not trusted and not is_safe_in_files(spec):
+        raise SpecError(
+            f"{without_secrets(spec)!r} is named by a file, and such an encoder can run code or send texts to a "
+            "service; if you trust the file, add --trust-remote-code LABEL with the label of the encoder"
+        )
 
 
 @dataclass(frozen=True)

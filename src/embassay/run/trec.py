@@ -27,7 +27,7 @@ from embassay.engine.topk import search
 from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.run.items import Items
 from embassay.run.progress import Bar
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.store.cache import VectorCache
 from embassay.types import Corpus, ItemScores
 from embassay.vectors import Similarity, Vectors
@@ -159,9 +159,12 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
         if all(row is not None for row in cached):
             row_of_text = {text: place for place, text in enumerate(texts)}
             return Vectors(np.stack([row for row in cached if row is not None]), row_of_text, similarity)
+    if not is_safe_in_files(origin.spec):
+        raise OutputError(
+            "its vectors are not in the cache, and this export neither sends requests nor runs code of others; repeat "
+            "the run first"
+        )
     encoder = load_encoder(origin.spec)
-    if encoder.card.remote:
-        raise OutputError("its vectors are not in the cache, and this export sends no requests; repeat the run first")
     try:
         encoder = encoder.fit(list(corpus.learnt()))
     except Exception as error:

@@ -163,6 +163,11 @@ def precision(rows: Floats, restored: Floats) -> tuple[float, float]:
         return 1.0, 0.0
     exact, stored, lengths = exact[defined], stored[defined], lengths[defined]
     stored_lengths = np.linalg.norm(stored, axis=1)
-    cosines = np.einsum("ij,ij->i", exact, stored) / (lengths * np.where(stored_lengths > 0, stored_lengths, 1))
+    # A vector that is stored as zeros has the cosine 0.
+    stored_lengths[stored_lengths == 0] = 1
+    products = np.einsum("ij,ij->i", exact, stored)
+    cosines = products / (lengths * stored_lengths)
     errors = np.abs(exact - stored).max(axis=1) / lengths
-    return float(min(cosines.min(), 1.0)), float(errors.max())
+    # Rounding may leave a cosine just above 1.
+    lowest_cosine = min(float(cosines.min()), 1.0)
+    return lowest_cosine, float(errors.max())

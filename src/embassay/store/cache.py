@@ -170,7 +170,10 @@ class VectorCache:
         return len(texts) - len(self.missing(fingerprint, texts))
 
     def missing(self, fingerprint: str, texts: Sequence[Text]) -> tuple[Text, ...]:
-        """Return the texts that have no vector. The lookup does not count as a use of the encoder."""
+        """Return the texts that have no vector, in their order; all of them if the cache cannot be read (``trouble``).
+
+        The lookup does not count as a use of the encoder.
+        """
         missing: list[Text] = []
         for start in range(0, len(texts), CHUNK):
             chunk = texts[start : start + CHUNK]

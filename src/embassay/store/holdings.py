@@ -146,7 +146,10 @@ def _is_sound_vector(key: bytes, value: memoryview, note: EncoderNote | None) ->
 
 
 def _items(transaction: Any, start: bytes) -> Iterator[tuple[bytes, memoryview]]:
-    """Yield the records whose keys begin with ``start``, in the order of the file."""
+    """Yield the records whose keys begin with ``start``, sorted by key.
+
+    A value points into the file: it is valid only until the transaction ends or writes.
+    """
     cursor = transaction.cursor()
     # LMDB refuses a search for the empty key.
     at_record = cursor.set_range(start) if start else cursor.first()

@@ -38,7 +38,8 @@ EXPORTS = ("latex", "svg", "pdf", "parquet", "csv", "mteb", "model-card", "trec"
 """The folders that ``embassay report --format`` writes by default."""
 ITEMS = "items"
 """The folder with the items of each corpus; see ``store.items``."""
-FILES = ("run.json", "result.json", "report.html", "report.md")
+RECORD = "run.json"
+FILES = (RECORD, "result.json", "report.html", "report.md")
 OURS = {*FILES, "scores", ITEMS, ENCODING, *EXPORTS}
 
 
@@ -221,7 +222,8 @@ class RunFolder:
 
     def _clear(self) -> None:
         for name in FILES:
-            (self.path / name).unlink(missing_ok=True)
+            if name != RECORD:
+                (self.path / name).unlink(missing_ok=True)
         for path in (self.path / "scores").glob("*.npz"):
             path.unlink(missing_ok=True)
         for path in (self.path / ITEMS).glob("*.json"):
@@ -232,6 +234,8 @@ class RunFolder:
                 if not path.is_dir():
                     path.unlink(missing_ok=True)
         self.remove_restart_records()
+        # Last, because without it the folder is not known as that of a run.
+        (self.path / RECORD).unlink(missing_ok=True)
 
 
 def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:

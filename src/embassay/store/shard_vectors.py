@@ -52,9 +52,10 @@ class ShardVectors:
         """
         self.folder = folder
         self.manifest: Manifest = folder.manifest()
-        sizes = [plan.rows for plan in self.manifest.shards]
-        self.starts: Ints = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        self.shape = (int(self.starts[-1]), _dimensions(folder, self.manifest))
+        sizes = np.array([plan.rows for plan in self.manifest.shards], dtype=np.int64)
+        self.starts: Ints = np.append(0, np.cumsum(sizes))
+        rows = int(self.starts[-1])
+        self.shape = (rows, _dimensions(folder, self.manifest))
         self._scale = lru_cache(CACHED)(self._read_scale)
         self._ids = lru_cache(CACHED)(self._read_ids)
 
@@ -104,17 +105,21 @@ class ShardVectors:
         """Return some rows of a shard, given by their numbers within it."""
         plan = self.manifest.shards[number]
         try:
-            stored = self.folder.vectors(plan)[rows]
+            stored = self.folder.vectors(plan)
         except (OSError, ValueError, EOFError) as error:
             raise _damaged(self.folder, f"shard {plan.name}: {error}") from None
-        vectors = stored.astype(np.float32)
+        if stored.shape != (plan.rows, self.shape[1]) or stored.dtype != self.manifest.dtype:
+            held = f"{stored.dtype} of shape {stored.shape}"
+            raise _damaged(self.folder, f"shard {plan.name} holds {held}, which is not what the manifest says")
+        vectors = stored[rows].astype(np.float32)
         if self.manifest.dtype == "int8":
             vectors *= self._scale(number)[rows][:, None]
         return vectors
 
     def _read_scale(self, number: int) -> NDArray[np.float32]:
         """Return what the int8 rows of a shard are multiplied by."""
-        scale: NDArray[np.float32] = _table(self.folder, self.manifest.shards[number], ["scale"])["scale"].to_numpy()
+        table = _table(self.folder, self.manifest.shards[number], ["scale"])
+        scale: NDArray[np.float32] = table["scale"].to_numpy()
         return scale
 
     def rows_of(self, column: Column, wanted: Collection[str]) -> dict[str, int]:

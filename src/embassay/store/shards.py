@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class Manifest:
 
     Attributes
     ----------
-    spec, options, fingerprint, similarity
+    spec, fingerprint, similarity
         Of the encoder.
     role
         The role in which the texts are encoded.
@@ -197,6 +197,9 @@ class ShardFolder:
             files = tuple(InputFile(**part) for part in content.pop("files"))
             shards = tuple(ShardPlan(**part) for part in content.pop("shards"))
             manifest = Manifest(**content, files=files, shards=shards)
+            _check_types(manifest, *files, *shards)
+            if [plan.number for plan in shards] != list(range(len(shards))):
+                raise ValueError("the shards are not numbered from 0")
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise SourceError("the manifest is damaged; encode into another folder", path) from None
         return manifest
@@ -293,6 +296,7 @@ class ShardFolder:
         try:
             content = json.loads(self._file(plan, ".json").read_bytes())
             marker = Marker(**content)
+            _check_types(marker)
         except (OSError, ValueError, TypeError, RecursionError):
             # The shard is made again.
             return None
@@ -376,6 +380,24 @@ def _lock(file: IO[bytes], first: int, length: int, *, wait: bool) -> bool:
     except OSError:
         return False
     return True
+
+
+def _check_types(*records: Manifest | InputFile | ShardPlan | Marker) -> None:
+    """Raise ValueError for a value that is not of the type of its field, or a negative number.
+
+    The files may have been written by someone else.
+    """
+    for record in records:
+        for part in fields(record):
+            value = getattr(record, part.name)
+            if part.type == "int" and not (type(value) is int and value >= 0):
+                raise ValueError(f"{part.name} is not a whole number")
+            if part.type == "float" and type(value) not in (int, float):
+                raise ValueError(f"{part.name} is not a number")
+            if part.type == "str" and type(value) is not str:
+                raise ValueError(f"{part.name} is not a text")
+            if part.type == "Dtype" and value not in get_args(Dtype):
+                raise ValueError(f"{part.name} is not one of {get_args(Dtype)}")
 
 
 def _sha256(path: Path) -> str:

@@ -62,11 +62,17 @@ class EncodedCorpus:
     @classmethod
     def of(cls, corpus: Corpus[Question], vectors: Vectors) -> EncodedCorpus:
         """Take the vectors of a corpus's questions and passages."""
-        queries = vectors.take((s.question for s in corpus.samples), "query")
+        questions = [sample.question for sample in corpus.samples]
+        queries = vectors.take(questions, "query")
+        pairs = pairs_of(corpus)
         if corpus.stored_documents:
-            return cls(corpus, vectors, queries, vectors.documents, None, pairs_of(corpus))
-        passages = vectors.take((p for d in corpus.documents for p in d.passages), "document")
-        return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs_of(corpus))
+            # Each has one passage.
+            return cls(corpus, vectors, queries, vectors.documents, None, pairs)
+        texts = list[str]()
+        for document in corpus.documents:
+            texts += document.passages
+        passages = vectors.take(texts, "document")
+        return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs)
 
     @property
     def search(self) -> Search:
