@@ -33,7 +33,11 @@ TINY = 1e-15
 EQUAL = 1e-6
 """Unit vectors whose variance is at most this are treated as equal: it is the rounding error of float32."""
 WIDEST = 8192
-"""The largest dense Gram matrix whose eigenvalues are computed, all of which I_A needs."""
+"""The largest dense Gram matrix whose smallest and largest eigenvalue, which I_A needs, are computed."""
+FEW_EIGENVALUES = 2048
+"""Up to this size of a Gram matrix, computing all eigenvalues is about as fast as computing two of them."""
+PRECISION = 1e-10
+"""The relative error of an eigenvalue at which an iteration stops."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Isotropy:
     ----------
     i_a
         In [0, 1]: 1 when every direction carries the same weight. NaN where the smaller of n and d is above
-        ``WIDEST``, because all singular values are needed.
+        ``WIDEST``, because the smallest singular value is needed.
     isoscore
         In [0, 1]: 1 when the covariance is a multiple of the identity, 0 when it has one direction only.
     isoscore_unbiased
@@ -241,17 +245,31 @@ def _i_a(products: _Products, shape: tuple[int, int]) -> float:
 
 
 def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
-    """Return σ²_min (0 when n < d) and σ²_max.
+    """Return σ²_min (0 when n < d) and σ²_max."""
+    from scipy.sparse.linalg import ArpackError
 
-    All eigenvalues are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of
-    centred orthogonal vectors.
-    """
-    gram = products.gram
+    gram, size = products.gram, products.gram.shape[0]
     fewer_rows = products.rows < width
+    # With fewer rows only the largest is computed, which the iteration finds quickly. It needs more than two rows.
+    iterate = size > 2 if fewer_rows else size > FEW_EIGENVALUES
+    if not iterate:
+        return _extreme_of_all(gram, fewer_rows)
+    try:
+        largest = _largest(gram)
+        smallest = 0.0 if fewer_rows else _smallest(gram, largest)
+    except (ArpackError, np.linalg.LinAlgError):
+        # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
+        return _extreme_of_all(gram, fewer_rows)
+    return smallest, largest
+
+
+def _extreme_of_all(gram: Any, fewer_rows: bool) -> tuple[float, float]:
+    """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
+
+    All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
+    orthogonal vectors.
+    """
     if issparse(gram):
-        # The iterative solver needs a matrix larger than 2 × 2.
-        if fewer_rows and products.rows > 2:
-            return 0.0, _largest_sparse(gram)
         gram = gram.toarray()
     eigenvalues = np.linalg.eigvalsh(gram)
     largest = float(eigenvalues[-1])
@@ -262,18 +280,38 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
     return smallest, largest
 
 
-def _largest_sparse(gram: Any) -> float:
-    """Return the largest eigenvalue of a sparse symmetric matrix."""
-    from scipy.sparse.linalg import ArpackError, eigsh
+def _largest(gram: Any) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
+    from scipy.sparse.linalg import eigsh
 
-    # The start vector is fixed, so that the value is the same in every run. A constant vector would not do: it may be
-    # orthogonal to the eigenvector.
-    start = np.cos(np.arange(gram.shape[0]))
-    try:
-        return float(eigsh(gram, k=1, v0=start, return_eigenvectors=False)[0])
-    except ArpackError:
-        # The iteration did not converge. All eigenvalues take longer, but are always found.
-        return float(np.linalg.eigvalsh(gram.toarray())[-1])
+    return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
+
+
+def _smallest(gram: Any, largest: float) -> float:
+    """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
+
+    The Cholesky factor takes a tenth of the time of all eigenvalues. A multiple of the identity is added, as large as
+    the rounding error of the eigenvalues, so that a singular matrix has a factor too.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    dense = gram.toarray() if issparse(gram) else gram.copy()
+    size = len(dense)
+    shift = size * float(np.finfo(np.float64).eps) * largest
+    dense[np.diag_indices(size)] += shift
+    factor = cho_factor(dense, lower=True, overwrite_a=True)
+    inverse = LinearOperator((size, size), matvec=lambda vector: cho_solve(factor, vector), dtype=np.float64)
+    reciprocal = float(eigsh(inverse, k=1, v0=_start(size), tol=PRECISION, return_eigenvectors=False)[0])
+    return max(0.0, 1 / reciprocal - shift)
+
+
+def _start(size: int) -> Floats:
+    """Return the start of an iteration, always the same, so that the eigenvalue is the same in every run.
+
+    A constant vector would not do: it may be orthogonal to the eigenvector.
+    """
+    return np.cos(np.arange(size))
 
 
 def _dense_products(vectors: Any) -> _Products:
