@@ -18,13 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 Floats = NDArray[np.float64]
+Vectors: TypeAlias = "NDArray[np.floating] | csr_array"
+"""Vectors as the (n, d) rows of a matrix, dense or CSR."""
 Measure = Literal["cosine", "dot", "l1", "l2", "ned"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 DISTANCES = frozenset({"l1", "l2", "ned"})
@@ -33,7 +35,7 @@ BLOCK = 131_072
 """The most numbers in a dense block: the block and its products should stay in the processor's cache."""
 
 
-def paired_cosine(u: Any, v: Any) -> Floats:
+def paired_cosine(u: Vectors, v: Vectors) -> Floats:
     """Return the cosine of each row of u with the same row of v: u·v / (‖u‖‖v‖).
 
     Parameters
@@ -60,7 +62,7 @@ def cosine_of(dot: Floats, uu: Floats, vv: Floats) -> Floats:
     return np.where(defined, np.clip(cosine, -1.0, 1.0), np.nan)
 
 
-def paired(u: Any, v: Any, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
+def paired(u: Vectors, v: Vectors, measures: Sequence[Measure] = MEASURES) -> dict[Measure, Floats]:
     """Return several measures of each row of u with the same row of v, in one pass over the vectors.
 
     Parameters
@@ -103,7 +105,7 @@ class Moments:
     width: int
 
     @classmethod
-    def of(cls, v: Any) -> Moments:
+    def of(cls, v: Vectors) -> Moments:
         """Return the moments of (n, d) vectors, dense or CSR."""
         width = v.shape[1]
         if issparse(v):
@@ -132,7 +134,7 @@ class Sums:
     squared: Floats
 
     @classmethod
-    def of(cls, u: Any, v: Any) -> Sums:
+    def of(cls, u: Vectors, v: Vectors) -> Sums:
         """Return the sums of each row of u with the same row of v, in float64; dense or CSR."""
         if issparse(u):
             a, b = u.astype(np.float64), v.astype(np.float64)
@@ -169,7 +171,7 @@ def nearness(measure: Measure, values: Floats) -> Floats:
     return -values if measure in DISTANCES else values
 
 
-def all_pairs(u: Any, v: Any, measure: Measure = "cosine") -> Floats:
+def all_pairs(u: Vectors, v: Vectors, measure: Measure = "cosine") -> Floats:
     """Return a measure of every row of u with every row of v.
 
     Cosine, dot and NED use a matrix product in float64, so their last digits depend on the machine's BLAS kernels.
@@ -219,7 +221,7 @@ def _ned_of_all_pairs(a: Floats, b: Floats) -> Floats:
     return np.where(np.isfinite(ned), np.clip(ned, 0.0, 1.0), np.nan)
 
 
-def mean_cosine(u: Any, v: Any) -> float:
+def mean_cosine(u: Vectors, v: Vectors) -> float:
     """Return the mean cosine of every row of u with every row of v: the dot product of their mean unit vectors.
 
     Zero vectors are left out; NaN where u or v has no other vector.
@@ -227,7 +229,7 @@ def mean_cosine(u: Any, v: Any) -> float:
     return float((_mean_unit_vector(u) * _mean_unit_vector(v)).sum())
 
 
-def _mean_unit_vector(matrix: Any) -> Floats:
+def _mean_unit_vector(matrix: Vectors) -> Floats:
     """Return the (d,) mean of the rows scaled to length 1, without zero rows; NaN if all rows are zero."""
     norms = np.sqrt(paired_dot(matrix, matrix))
     used = norms > 0
@@ -251,7 +253,7 @@ def unit_rows(v: Floats) -> Floats:
     return np.where(np.isfinite(scaled).all(axis=1, keepdims=True), scaled, np.nan)
 
 
-def dense_blocks(*matrices: Any) -> Iterator[tuple[slice, tuple[Floats, ...]]]:
+def dense_blocks(*matrices: Vectors) -> Iterator[tuple[slice, tuple[Floats, ...]]]:
     """Yield blocks of rows of several dense matrices, in float64: the slice, and the same rows of each matrix."""
     total, width = matrices[0].shape
     size = max(1, BLOCK // max(width, 1))
@@ -262,10 +264,11 @@ def dense_blocks(*matrices: Any) -> Iterator[tuple[slice, tuple[Floats, ...]]]:
         yield rows, tuple(blocks)
 
 
-def paired_dot(u: Any, v: Any) -> Floats:
+def paired_dot(u: Vectors, v: Vectors) -> Floats:
     """Return the (n,) dot product of each row of u with the same row of v, in float64; dense or CSR."""
     if issparse(u):
-        return _sums(u.astype(np.float64).multiply(v.astype(np.float64)))
+        a, b = csr_array(u, dtype=np.float64), csr_array(v, dtype=np.float64)
+        return _sums(a.multiply(b))
     out = np.empty(len(u))
     for rows, (a, b) in dense_blocks(u, v):
         out[rows] = (a * b).sum(axis=1)
@@ -290,7 +293,7 @@ def _of_block(measure: Measure, a: Floats, b: Floats) -> Floats:
     return _ned(a.var(axis=1), b.var(axis=1), gap.var(axis=1), constant)
 
 
-def _of_sparse(measure: Measure, u: Any, v: Any) -> Floats:
+def _of_sparse(measure: Measure, u: csr_array, v: csr_array) -> Floats:
     """Return a measure of each row of a CSR matrix with the same row of another."""
     if measure == "cosine":
         return paired_cosine(u, v)
@@ -319,12 +322,12 @@ def _constant(block: Floats) -> NDArray[np.bool_]:
     return np.asarray((block == block[:, :1]).all(axis=1))
 
 
-def _sums(v: Any) -> Floats:
+def _sums(v: Vectors) -> Floats:
     """Return the (n,) sums of sparse rows."""
     return np.asarray(v.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _sparse_constant(v: Any) -> NDArray[np.bool_]:
+def _sparse_constant(v: csr_array) -> NDArray[np.bool_]:
     """Return which rows are constant: all coordinates zero, or none zero and all equal."""
     nonzero = _sums(v != 0)
     constant = np.asarray(nonzero == 0)
@@ -333,13 +336,13 @@ def _sparse_constant(v: Any) -> NDArray[np.bool_]:
     return constant
 
 
-def _sparse_variance(v: Any) -> Floats:
+def _sparse_variance(v: csr_array) -> Floats:
     """Return the (n,) variance over the coordinates: the mean square less the squared mean."""
     width = v.shape[1]
     return np.asarray(paired_dot(v, v) / width - (_sums(v) / width) ** 2)
 
 
-def _sparse_products(u: Any, v: Any, measure: Measure) -> Floats:
+def _sparse_products(u: csr_array, v: csr_array, measure: Measure) -> Floats:
     """Return the (n, m) dot products or cosines of all pairs of CSR rows."""
     a = u.astype(np.float64)
     b = v.astype(np.float64)
@@ -351,5 +354,5 @@ def _sparse_products(u: Any, v: Any, measure: Measure) -> Floats:
     return cosine_of(dot, aa[:, None], bb[None, :])
 
 
-def _dense(v: Any) -> Floats:
-    return np.asarray(v.toarray() if issparse(v) else v, dtype=np.float64)
+def _dense(v: Vectors) -> Floats:
+    return np.asarray(csr_array(v).toarray() if issparse(v) else v, dtype=np.float64)

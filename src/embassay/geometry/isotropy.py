@@ -18,12 +18,12 @@ Both published formulas describe the n vectors themselves. The participation rat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
-from embassay.geometry.closeness import Floats
+from embassay.geometry.closeness import Floats, Vectors
 from embassay.geometry.participation import Scatter
 
 BLOCK = 8192
@@ -90,7 +90,7 @@ class _Products:
         n, without zero vectors.
     """
 
-    gram: Any
+    gram: Vectors
     of_rows: bool
     total: Floats
     rows: int
@@ -101,7 +101,7 @@ class _Products:
         return float(np.sqrt(self.total @ self.total))
 
 
-def isotropy(vectors: Any) -> Isotropy:
+def isotropy(vectors: Vectors) -> Isotropy:
     """Measure the isotropy of the rows of an (n, d) matrix, dense or CSR."""
     products = _products(vectors)
     width = vectors.shape[1]
@@ -129,7 +129,7 @@ def _mean_cosine(products: _Products) -> float:
     return min(1.0, sum_of_cosines / (rows * (rows - 1)))
 
 
-def isoscore(vectors: Any) -> float:
+def isoscore(vectors: Vectors) -> float:
     """Return IsoScore alone, in [0, 1]; NaN for fewer than two vectors or dimensions, or equal vectors."""
     return _isoscore(_participation_plugin(_products(vectors)), vectors.shape[1])
 
@@ -141,7 +141,7 @@ def _isoscore(ratio: float, width: int) -> float:
     return float(np.clip((ratio - 1) / (width - 1), 0.0, 1.0))
 
 
-def _products(vectors: Any) -> _Products:
+def _products(vectors: Vectors) -> _Products:
     """Return the products of (n, d) vectors, dense or CSR, scaled to unit length; zero vectors are left out."""
     if issparse(vectors):
         return _sparse_products(vectors)
@@ -155,7 +155,7 @@ def _participation_plugin(products: _Products) -> float:
     return float(_trace(products) ** 2 / _centred_square(products))
 
 
-def _participation(vectors: Any, products: _Products) -> float:
+def _participation(vectors: Vectors, products: _Products) -> float:
     """Estimate the participation ratio without bias; NaN for equal vectors too."""
     if _equal(products):
         return float("nan")
@@ -179,7 +179,7 @@ def _equal(products: _Products) -> bool:
     return products.rows < 2 or _trace(products) <= EQUAL * products.rows
 
 
-def _squared_distances(vectors: Any, mean: Floats) -> Floats:
+def _squared_distances(vectors: Vectors, mean: Floats) -> Floats:
     """Return (n,) the squared distance of each unit vector from their mean, summed in float64."""
     if issparse(vectors):
         # ‖x − m‖² as ‖x‖² − 2x·m + ‖m‖², because x − m would not be sparse.
@@ -205,7 +205,7 @@ def _centred_square(products: _Products) -> float:
     gram, total, rows = products.gram, products.total, products.rows
     if issparse(gram):
         # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
-        square = (gram.data**2).sum()
+        square = (csr_array(gram).data ** 2).sum()
         mixed = 2 * (total @ (gram @ total)) / rows
         removed = (total @ total / rows) ** 2
         return float(square - mixed + removed)
@@ -220,7 +220,7 @@ def _centred_square_of_rows(products: _Products) -> float:
     mean = means.mean()
     if issparse(gram):
         # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
-        square = (gram.data**2).sum()
+        square = (csr_array(gram).data ** 2).sum()
         return float(square - 2 * rows * (means @ means) + (rows * mean) ** 2)
     centred = gram - means - means[:, None] + mean
     return float((centred**2).sum())
@@ -263,14 +263,14 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
     return smallest, largest
 
 
-def _extreme_of_all(gram: Any, fewer_rows: bool) -> tuple[float, float]:
+def _extreme_of_all(gram: Vectors, fewer_rows: bool) -> tuple[float, float]:
     """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
 
     All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
     orthogonal vectors.
     """
     if issparse(gram):
-        gram = gram.toarray()
+        gram = csr_array(gram).toarray()
     eigenvalues = np.linalg.eigvalsh(gram)
     largest = float(eigenvalues[-1])
     if fewer_rows:
@@ -280,14 +280,14 @@ def _extreme_of_all(gram: Any, fewer_rows: bool) -> tuple[float, float]:
     return smallest, largest
 
 
-def _largest(gram: Any) -> float:
+def _largest(gram: Vectors) -> float:
     """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
     from scipy.sparse.linalg import eigsh
 
     return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
 
 
-def _smallest(gram: Any, largest: float) -> float:
+def _smallest(gram: Vectors, largest: float) -> float:
     """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
 
     The Cholesky factor takes a tenth of the time of all eigenvalues. A multiple of the identity is added, as large as
@@ -296,7 +296,7 @@ def _smallest(gram: Any, largest: float) -> float:
     from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    dense = gram.toarray() if issparse(gram) else gram.copy()
+    dense = csr_array(gram).toarray() if issparse(gram) else gram.copy()
     size = len(dense)
     shift = size * float(np.finfo(np.float64).eps) * largest
     dense[np.diag_indices(size)] += shift
@@ -314,7 +314,7 @@ def _start(size: int) -> Floats:
     return np.cos(np.arange(size))
 
 
-def _dense_products(vectors: Any) -> _Products:
+def _dense_products(vectors: NDArray[np.floating]) -> _Products:
     """Return the products of dense vectors: VVᵀ if there are fewer rows than dimensions, else VᵀV.
 
     float32 vectors are multiplied in float32, block by block; the blocks are added up in float64.
@@ -351,7 +351,7 @@ def _symmetric(upper: Floats) -> Floats:
     return np.triu(upper) + np.triu(upper, 1).T
 
 
-def _unit_dense(block: Any) -> Any:
+def _unit_dense(block: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return the nonzero rows scaled to unit length, in the block's own precision and C order."""
     dtype = block.dtype
     with np.errstate(over="ignore"):
@@ -367,12 +367,13 @@ def _unit_dense(block: Any) -> Any:
     return np.ascontiguousarray(block / norms[:, None], dtype=dtype)
 
 
-def _norms(block: Any) -> Any:
+def _norms(block: NDArray[np.floating]) -> NDArray[np.floating]:
     """Return the lengths of the rows, in the block's own precision."""
-    return np.sqrt(np.einsum("ij,ij->i", block, block))
+    norms: NDArray[np.floating] = np.sqrt(np.einsum("ij,ij->i", block, block))
+    return norms
 
 
-def _sparse_products(vectors: Any) -> _Products:
+def _sparse_products(vectors: csr_array) -> _Products:
     """Return the products of CSR vectors: VVᵀ for few rows, else VᵀV."""
     unit = _unit_sparse(vectors)
     rows, width = unit.shape
@@ -383,7 +384,7 @@ def _sparse_products(vectors: Any) -> _Products:
     return _Products(gram, of_rows, total, rows)
 
 
-def _unit_sparse(vectors: Any) -> Any:
+def _unit_sparse(vectors: csr_array) -> csr_array:
     """Return the nonzero rows scaled to unit length, CSR in float64."""
     from scipy.sparse import csr_array, diags_array
 
