@@ -1,13 +1,14 @@
-"""How time and memory grow with texts, passages and encoders; beside sentence-transformers and mteb; a cost model.
+"""How time and memory grow with texts, passages, documents and encoders; beside other libraries; a cost model.
 
-    python benchmarks/scale.py [encode] [neural] [search] [encoders] [peers] [model] [--small | --full]
+    python benchmarks/scale.py [encode] [neural] [search] [documents] [encoders] [peers] [model] [--small | --full]
 
 All sections unless some are named. Each size runs in a process of its own, of which time and peak memory are printed,
 start and imports included. The exponent is the slope of log processor time on log size. The start, estimated from the
 two smallest sizes, is subtracted first. All sizes but the largest are repeated, and the least time counts.
 
-``--small`` takes a few minutes. ``--full`` searches 10^7 passages, which needs 8 GB of disk, and encodes 10^5 texts
-with all-MiniLM-L6-v2. Files lie in a temporary folder (TMPDIR) and are removed.
+``--small`` takes a few minutes. ``--full`` searches 10^7 passages, which needs 8 GB of disk, reads 640,000 documents,
+which needs 3 GB of memory, and encodes 10^5 texts with all-MiniLM-L6-v2. Files lie in a temporary folder (TMPDIR) and
+are removed.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ MODEL = "all-MiniLM-L6-v2"
 CHILD = [sys.executable, str(Path(__file__).with_name("_scale_children.py"))]
 EMBASSAY = [sys.executable, "-m", "embassay"]
 WIDTH, QUESTIONS = 384, 1_000
+DOCUMENT_QUESTIONS = 500
 CORES = 64
 MEASURED = Constants(encode=0.015, cut=1.8e-5, search=2.1e-5, row=10, dim=384, core_hour=0.05)
 """Measured with the sections above; docs/scale.md has the tables and the date. The price is an assumption."""
@@ -36,26 +38,45 @@ MEASURED = Constants(encode=0.015, cut=1.8e-5, search=2.1e-5, row=10, dim=384, c
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many texts for hashing, texts for the model, passages, encoders, texts beside the peers, and repetitions."""
+    """How many texts for hashing, texts for the model, passages, documents, encoders, texts beside the peers."""
 
     hashing: tuple[int, ...]
     neural: tuple[int, ...]
     passages: tuple[int, ...]
+    documents: tuple[int, ...]
     encoders: tuple[int, ...]
     peers: int
     repeats: int = 2
 
 
 SIZES = {
-    "small": Sizes((10**3, 10**4, 10**5), (100, 300, 1_000), (10**3, 10**4, 10**5), (2, 4, 8), 1_000, repeats=1),
+    "small": Sizes(
+        hashing=(10**3, 10**4, 10**5),
+        neural=(100, 300, 1_000),
+        passages=(10**3, 10**4, 10**5),
+        documents=(20_000, 40_000, 80_000),
+        encoders=(2, 4, 8),
+        peers=1_000,
+        repeats=1,
+    ),
     "default": Sizes(
-        (10**3, 10**4, 10**5, 10**6), (10**3, 3_000, 10**4), (10**4, 10**5, 10**6), (2, 4, 8, 16, 32), 3_000
+        hashing=(10**3, 10**4, 10**5, 10**6),
+        neural=(10**3, 3_000, 10**4),
+        passages=(10**4, 10**5, 10**6),
+        documents=(20_000, 80_000, 320_000),
+        encoders=(2, 4, 8, 16, 32),
+        peers=3_000,
     ),
     "full": Sizes(
-        (10**3, 10**4, 10**5, 10**6), (10**3, 10**4, 10**5), (10**4, 10**5, 10**6, 10**7), (2, 4, 8, 16, 32), 3_000
+        hashing=(10**3, 10**4, 10**5, 10**6),
+        neural=(10**3, 10**4, 10**5),
+        passages=(10**4, 10**5, 10**6, 10**7),
+        documents=(20_000, 80_000, 320_000, 640_000),
+        encoders=(2, 4, 8, 16, 32),
+        peers=3_000,
     ),
 }
-SECTIONS = ("encode", "neural", "search", "encoders", "peers", "model")
+SECTIONS = ("encode", "neural", "search", "documents", "encoders", "peers", "model")
 SUBJECTS = "sensor report answer engineer document bridge river question teacher battery signal market garden".split()
 VERBS = "measures describes replaces follows delays improves repeats ignores explains carries".split()
 PLACES = "harbour north office valley station archive workshop corner tunnel library".split()
@@ -112,6 +133,34 @@ def search(folder: Path, sizes: tuple[int, ...], repeats: int) -> None:
         shutil.rmtree(shards)
     done = sizes[: len(costs)]
     show(f"search of float16 shards, {QUESTIONS:,} questions, {WIDTH} dimensions, passages", done, costs)
+
+
+def documents(folder: Path, sizes: tuple[int, ...], repeats: int) -> None:
+    """Run hashing and the baselines on a retrieval corpus that is in memory."""
+    costs = []
+    for count in sizes:
+        texts, questions = folder / "documents.jsonl", folder / "questions.jsonl"
+        write_texts(texts, count)
+        write_questions(questions, count)
+        source = f"made={texts},questions={questions}"
+        command = [*EMBASSAY, "run", "--no-cache", "--quiet", "--overwrite", "-o", str(folder / "run")]
+        command += ["-e", "hashing", "-c", source]
+        costs.append(best_of(1 if count == max(sizes) else repeats, command))
+    show(f"embassay run -e hashing with its baselines, {DOCUMENT_QUESTIONS} questions, documents", sizes, costs)
+
+
+def write_questions(path: Path, count: int) -> None:
+    """Write questions that have half of the words of a document, in another order."""
+    rng = random.Random(1)  # noqa: S311 - texts, no secrets
+    chosen = set(rng.sample(range(count), DOCUMENT_QUESTIONS))
+    with path.open("w", encoding="utf-8") as file:
+        for number, text in enumerate(sentences(count)):
+            if number not in chosen:
+                continue
+            words = text.removesuffix(".").split()
+            some = rng.sample(words, max(3, len(words) // 2))
+            question = {"id": f"q{number}", "text": " ".join(some) + "?", "relevant": [str(number)]}
+            file.write(json.dumps(question) + "\n")
 
 
 def encoders(folder: Path, sizes: tuple[int, ...]) -> None:
@@ -192,6 +241,7 @@ def main() -> None:
             "encode": lambda: encode(folder, sizes.hashing, sizes.repeats, "hashing"),
             "neural": lambda: encode(folder, sizes.neural, sizes.repeats, MODEL),
             "search": lambda: search(folder, sizes.passages, sizes.repeats),
+            "documents": lambda: documents(folder, sizes.documents, sizes.repeats),
             "encoders": lambda: encoders(folder, sizes.encoders),
             "peers": lambda: peers(folder, sizes.peers, sizes.repeats),
         }

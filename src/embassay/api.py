@@ -180,7 +180,8 @@ def encode_corpus(
     Returns
     -------
     Counts of rows, shards and texts, the dimension of the vectors, and the measured error of the dtype: the lowest
-    cosine with the float32 vectors (up to 1), and the largest error of a coordinate as a share of the vector's length.
+    cosine with the float32 vectors (up to 1), and the largest error of a coordinate as a share of the vector's length;
+    also how often workers were replaced because one had been killed (``restarts``).
 
     Raises
     ------

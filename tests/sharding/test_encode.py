@@ -109,6 +109,23 @@ def test_again_only_what_is_missing_or_damaged_is_made(tmp_path):
     assert contents(tmp_path / "out") == before
 
 
+def test_files_that_the_disk_does_not_give_are_one_message(tmp_path, monkeypatch):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    encode(texts, tmp_path / "out")
+    folder = ShardFolder(tmp_path / "out")
+    plan = folder.manifest().shards[1]
+
+    def fail(*args, **options):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(hashlib, "file_digest", fail)
+        assert folder.problem_with(plan) == "00000001.npy cannot be read: Input/output error"
+    monkeypatch.setattr(Path, "unlink", fail)
+    with pytest.raises(OutputError, match=r"00000001\.json: cannot be removed: Input/output error"):
+        folder.remove_marker(plan)
+
+
 def test_processes_make_the_same_bytes(tmp_path):
     texts = write_texts(tmp_path / "a.jsonl", 30)
     encode(texts, tmp_path / "one")
@@ -393,7 +410,8 @@ from embassay.sharding.encode import EncodeRequest, encode_corpus
 if __name__ == "__main__":
     request = EncodeRequest("python:slow_encoder:encode,version=1", [sys.argv[1]], Path(sys.argv[2]),
                             shard_rows=2, threads=1, workers=int(sys.argv[3]), shards=eval(sys.argv[4]))
-    encode_corpus(request, tell=lambda text: print(text, flush=True), quiet=True)
+    encoded = encode_corpus(request, tell=lambda text: print(text, flush=True), quiet=True)
+    print("restarts:", encoded.restarts)
 """
 SLOW = """
 import time
@@ -478,6 +496,7 @@ def test_a_killed_worker_is_replaced_twice(tmp_path, slow_encode):
     assert process.wait(90) == 0
     said = process.stdout.read()
     assert said.count("a worker process was killed") == 2, said
+    assert "restarts: 2" in said
     assert contents(out) == contents(tmp_path / "whole")
 
 

@@ -207,6 +207,16 @@ def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypat
     assert not (tmp_path / "out").exists()
 
 
+def test_without_a_cluster_on_this_machine_auto_is_one_message(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("embassay.engine.ray_executor.PROBE", "raise SystemExit(1)")
+    texts = tmp_path / "a.jsonl"
+    texts.write_text('{"id": 1, "text": "a"}\n')
+    command = ["encode", "-e", "random,dim=4", "--texts", str(texts), "-o", str(tmp_path / "out"), "--executor", "ray"]
+    assert exit_code_of([*command, "--ray-address", "auto"]) == 2
+    assert "no Ray cluster runs on this machine; start one with 'ray start --head'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:10001", "127.0.0.1:", "a b:1"])
 def test_a_wrong_address_is_one_message(tmp_path, address):
     with pytest.raises(ea.InputError, match=r"--ray-address must be HOST:PORT or auto, is"):

@@ -27,7 +27,8 @@ def check(
 ) -> int:
     """Check that no encoder of a run is worse than in a baseline; exit code 0 pass, 1 regression, 4 inconclusive.
 
-    The headline quantities are checked with the margins that they declare. Exit code 3: an encoder of the run failed.
+    The headline quantities are checked with their default margins (the largest acceptable loss). Exit code 3: an
+    encoder of the run failed.
 
     Parameters
     ----------

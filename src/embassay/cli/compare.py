@@ -21,8 +21,8 @@ def compare(
 ) -> int:
     """Compare finished runs on the items that all of them have; nothing is encoded.
 
-    An encoder that several runs have under one label is compared with itself before. If there is none, each encoder is
-    compared with the reference. Runs of the same corpora with other encoders are put together.
+    Encoders are paired across runs by label, and the newer one is compared with the older one. If no two runs share a
+    label, each encoder is compared with the reference. Runs of the same corpora with other encoders are put together.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def compare(
     map
         OLD=NEW: compare the encoder OLD of an earlier run with NEW of a later one, repeatable.
     out
-        File to write as well: .html (a page), .md or .json.
+        Also write the comparison to this file: .html (a page), .md or .json.
     no_texts
         List flipped items by their ids only.
     """

@@ -51,7 +51,7 @@ def encode(
     dtype
         float32, float16 (half the size) or int8 (a quarter).
     shard
-        Rows of a shard, at most.
+        Maximum rows per shard.
     shards
         Make only shards A to B-1, as A:B; several commands may fill one folder at the same time.
     executor
@@ -67,7 +67,7 @@ def encode(
     trust_remote_code
         Let the encoder run code from its repository.
     verify
-        Read all files of this folder of shards and compare their hashes; nothing is encoded.
+        Check the files of this shard folder against their recorded hashes; nothing is encoded.
     """
     from embassay.errors import SpecError, say
     from embassay.sharding.encode import EncodeRequest, encode_corpus

@@ -31,7 +31,7 @@ def plan(
     difference
         The true difference to plan for, as a fraction: 0.03 is 3 points.
     power
-        The probability that it becomes significant.
+        Probability of detecting that difference (statistical power).
     diagnostic
         Only this diagnostic, repeatable.
     unlabelled

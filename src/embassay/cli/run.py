@@ -26,7 +26,7 @@ class RunOptions:
     resamples
         Number of bootstrap resamples; 1000 by default. Affects intervals, not p-values (9,999 sign flips or more).
     limit
-        Keep at most N randomly chosen units of each corpus.
+        Keep at most N randomly chosen units (groups of dependent items) of each corpus.
     reference
         Label of the encoder that the others are compared with; the first -e by default.
     device
@@ -126,7 +126,7 @@ def run(
     out
         Run folder; embassay-run by default. A run with the same settings is continued.
     add
-        Add the encoders to the finished run in the folder, whose other encoders are not needed again.
+        Add the encoders to the finished run in the folder, without running its existing encoders again.
     """
     from embassay.run.request import RunRequest
     from embassay.run.session import carry_out

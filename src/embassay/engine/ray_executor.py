@@ -214,12 +214,18 @@ def check_cluster(address: str | None) -> None:
     try:
         probe = subprocess.run(command, capture_output=True, timeout=CONNECTING, check=False, text=True)  # noqa: S603
     except subprocess.TimeoutExpired:
-        raise InputError(
-            f"no Ray cluster answers at {address}; start one with 'ray start --head', or leave out --ray-address for a "
-            "cluster on this machine alone"
-        ) from None
+        raise InputError(_no_cluster(f"no Ray cluster answers at {address}")) from None
+    if probe.returncode != 0 and address == "auto":
+        # Ray finds the cluster of this machine by its own records, so it need not wait for an answer.
+        raise InputError(_no_cluster("no Ray cluster runs on this machine"))
     if probe.returncode != 0:
         raise InputError(f"the Ray cluster at {address} cannot be joined: {probe.stdout.strip() or 'Ray was killed'}")
+
+
+def _no_cluster(problem: str) -> str:
+    return (
+        f"{problem}; start one with 'ray start --head', or leave out --ray-address for a cluster on this machine alone"
+    )
 
 
 def import_ray(*, starts_cluster: bool) -> Any:

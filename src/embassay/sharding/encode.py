@@ -111,6 +111,8 @@ class Encoded:
         How many texts of the input repeat within their shard.
     lowest_cosine, largest_error
         Of the stored vectors with the float32 ones, on a sample of each shard; see ``store.shards.Marker``.
+    restarts
+        How often workers were replaced now because one had been killed.
     """
 
     folder: Path
@@ -122,6 +124,7 @@ class Encoded:
     repeated: int
     lowest_cosine: float
     largest_error: float
+    restarts: int
 
 
 def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet: bool = False) -> Encoded:
@@ -157,14 +160,20 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
         tasks = [_task(request, spec, manifest, parts, plan) for plan in missing]
         executor = _executor(request, manifest, len(tasks))
         made = []
+        restarts = []
+
+        def tell_of_restart(message: str) -> None:
+            restarts.append(message)
+            tell(message)
+
         try:
             with progress.encoding(spec.label or spec.head, sum(task.plan.rows for task in tasks)) as advance:
-                for marker in run_all(executor, make_shard, tasks, tell):
+                for marker in run_all(executor, make_shard, tasks, tell_of_restart):
                     made.append(marker)
                     advance(marker.rows)
         finally:
             executor.close()
-    return _summary(folder, selected, made)
+    return _summary(folder, selected, made, restarts=len(restarts))
 
 
 def check_encoder(encoder: Encoder) -> None:
@@ -263,7 +272,7 @@ def _executor(request: EncodeRequest, manifest: Manifest, tasks: int) -> Executo
     return LocalProcesses(workers, manifest.threads)
 
 
-def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[Marker]) -> Encoded:
+def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[Marker], *, restarts: int) -> Encoded:
     markers = list(markers_of(folder, selected))
     return Encoded(
         folder=folder.path,
@@ -275,6 +284,7 @@ def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[
         repeated=sum(marker.rows - marker.distinct for marker in markers),
         lowest_cosine=min(marker.lowest_cosine for marker in markers),
         largest_error=max(marker.largest_error for marker in markers),
+        restarts=restarts,
     )
 
 

@@ -311,13 +311,27 @@ class ShardFolder:
             path = self._file(plan, suffix)
             if not path.is_file():
                 return f"{path.name} is missing"
-            if _sha256(path) != sha256:
+            try:
+                damaged = _sha256(path) != sha256
+            except OSError as error:
+                return f"{path.name} cannot be read: {error.strerror}"
+            if damaged:
                 return f"{path.name} is damaged: its hash differs"
         return ""
 
     def remove_marker(self, plan: ShardPlan) -> None:
-        """Remove the marker of a damaged shard, so that it is made again."""
-        self._file(plan, ".json").unlink(missing_ok=True)
+        """Remove the marker of a damaged shard, so that it is made again.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be removed.
+        """
+        marker = self._file(plan, ".json")
+        try:
+            marker.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"{marker}: cannot be removed: {error.strerror}") from None
 
     def vectors(self, plan: ShardPlan) -> NDArray[Any]:
         """Return the (n, d) stored vectors of a shard, memory-mapped."""
