@@ -272,14 +272,20 @@ def _outcome(
     headline: Headline, new: str, old: str, p: float | None, compared: Comparison | None, draws: Draws
 ) -> tuple[Outcome, str]:
     """Return the outcome of a comparison with a remark."""
-    difference = compared.difference if compared else None
-    is_significant = p is not None and p <= ALPHA and difference is not None
-    if is_significant and difference is not None and difference > 0:
+    is_significant = False
+    is_gain = False
+    if compared is not None and compared.difference is not None:
+        is_significant = p is not None and p <= ALPHA
+        is_gain = compared.difference > 0
+    if is_significant and is_gain:
         return "better", ""
-    if not headline.margin:
-        return ("worse", "") if is_significant else ("inconclusive", "")
-    test: NotWorse = headline.not_worse(new, old, draws, p=p)
-    return test.outcome, test.note
+    if headline.margin:
+        # A significant loss may still be within the margin, so the test decides.
+        test: NotWorse = headline.not_worse(new, old, draws, p=p)
+        return test.outcome, test.note
+    if is_significant:
+        return "worse", ""
+    return "inconclusive", ""
 
 
 def _is_headline(record: Comparison | Row, verdict: Verdict) -> bool:

@@ -169,7 +169,66 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
     return StoredRun(name, Path(name), result, {}, tasks)
 
 
-def _tasks(  # noqa: C901 - one loop over tasks, variants and encoders
+@dataclass(frozen=True)
+class _Settings:
+    """What ``run.json`` says about the tasks of a run.
+
+    Attributes
+    ----------
+    is_baseline
+        Of each encoder, whether it is a baseline; in the order of the run.
+    reference
+        The label of the encoder that the others are compared with.
+    fingerprints
+        Of each corpus and each of its variants.
+    variants
+        The variants of the corpus of each task; without settings that vary, the corpus itself is the only one.
+    options, versions
+        Of each diagnostic.
+    """
+
+    is_baseline: Mapping[str, bool]
+    reference: str
+    fingerprints: Mapping[str, str]
+    variants: Mapping[TaskName, Sequence[Variant]]
+    options: Mapping[str, Mapping[str, str]]
+    versions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, record: RunRecord, path: Path) -> _Settings:
+        """Read the settings of a run.
+
+        Raises
+        ------
+        SourceError
+            If they are damaged.
+        """
+        settings = record["settings"]
+        try:
+            known_variants = variants_in(settings)
+            fingerprints = dict(settings["corpora"])
+            variants: dict[TaskName, list[Variant]] = {}
+            options, versions = {}, {}
+            for diagnostic, version, given_options, corpus in settings["diagnostics"]:
+                variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
+                variants.setdefault((diagnostic, variant.corpus), []).append(variant)
+                if corpus not in fingerprints:
+                    raise KeyError(corpus)
+                options[diagnostic] = dict(given_options)
+                versions[diagnostic] = str(version)
+            return cls(
+                is_baseline={str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]},
+                reference=settings["reference"],
+                fingerprints=fingerprints,
+                variants=variants,
+                options=options,
+                versions=versions,
+            )
+        except (KeyError, TypeError, ValueError):
+            raise SourceError("run.json is damaged; repeat the run's command", path) from None
+
+
+def _tasks(
     record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores.
@@ -179,57 +238,78 @@ def _tasks(  # noqa: C901 - one loop over tasks, variants and encoders
     SourceError
         If the scores of an encoder that has rows in the result are missing.
     """
-    settings = record["settings"]
-    try:
-        is_baseline_of = {str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]}
-        reference = settings["reference"]
-        fingerprints = dict(settings["corpora"])
-        known_variants = variants_in(settings)
-        variants_of: dict[TaskName, list[Variant]] = {}
-        details = {}
-        for name, version, options, corpus in settings["diagnostics"]:
-            variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
-            variants_of.setdefault((name, variant.corpus), []).append(variant)
-            if corpus not in fingerprints:
-                raise KeyError(corpus)
-            details[name] = dict(options), str(version)
-    except (KeyError, TypeError, ValueError):
-        raise SourceError("run.json is damaged; repeat the run's command", path) from None
-    by_origin: dict[tuple[str, str, str], list[ItemScores]] = {}
-    for scores in stored:
-        key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
-        by_origin.setdefault(key, []).append(scores)
-    signatures = _signatures(result)
-    for (diagnostic, corpus), variants in variants_of.items():
+    settings = _Settings.of(record, path)
+    current = _CurrentScores(stored, _signatures(result), path)
+    for (diagnostic, corpus), variants in settings.variants.items():
         scores_of: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
-            of_variant = []
-            for encoder, is_baseline in is_baseline_of.items():
-                signature = signatures.get((diagnostic, corpus, variant.label(encoder)))
-                if signature is None:
-                    # The encoder failed here, or is not for corpora of this shape.
-                    continue
-                candidates = by_origin.get((diagnostic, variant.name, encoder), [])
-                matching = _matching(candidates, signature, variant)
-                if matching is None:
-                    raise _damaged(path, f"of {variant.label(encoder)} ({diagnostic} on {corpus})")
-                origin = replace(matching.origin, baseline=is_baseline, reference=encoder == reference)
-                of_variant.append(replace(matching, origin=origin))
+            of_variant = current.of(diagnostic, variant, settings)
             if of_variant:
                 scores_of[variant] = of_variant
         if not scores_of:
             continue
         _check_lengths(scores_of, path)
-        joined = by_encoder(join_scores(scores_of, reference))
-        of_task = {scores.origin.encoder: scores for scores in joined}
+        joined = by_encoder(join_scores(scores_of, settings.reference))
+
+        fingerprints = [settings.fingerprints[variant.name] for variant in variants]
+        fingerprint = fingerprints[0]
+        if len(fingerprints) > 1:
+            fingerprint = content_hash(fingerprints)
         # The questions are the same on all variants.
-        listed = items.get(fingerprints[variants[0].name])
-        by_id = {item.id: item for item in listed.items} if listed else None
-        every = [fingerprints[variant.name] for variant in variants]
-        fingerprint = every[0] if len(every) == 1 else content_hash(every)
-        reduced = [diagnostic, corpus] in record.get("reduced", [])
-        documents = listed.documents if listed else ""
-        yield StoredTask(diagnostic, corpus, *details[diagnostic], fingerprint, of_task, by_id, reduced, documents)
+        listed = items.get(fingerprints[0])
+        yield StoredTask(
+            diagnostic,
+            corpus,
+            settings.options[diagnostic],
+            settings.versions[diagnostic],
+            fingerprint,
+            scores={scores.origin.encoder: scores for scores in joined},
+            items={item.id: item for item in listed.items} if listed else None,
+            reduced=[diagnostic, corpus] in record.get("reduced", []),
+            documents=listed.documents if listed else "",
+        )
+
+
+class _CurrentScores:
+    """Finds the scores that a result was computed from.
+
+    A run folder may also hold scores of an encoder that has changed since, or of an older version of a diagnostic.
+    """
+
+    def __init__(
+        self, stored: Sequence[ItemScores], signatures: Mapping[tuple[str, str, str], str], path: Path
+    ) -> None:
+        """Take all scores of a run folder, and a signature of each diagnostic, corpus and encoder of the result."""
+        self._signatures = signatures
+        self._path = path
+        self._stored: dict[tuple[str, str, str], list[ItemScores]] = {}
+        for scores in stored:
+            key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
+            self._stored.setdefault(key, []).append(scores)
+
+    def of(self, diagnostic: str, variant: Variant, settings: _Settings) -> list[ItemScores]:
+        """Return the scores of all encoders on a variant of a corpus.
+
+        Raises
+        ------
+        SourceError
+            If those of an encoder that has rows in the result are missing.
+        """
+        of_variant = []
+        for encoder, is_baseline in settings.is_baseline.items():
+            label = variant.label(encoder)
+            signature = self._signatures.get((diagnostic, variant.corpus, label))
+            if signature is None:
+                # The encoder failed here, or is not for corpora of this shape.
+                continue
+            candidates = self._stored.get((diagnostic, variant.name, encoder), [])
+            scores = _matching(candidates, signature, variant)
+            if scores is None:
+                raise _damaged(self._path, f"of {label} ({diagnostic} on {variant.corpus})")
+            is_reference = encoder == settings.reference
+            origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
+            of_variant.append(replace(scores, origin=origin))
+        return of_variant
 
 
 def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:

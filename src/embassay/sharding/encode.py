@@ -154,10 +154,10 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
         selected = _selected(request.shards, parts)
         folder.open(_manifest(request, encoder, parts))
         manifest = folder.manifest()
-        missing = _missing(folder, selected, tell)
+        to_make = _shards_to_make(folder, selected, tell)
         rows = sum(plan.rows for plan in selected)
-        tell(f"{rows:,} texts in {len(selected):,} shards; still to be made: {len(missing):,}")
-        tasks = [_task(request, spec, manifest, parts, plan) for plan in missing]
+        tell(f"{rows:,} texts in {len(selected):,} shards; still to be made: {len(to_make):,}")
+        tasks = [_task(request, spec, manifest, parts, plan) for plan in to_make]
         executor = _executor(request, manifest, len(tasks))
         made = []
         restarts = []
@@ -232,18 +232,19 @@ def _selected(shards: tuple[int, int] | None, parts: Input) -> tuple[ShardPlan, 
     return selected
 
 
-def _missing(folder: ShardFolder, selected: Sequence[ShardPlan], tell: Callable[[str], None]) -> list[ShardPlan]:
+def _shards_to_make(folder: ShardFolder, selected: Sequence[ShardPlan], tell: Callable[[str], None]) -> list[ShardPlan]:
     """Return the shards that are missing or damaged; a damaged one is made again."""
-    missing = []
+    to_make = []
     for plan in selected:
         problem = folder.problem_with(plan)
         if not problem:
             continue
         if problem != "missing":
             tell(f"shard {plan.name}: {problem}; it is made again")
+            # A shard counts as complete while it has a marker.
             folder.remove_marker(plan)
-        missing.append(plan)
-    return missing
+        to_make.append(plan)
+    return to_make
 
 
 def _task(request: EncodeRequest, spec: Spec, manifest: Manifest, parts: Input, plan: ShardPlan) -> ShardTask:

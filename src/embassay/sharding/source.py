@@ -278,19 +278,25 @@ def _parquet_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iter
     import polars
     from polars.exceptions import PolarsError
 
+    first = 0
+    size = PARQUET_ROWS
+    if start is not None:
+        # The caller reads a single shard, so nothing is read ahead.
+        first, size = start.row, start.rows
+    names = (columns.id, columns.text)
     try:
         frame = polars.scan_parquet(path, glob=False)
-        names = frame.collect_schema().names()
-        for name in (columns.id, columns.text):
-            if name not in names:
-                raise SourceError(f"missing column; found {', '.join(names)}", path, field=name)
-        frame = frame.select(columns.id, columns.text)
-        first = start.row if start else 0
-        size = start.rows if start else PARQUET_ROWS
+        present = frame.collect_schema().names()
+        for name in names:
+            if name not in present:
+                raise SourceError(f"missing column; found {', '.join(present)}", path, field=name)
+        frame = frame.select(names)
         while True:
             part = frame.slice(first, size).collect()
             for number, values in enumerate(part.iter_rows(), first + 1):
-                yield _row(dict(zip((columns.id, columns.text), values, strict=True)), columns, path, number, 0)
+                row = dict(zip(names, values, strict=True))
+                # Rows are found again by their number, not by a place in the file.
+                yield _row(row, columns, path, line=number, end=0)
             first += len(part)
             if len(part) < size:
                 return
@@ -299,15 +305,28 @@ def _parquet_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iter
 
 
 def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int) -> Row:
-    for name in (columns.id, columns.text):
-        if row.get(name) is None:
-            found = ", ".join(map(str, row)) or "nothing"
-            raise SourceError(f"missing; found {found[:200]}", path, line, name)
-    name, text = row[columns.id], row[columns.text]
-    if isinstance(name, bool) or not isinstance(name, (str, int)):
+    """Return the id and the text of a row.
+
+    Parameters
+    ----------
+    line, end
+        The number of the row from 1, and the byte of the file at which it ends (0 for Parquet).
+
+    Raises
+    ------
+    SourceError
+        If one of them is missing, or is not a text that can be stored.
+    """
+    for column in (columns.id, columns.text):
+        if row.get(column) is None:
+            present = ", ".join(map(str, row)) or "nothing"
+            raise SourceError(f"missing; found {present[:200]}", path, line, column)
+    id_, text = row[columns.id], row[columns.text]
+    # Python takes True for the whole number 1.
+    if isinstance(id_, bool) or not isinstance(id_, (str, int)):
         raise SourceError("must be a text or a whole number", path, line, columns.id)
-    if problem := text_problem(str(name)):
-        raise SourceError(problem, path, line, columns.id)
-    if problem := text_problem(text):
-        raise SourceError(problem, path, line, columns.text)
-    return Row(str(name), text, line, end)
+    for column, value in ((columns.id, str(id_)), (columns.text, text)):
+        problem = text_problem(value)
+        if problem:
+            raise SourceError(problem, path, line, column)
+    return Row(str(id_), text, line, end)

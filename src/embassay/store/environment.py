@@ -78,7 +78,7 @@ class Environment:
                 raise RefusedError(folder, f"it lies on a network disk, {kind}, where a cache is not safe")
             self.place.mkdir(parents=True, exist_ok=True)
             with alone(folder):
-                self._env = self._opened(suspicious)
+                self._env = self._checked_and_opened(suspicious)
         except DAMAGE:
             raise DamagedError(folder) from None
         except (lmdb.Error, OSError) as error:
@@ -96,7 +96,7 @@ class Environment:
         """
         with self._lock:
             try:
-                return self._once(work, write)
+                return self._transact(work, write)
             except lmdb.MapResizedError:
                 self._env.set_mapsize(0)
             except lmdb.ReadersFullError:
@@ -104,7 +104,7 @@ class Environment:
             except DAMAGE:
                 self._damaged = True
                 raise DamagedError(self.folder) from None
-            return self._once(work, write)
+            return self._transact(work, write)
 
     def close(self) -> None:
         """Close the file; record that it is in order unless it is damaged or another process has changed it."""
@@ -116,18 +116,21 @@ class Environment:
             elif self._left and state(self.data) == self._left:
                 stamp.write_text(self._left, encoding="ascii")
 
-    def _once(self, work: Callable[[Any], T], write: bool) -> T:
+    def _transact(self, work: Callable[[Any], T], write: bool) -> T:
+        """Call ``work`` with a transaction; after a write, remember the state in which this process left the file."""
         with self._env.begin(write=write, buffers=True) as transaction:
             result = work(transaction)
         if write:
             self._left = state(self.data)
         return result
 
-    def _opened(self, suspicious: bool) -> Any:
+    def _checked_and_opened(self, suspicious: bool) -> Any:
         """Check the existing file, if any, and open it."""
         before = state(self.data)
         reserve(self.place / LOCK)
-        if before and (suspicious or before != self._stamped()) and not is_sound(self.place):
+        # A file that is as the last process left it was in order then. Any other may be damaged, and is read whole.
+        must_be_read = suspicious or before != self._stamped()
+        if before and must_be_read and not is_sound(self.place):
             raise DamagedError(self.folder)
         env = _open(self.place)
         try:
