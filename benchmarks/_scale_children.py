@@ -51,8 +51,8 @@ def make(path: str, count: str, width: str) -> None:
         folder.write_shard(plan, content)
 
 
-def search(path: str, questions: str) -> None:
-    """Search shards: the nearest passages of each question, and the rank of one passage."""
+def search(path: str, questions: str, route: str = "numpy") -> None:
+    """Search shards, and print how: the nearest passages of each question, and the rank of one passage."""
     from embassay.engine.topk import search as nearest
     from embassay.store.shard_vectors import open_shards
 
@@ -63,7 +63,7 @@ def search(path: str, questions: str) -> None:
     queries = centres[rng.integers(0, TOPICS, count)]
     queries += 0.7 * rng.standard_normal(queries.shape, dtype=np.float32)
     pairs = np.stack([np.arange(count), rng.integers(0, len(passages), count)], axis=1)
-    nearest(queries, passages, k=K, measure="cosine", pairs=pairs, route="numpy")
+    print(nearest(queries, passages, k=K, measure="cosine", pairs=pairs, route=route).route)
 
 
 def read(path: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Retrieval among documents of which only the vectors are at hand, in a folder of shards."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
+from embassay.engine import topk_faiss
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.sharding.encode import EncodeRequest, encode_corpus
@@ -68,6 +70,24 @@ def test_it_has_the_figures_of_the_same_documents_in_memory(place):
         assert values[key] == pytest.approx(expected[key], abs=1e-9), key
 
 
+def test_an_approximate_search_states_its_recall(place, monkeypatch):
+    pytest.importorskip("faiss")
+    encoder = f"m=vectors:{place / 'int8'}"
+
+    def run(options=""):
+        return ea.assay([encoder], [source(place)], [f"retrieval{options}"], baselines=False)
+
+    # With few documents the search is exact.
+    exact, few = run(), run(",search=approximate")
+    assert values_of(few, "m") == values_of(exact, "m")
+
+    monkeypatch.setattr(topk_faiss, "FEW", DOCUMENTS)
+    approximate = run(",search=approximate")
+    sentences = [finding.sentence for finding in approximate.findings if finding.title == "Approximate search"]
+    assert len(sentences) == 1
+    assert re.search(r"m: approximate: faiss IVF19 nprobe 2, recall@5 0\.\d{3} on 32 queries", sentences[0])
+
+
 def test_two_folders_of_the_same_texts_are_compared(place, capsys):
     encoders = ["-e", f"whole=vectors:{place / 'shards'}", "-e", f"small=vectors:{place / 'int8'}"]
     out = place / "run"
@@ -107,7 +127,7 @@ def test_texts_of_the_shards_are_looked_up_and_questions_are_encoded(place):
         (["-e", "vectors:{shards},normalize=true", "-c", "{source}"], "a folder of shards takes no option"),
         (
             ["-e", "vectors:{shards}", "-c", "{source}", "-d", "retrieval,transforms=all"],
-            "search= and transforms= need all vectors in memory",
+            "transforms=all needs all vectors in memory",
         ),
         (["-e", "vectors:{other}", "-c", "{source}"], "was made of other texts than"),
         (

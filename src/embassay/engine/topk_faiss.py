@@ -1,7 +1,12 @@
 """Approximate search with faiss: passages are grouped into lists around centres, and a share of the lists is searched.
 
-The index is an inverted file, not a graph: it is the same in every run and is built faster. The documents that it
-proposes are ranked by their float64 similarities. Its recall is measured.
+1. The centres are learnt from an evenly spaced sample of the passages.
+2. The lists to search are chosen for each query: those of the nearest centres.
+3. The passages are read once, block by block. Each block is sorted into the lists and searched; the nearest passages
+   so far of each query remain. So the lists of all passages are never in memory together, nor in a file.
+4. The remaining passages are ranked by their float64 similarities.
+
+The grouping is an inverted file, not a graph: it is the same in every run and is built faster. Its recall is measured.
 """
 
 from __future__ import annotations
@@ -25,54 +30,115 @@ PROBED = 16
 """One list in 16 is searched."""
 CHECKED = 256
 """The most queries whose result is compared with an exact search."""
+LISTS = 2048
+"""The most lists. The time to find the list of a passage, and the sample, grow with their number."""
 SAMPLED = 64
 """The centres are learnt from at most this many passages for each list."""
 STEP = 16_384
 """The number of queries or passages that are passed to faiss at once."""
+SCALED = 2048
+"""The number of vectors that are scaled in float64 at once."""
+RANKED = 256
+"""The number of queries whose passages are ranked in float64 at once."""
 
 
-def approximate(task: SearchTask) -> tuple[Answer, str]:
+def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
     """Return the nearest documents that faiss finds, and the name of the index.
+
+    Parameters
+    ----------
+    task
+        The passages may be read on access, such as those of a folder of shards.
+    probed
+        One list in so many is searched for each query; with 1, all of them.
 
     Raises
     ------
     MissingExtraError
         If faiss is not installed.
     """
+    index = _trained_index(load(), task, probed)
+    queries = np.flatnonzero(task.defined)
+    proposed = _propose(index, task, queries)
     answer = Answer(task)
     # Not all documents are compared, so the ranks are unknown.
     answer.greater[:] = answer.tied[:] = -1
-    index, name = _index(load(), task)
+    for start in range(0, len(queries), RANKED):
+        part = slice(start, start + RANKED)
+        _add_documents(answer, queries[part], proposed[part])
+    return answer, f"faiss IVF{index.nlist} nprobe {index.nprobe}"
+
+
+def _trained_index(faiss: ModuleType, task: SearchTask, probed: int) -> Any:
+    """Return an inverted file (IVF) with at most 2√n lists for n passages, and without any passage in them."""
+    count, width = task.passages.shape
+    lists = max(1, min(round(2 * count**0.5), LISTS))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
+    clustering = index.cp
+    clustering.niter = 10
+    clustering.seed = 0
+    clustering.spherical = task.measure == "cosine"
+    index.nprobe = math.ceil(lists / probed)
+    sample_size = min(count, SAMPLED * lists)
+    sample = np.linspace(0, count - 1, sample_size).astype(np.int64)
+    index.train(_scaled(task, task.passages, sample))
+    return index
+
+
+def _propose(index: Any, task: SearchTask, queries: Ints) -> Ints:
+    """Return (n, depth) passages of n queries, in any order: the nearest ones in the lists that are searched.
+
+    −1 fills the row of a query that has fewer.
+    """
+    count = task.passages.shape[0]
     depth = max(DEPTH, task.k)
     if task.starts is not None:
         # Several of the nearest passages may belong to one document.
         depth *= 4
-    depth = min(depth, task.passages.shape[0])
-    defined = np.flatnonzero(task.defined)
-    for start in range(0, len(defined), STEP):
-        queries = defined[start : start + STEP]
-        _, passages = index.search(_rows(task, task.queries[queries]), depth)
-        for query, row in zip(queries.tolist(), passages, strict=True):
-            # −1 fills the row where faiss has fewer passages.
-            proposed = row[row >= 0].astype(np.int64)
-            _add_documents(answer, query, proposed)
-    return answer, name
+    depth = min(depth, count)
+    rows = _scaled(task, task.queries, queries)
+    closeness, lists = index.quantizer.search(rows, index.nprobe)
+    scores = np.full((len(queries), depth), -np.inf, dtype=np.float32)
+    passages = np.full((len(queries), depth), -1, dtype=np.int64)
+    for start in range(0, count, STEP):
+        block = np.arange(start, min(start + STEP, count))
+        index.reset()
+        index.add_with_ids(_scaled(task, task.passages, block), block)
+        for first in range(0, len(queries), STEP):
+            part = slice(first, first + STEP)
+            of_block = index.search_preassigned(rows[part], depth, lists[part], closeness[part])
+            scores[part], passages[part] = _nearest(depth, (scores[part], passages[part]), of_block)
+    return passages
 
 
-def _add_documents(answer: Answer, query: int, passages: Ints) -> None:
-    """Add the documents of the passages that faiss proposes for a query to an answer."""
+def _nearest(
+    depth: int, before: tuple[NDArray[np.float32], Ints], new: tuple[NDArray[np.float32], Ints]
+) -> tuple[NDArray[np.float32], Ints]:
+    """Return the ``depth`` highest scores of each row of two (n, m) arrays of scores, and their passages."""
+    scores = np.concatenate([before[0], new[0]], axis=1)
+    passages = np.concatenate([before[1], new[1]], axis=1)
+    highest = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
+    return np.take_along_axis(scores, highest, axis=1), np.take_along_axis(passages, highest, axis=1)
+
+
+def _add_documents(answer: Answer, queries: Ints, passages: Ints) -> None:
+    """Add the documents of the (n, m) passages that faiss proposes for n queries to an answer."""
     task = answer.task
-    documents = np.unique(task.documents_of(passages))
-    queries = np.full(len(documents), query)
-    similarity, nearest = task.similarity(queries, documents)
-    answer.add(queries, documents, nearest, similarity)
+    rows, columns = np.nonzero(passages >= 0)
+    documents = task.documents_of(passages[rows, columns])
+    # Each document of a query once, and ordered by document: those of one file are then read together.
+    keys = np.unique(documents * len(queries) + rows)
+    documents, rows = np.divmod(keys, len(queries))
+    similarity, nearest = task.similarity(queries[rows], documents)
+    answer.add(queries[rows], documents, nearest, similarity)
+
     # Only pairs whose document was proposed and has a similarity get a rank.
-    _, pairs = task.pairs_of(queries[:1])
-    proposed = np.isin(task.pairs[pairs, 1], documents)
+    places, pairs = task.pairs_of(queries)
+    proposed = np.isin(task.pairs[pairs, 1] * len(queries) + places, keys)
     defined = ~np.isnan(task.pair_similarity[pairs])
     pairs = pairs[proposed & defined]
     answer.greater[pairs] = answer.tied[pairs] = 0
-    answer.count(pairs, queries, similarity)
+    answer.count(pairs, queries[rows], similarity)
 
 
 def checked_queries(task: SearchTask) -> Ints:
@@ -99,32 +165,15 @@ def load() -> ModuleType:
         raise MissingExtraError("approximate search", "ann") from error
 
 
-def _index(faiss: ModuleType, task: SearchTask) -> tuple[Any, str]:
-    """Return an inverted file (IVF) of all n passages, with 2√n lists, and its name.
-
-    The centres of the lists are learnt from an evenly spaced sample of the passages.
-    """
-    count, width = task.passages.shape
-    lists = max(1, round(2 * count**0.5))
-    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, lists, faiss.METRIC_INNER_PRODUCT)
-    clustering = index.cp
-    clustering.niter = 10
-    clustering.seed = 0
-    clustering.spherical = task.measure == "cosine"
-    index.nprobe = math.ceil(lists / PROBED)
-    sample_size = min(count, SAMPLED * lists)
-    sample = np.linspace(0, count - 1, sample_size).astype(np.int64)
-    index.train(_rows(task, task.passages[sample]))
-    for start in range(0, count, STEP):
-        index.add(_rows(task, task.passages[start : start + STEP]))
-    return index, f"faiss IVF{lists} nprobe {index.nprobe}"
-
-
-def _rows(task: SearchTask, rows: Matrix) -> NDArray[np.float32]:
-    """Return rows as contiguous float32 for faiss, scaled to length 1 for cosines; a zero vector stays zero."""
-    rows = np.asarray(rows, dtype=np.float64)
-    if task.measure == "cosine":
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        smallest = np.finfo(np.float64).tiny
-        rows = rows / np.maximum(lengths, smallest)
-    return np.ascontiguousarray(rows, dtype=np.float32)
+def _scaled(task: SearchTask, vectors: Matrix, numbers: Ints) -> NDArray[np.float32]:
+    """Return rows of vectors in float32, scaled to length 1 for cosines; a zero vector stays zero."""
+    scaled = np.empty((len(numbers), vectors.shape[1]), dtype=np.float32)
+    for start in range(0, len(numbers), SCALED):
+        part = slice(start, start + SCALED)
+        rows = np.asarray(vectors[numbers[part]], dtype=np.float64)
+        if task.measure == "cosine":
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            smallest = np.finfo(np.float64).tiny
+            rows = rows / np.maximum(lengths, smallest)
+        scaled[part] = rows
+    return scaled

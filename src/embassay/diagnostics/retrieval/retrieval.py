@@ -157,10 +157,10 @@ class Retrieval:
                 f"corpus {corpus.name!r} has {len(corpus.documents)} documents, of which k={self.k} would be "
                 f"retrieved: every question would succeed; set a smaller k (retrieval,k=N)"
             )
-        if corpus.stored_documents and (self.search != "exact" or self.transforms != "none"):
+        if corpus.stored_documents and self.transforms != "none":
             raise SpecError(
-                f"corpus {corpus.name!r}: search= and transforms= need all vectors in memory, and those of "
-                f"{corpus.stored_documents.path} are read from its shards; leave these options out"
+                f"corpus {corpus.name!r}: transforms={self.transforms} needs all vectors in memory, and those of "
+                f"{corpus.stored_documents.path} are read from its shards; leave the option out"
             )
         if not any(sample.right for sample in corpus.samples):
             raise SpecError(f"corpus {corpus.name!r}: no question has a right document, so nothing can be found")
