@@ -6,9 +6,8 @@ import math
 import re
 from collections.abc import Iterator
 from statistics import NormalDist
-from typing import Any
 
-from embassay.types import Audit, Corpus
+from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
 """A passage of fewer words is a heading or an item of a list rather than an answer."""
@@ -30,7 +29,7 @@ WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 """Characters of Thai, Lao, Japanese and Chinese, which do not separate words by spaces."""
 
 
-def advice(corpus: Corpus[Any]) -> Iterator[str]:
+def advice(corpus: AnyCorpus) -> Iterator[str]:
     """Yield what limits the answer of a corpus, a sentence each: short passages, and questions that share documents.
 
     Nothing is said of built-in corpora, which decide nothing.
@@ -46,7 +45,7 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
         )
 
 
-def visible_differences(corpus: Corpus[Any]) -> Iterator[str]:
+def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     """Yield which differences the size of a corpus can show, as an estimate before anything is encoded.
 
     A run states the minimum detectable difference instead, which rests on the vectors.
@@ -86,7 +85,7 @@ def items_for_not_worse() -> int:
     return math.ceil(z * z * DISAGREEMENT / MARGIN**2 / 100) * 100
 
 
-def _unit_option(corpus: Corpus[Any]) -> str:
+def _unit_option(corpus: AnyCorpus) -> str:
     """Say what to do about questions that depend on each other."""
     if corpus.loader in WITH_UNIT_OPTION:
         return "set unit=question if they were written independently"
@@ -109,7 +108,7 @@ def words_in(text: str) -> int:
     return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
 
 
-def _short_passages(corpus: Corpus[Any], audit: Audit) -> Iterator[str]:
+def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     if corpus.stored_documents:
         # Their texts are not at hand.
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from embassay.encoders.base import HasStoredVectors, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
@@ -12,7 +11,7 @@ from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, parse
-from embassay.types import Corpus, Encoder, Runtime, is_chance
+from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
 BASELINES = ("tfidf", "bm25", "random")
 
@@ -42,7 +41,7 @@ class Entry:
         """Whether the user gave it, and it is not the encoder of random vectors."""
         return not self.baseline and not is_chance(self.encoder.card.spec)
 
-    def suits(self, corpus: Corpus[Any]) -> bool:
+    def suits(self, corpus: AnyCorpus) -> bool:
         """Say whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
         if corpus.stored_documents and not isinstance(self.encoder, HasStoredVectors):
             return False
@@ -168,7 +167,7 @@ def load_entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: Collection
     return Entry(label, load_encoder(spec, replace(runtime, trust_remote_code=label in trusted)))
 
 
-def load_baselines(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], runtime: Runtime) -> list[Entry]:
+def load_baselines(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], runtime: Runtime) -> list[Entry]:
     """Return the baselines that suit some corpus and were not given by the user."""
     labels = {entry.label for entry in entries}
     baselines = [Entry(name, load_encoder(name, runtime), baseline=True) for name in BASELINES if name not in labels]

@@ -14,7 +14,7 @@ from embassay.diagnostics.base import Outcomes, ShowsItems
 from embassay.randomness import generator
 from embassay.result import Example
 from embassay.run.variants import Variant, by_encoder, join_scores
-from embassay.types import Corpus, Diagnostic, ItemScores
+from embassay.types import AnyCorpus, Diagnostic, ItemScores
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
@@ -38,9 +38,9 @@ class ScoredTask:
 
     name: str
     diagnostic: Diagnostic
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     scores: tuple[ItemScores, ...]
-    parts: Mapping[Variant, tuple[Corpus[Any], tuple[ItemScores, ...]]]
+    parts: Mapping[Variant, tuple[AnyCorpus, tuple[ItemScores, ...]]]
     options: Mapping[str, str]
 
     @classmethod
@@ -48,7 +48,7 @@ class ScoredTask:
         cls,
         name: str,
         diagnostic: Diagnostic,
-        scored: Sequence[tuple[Corpus[Any], Sequence[ItemScores]]],
+        scored: Sequence[tuple[AnyCorpus, Sequence[ItemScores]]],
         reference: str = "",
         options: Mapping[str, str] | None = None,
     ) -> ScoredTask:

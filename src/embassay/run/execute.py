@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from embassay.engine.cores import cores
 from embassay.engine.workers import Workers
@@ -26,7 +25,7 @@ from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Draws, is_chance
+from embassay.types import AnyCorpus, Draws, is_chance
 
 LOG = logging.getLogger(__name__)
 BITS = {"int8": 8, "binary": 1}
@@ -230,7 +229,7 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
 
     Of random vectors only the first variant of a corpus is in the result.
     """
-    by_setting: dict[str, list[Corpus[Any]]] = {}
+    by_setting: dict[str, list[AnyCorpus]] = {}
     for variants in by_corpus(plan.corpora).values():
         scored = [corpus for corpus in variants if any(key[1] == corpus.name for key in run.scores)]
         if not variants[0].variant_of:
@@ -242,7 +241,7 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
         yield encoder_record(run, setting, corpora)
 
 
-def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:
+def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) -> EncoderRecord:
     """Return an encoder on corpora of one setting, as the result names it."""
     entry, card = run.entry, run.entry.encoder.card
     names = {corpus.name for corpus in corpora}
@@ -305,7 +304,7 @@ def vector_bytes(spec: str, dim: int | None) -> int | None:
     return math.ceil(dim * bits / 8)
 
 
-def corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
+def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
     """Return a corpus as the result names it."""
     audit = corpus.audit()
     return CorpusRecord(

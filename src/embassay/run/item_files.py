@@ -14,7 +14,7 @@ from embassay.run.items import Items
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.canonical import write
-from embassay.types import Corpus
+from embassay.types import AnyCorpus
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -87,6 +87,6 @@ def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFra
     return complete
 
 
-def _first_texts(corpus: Corpus[Any]) -> Mapping[str, Text]:
+def _first_texts(corpus: AnyCorpus) -> Mapping[str, Text]:
     """Return by item its first text with its role."""
     return {sample.id: sample.texts()[0] for sample in corpus.samples}

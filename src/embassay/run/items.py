@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from embassay.run.specs import Spec
 from embassay.run.variants import by_corpus, limited_variants, load_variants
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, ItemScores
+from embassay.types import AnyCorpus, Corpus, ItemScores
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -111,7 +111,7 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
     return row
 
 
-def items_in(folder: RunFolder, corpora: Sequence[str | Corpus[Any]] = ()) -> Items:
+def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
     """Return the items of a run on disk.
 
     Parameters
@@ -124,7 +124,7 @@ def items_in(folder: RunFolder, corpora: Sequence[str | Corpus[Any]] = ()) -> It
     return Items(lambda: list(_read_tasks(folder, corpora)), has_texts)
 
 
-def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iterator[ScoredTask]:
+def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
     """Yield the tasks of a run with the scores in its folder.
 
     Raises
@@ -143,7 +143,7 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
     except (KeyError, IndexError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
     # The tasks on the variants of one corpus are one.
-    groups: dict[tuple[str, str], list[tuple[Corpus[Any], list[ItemScores]]]] = {}
+    groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
     options_of = {}
     for name, options, corpus in tasks:
         of_task = [scores for scores in by_task.get((name, corpus), []) if scores.origin.encoder in encoders]
@@ -157,15 +157,15 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
         yield ScoredTask.of(name, diagnostic, parts, options=options_of[name])
 
 
-def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]] = ()) -> dict[str, Corpus[Any]]:
+def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
     """Return the corpora of a run by name: those that are given, or read again from their sources."""
     sources = record.get("sources")
     if "settings" not in record or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", path)
     fingerprints = dict(record["settings"]["corpora"])
-    by_name: dict[str, Corpus[Any]] = {}
-    given: Sequence[str | Spec | Corpus[Any]] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
-    loaded: list[Corpus[Any]] = []
+    by_name: dict[str, AnyCorpus] = {}
+    given: Sequence[str | Spec | AnyCorpus] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
+    loaded: list[AnyCorpus] = []
     for source in given:
         if isinstance(source, Corpus):
             loaded.append(source)

@@ -21,7 +21,7 @@ from embassay.run.training_overlap import overlaps
 from embassay.run.variants import Variant, by_corpus, check_variants, limited_variants, load_variants
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
-from embassay.types import Corpus, Diagnostic, Encoder, Origin
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin
 
 NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -35,7 +35,7 @@ class Task:
 
     name: str
     diagnostic: Diagnostic
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -94,7 +94,7 @@ class Plan:
         return next((entry.label for entry in named + candidates), None)
 
     @property
-    def corpora(self) -> tuple[Corpus[Any], ...]:
+    def corpora(self) -> tuple[AnyCorpus, ...]:
         """The corpora, each once; of a corpus that varies, its variants."""
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
@@ -176,7 +176,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
     return list(diagnostics.values())
 
 
-def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
+def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
     """Load the corpora that were given, or the built-in ones that the diagnostics need, and limit them.
 
     Raises
@@ -202,7 +202,7 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     return smaller
 
 
-def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
+def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
     """Load the corpora that were given, and check those that were made in Python."""
     corpora = []
     for source in [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else request.corpora:
@@ -214,7 +214,7 @@ def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
     return corpora
 
 
-def source_files(request: RunRequest, corpora: Sequence[Corpus[Any]]) -> dict[str, str]:
+def source_files(request: RunRequest, corpora: Sequence[AnyCorpus]) -> dict[str, str]:
     """Return by corpus the file or folder that it was read from; corpora that were made in Python have none."""
     sources = [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else list(request.corpora)
     files = {}
@@ -225,10 +225,10 @@ def source_files(request: RunRequest, corpora: Sequence[Corpus[Any]]) -> dict[st
     return files
 
 
-def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
+def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
     """Load the built-in corpora of the shapes that the diagnostics need."""
     shapes = {diagnostic.method.shape for diagnostic in diagnostics}
-    corpora = list[Corpus[Any]]()
+    corpora = list[AnyCorpus]()
     for name in builtin_names():
         if ANY in shapes or getattr(CORPORA.module(name), "SHAPE", "") in shapes:
             # A corpus of another package whose plug-in fails is left out, with a warning.
@@ -246,17 +246,17 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
     return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
-def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
+def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
     return limited_variants([corpus], limit, seed)[0]
 
 
-def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
+def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
     return tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
 
 
-def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> None:
+def check_shape(corpus: AnyCorpus, diagnostics: Sequence[NamedDiagnostic]) -> None:
     """Refuse a shape that no diagnostic here needs: one that reads any texts would run alone, and say nothing of it."""
     if corpus.shape in {*SAMPLES, *(diagnostic.method.shape for diagnostic in diagnostics)}:
         return
@@ -281,7 +281,7 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
         seen.add(label)
 
 
-def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[Any]], chosen: bool) -> list[Task]:
+def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:
     """Pair diagnostics with the corpora that they read, those for any shape last.
 
     Parameters
@@ -323,7 +323,7 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
 
 
-def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[Corpus[Any]]) -> Task:
+def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[AnyCorpus]) -> Task:
     """Return the task of a diagnostic that sets two corpora, its ``pair``, side by side."""
     method: Any = diagnostic.method
     by_name = {corpus.name: corpus for corpus in corpora}
@@ -349,7 +349,7 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
 
 
 def check_candidates(
-    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[Corpus[Any]]
+    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]
 ) -> None:
     """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that no task is for."""
     entries = candidates.entries
@@ -377,7 +377,7 @@ def check_candidates(
         )
 
 
-def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[Corpus[Any]]) -> list[Entry]:
+def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCorpus]) -> list[Entry]:
     """Mark the encoder that the others are compared with.
 
     Parameters
@@ -395,7 +395,7 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[Corpu
     return [replace(entry, reference=entry.label == entry_of[label]) for entry in entries]
 
 
-def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[Corpus[Any]]) -> list[str]:
+def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[AnyCorpus]) -> list[str]:
     """Return a warning for each encoder that a corpus was filtered with: what the filter keeps suits it."""
     warnings: list[str] = []
     for corpus in corpora:

@@ -15,7 +15,7 @@ from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
-from embassay.types import Corpus, Draws, Encoder, Runtime
+from embassay.types import AnyCorpus, Draws, Encoder, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 EXAMPLES = 100
@@ -63,7 +63,7 @@ class RunRequest:
     """
 
     encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
-    corpora: Sequence[str | Spec | Corpus[Any]] | str | Spec | Corpus[Any] = ()
+    corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
     diagnostics: Sequence[str | Spec] = ()
     profile: str = DEFAULT
     seed: int = 0

@@ -14,7 +14,7 @@ from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.run.loaders import builtin_names, check_kind, find_loader
 from embassay.run.specs import Spec, bind, known_options, parse
 from embassay.store.paths import source_path
-from embassay.types import Corpus, Diagnostic, Encoder, Runtime
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
@@ -24,7 +24,7 @@ READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random
 """Schemes of encoders that neither run code of others nor send texts anywhere; a file may name them."""
 
 
-def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any]:
+def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, a file, or a folder.
 
     Parameters

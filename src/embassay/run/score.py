@@ -37,7 +37,7 @@ from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.records import Speed
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Encoder, ItemScores
+from embassay.types import AnyCorpus, Encoder, ItemScores
 from embassay.vectors import Vectors
 
 LOG = logging.getLogger(__name__)
@@ -338,7 +338,7 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     return pools
 
 
-def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
+def count_unknown_words(encoder: Encoder, corpus: AnyCorpus) -> dict[str, float]:
     """Return the counts of unknown words in the texts of a corpus; empty for encoders that do not count them."""
     if not isinstance(encoder, KnowsWords):
         return {}
@@ -367,7 +367,7 @@ def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]
     return vectors.matrix
 
 
-def find_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> frozenset[Text] | None:
+def find_truncated(encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
     """Return the distinct texts that are longer than the encoder reads; None if that is unknown."""
     limit = encoder.card.max_tokens
     if limit is None or not isinstance(encoder, CountsTokens):

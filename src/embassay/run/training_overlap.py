@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
 from embassay.encoders.base import NamesTrainingData
 from embassay.formatting import names
 from embassay.run.candidates import Entry
-from embassay.types import Corpus
+from embassay.types import AnyCorpus
 
 NAMED = 3
 """Names of a model card that a note repeats."""
@@ -76,7 +75,7 @@ FAMILIES = (
 """A new data set is a line here, and so is a new name of one."""
 
 
-def overlaps(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], sources: Mapping[str, str]) -> Iterator[str]:
+def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], sources: Mapping[str, str]) -> Iterator[str]:
     """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set.
 
     Parameters
@@ -113,7 +112,7 @@ def named_datasets(family: Family, entry: Entry) -> list[str]:
     return named
 
 
-def recognised_by(family: Family, corpus: Corpus[Any], source: str) -> str:
+def recognised_by(family: Family, corpus: AnyCorpus, source: str) -> str:
     """Return how it is known that a corpus is of a family; empty where it is not.
 
     Parameters

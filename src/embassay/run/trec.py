@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
 import numpy as np
@@ -29,7 +29,7 @@ from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.store.cache import VectorCache
-from embassay.types import Corpus, ItemScores
+from embassay.types import AnyCorpus, ItemScores
 from embassay.vectors import Similarity, Vectors
 
 DIAGNOSTIC = "retrieval"
@@ -55,7 +55,7 @@ class Ranking:
         (Q,) how many documents of each question are written.
     """
 
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     encoder: str
     documents: NDArray[np.int64]
     scores: NDArray[np.float32]
@@ -92,7 +92,7 @@ def safe_id(name: str) -> str:
     return _UNSAFE.sub(lambda character: quote(character[0]), name)
 
 
-def qrels(corpus: Corpus[Any]) -> bytes:
+def qrels(corpus: AnyCorpus) -> bytes:
     """Return which documents are right for each question, with their grade; 1 where the corpus has no grades."""
     lines = []
     for sample in corpus.samples:
@@ -141,7 +141,7 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
     return made
 
 
-def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, cache: VectorCache | None) -> Vectors:
+def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cache: VectorCache | None) -> Vectors:
     """Return an encoder's vectors of all texts of a corpus.
 
     Raises
@@ -176,7 +176,7 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     return vectors
 
 
-def _ranking(corpus: Corpus[Any], label: str, vectors: Vectors) -> Ranking:
+def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
     """Search a corpus with an encoder's vectors."""
     sizes = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
     place_of = {document.id: place for place, document in enumerate(corpus.documents)}
@@ -212,7 +212,7 @@ def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:
     return scores
 
 
-def _notes(corpus: Corpus[Any], scores: ItemScores) -> Iterator[str]:
+def _notes(corpus: AnyCorpus, scores: ItemScores) -> Iterator[str]:
     """Yield why figures that are computed from the files may differ from those of the run."""
     where = f"{scores.origin.encoder} on {corpus.name}"
     tied = int((scores.values["tied"] > 1).sum())

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import Spec, alternatives, list_options, parse
 from embassay.store.items import item_hash
-from embassay.types import Corpus, ItemScores, is_chance
+from embassay.types import AnyCorpus, ItemScores, is_chance
 
 VARYING = ("passages",)
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
@@ -45,7 +44,7 @@ class Variant:
     setting: str
 
     @classmethod
-    def of(cls, corpus: Corpus[Any]) -> Variant:
+    def of(cls, corpus: AnyCorpus) -> Variant:
         """Return which variant a corpus is; one that does not vary is its own, with an empty setting."""
         if not corpus.variant_of:
             return cls(corpus.name, corpus.name, "")
@@ -61,7 +60,7 @@ def joined_setting(*parts: str) -> str:
     return ",".join(part for part in parts if part)
 
 
-def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Corpus[Any]]:
+def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorpus]:
     """Load the corpus of a spec, or each variant where options are lists.
 
     Raises
@@ -90,7 +89,7 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Cor
     return variants
 
 
-def check_variants(variants: Sequence[Corpus[Any]]) -> None:
+def check_variants(variants: Sequence[AnyCorpus]) -> None:
     """Raise SpecError unless all variants have the same questions, right documents and documents, each with its id."""
     first = variants[0]
     for other in variants[1:]:
@@ -104,15 +103,15 @@ def check_variants(variants: Sequence[Corpus[Any]]) -> None:
             )
 
 
-def _questions(corpus: Corpus[Any]) -> list[tuple[str, str]]:
+def _questions(corpus: AnyCorpus) -> list[tuple[str, str]]:
     return [(sample.id, item_hash(sample)) for sample in corpus.samples]
 
 
-def _document_ids(corpus: Corpus[Any]) -> list[str]:
+def _document_ids(corpus: AnyCorpus) -> list[str]:
     return [document.id for document in corpus.documents]
 
 
-def limited_variants(variants: Sequence[Corpus[Any]], limit: int, seed: int) -> list[Corpus[Any]]:
+def limited_variants(variants: Sequence[AnyCorpus], limit: int, seed: int) -> list[AnyCorpus]:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole, the same questions in each variant."""
     if limit < 1:
         raise SpecError(f"limit must be 1 or more, is {limit}")
@@ -132,9 +131,9 @@ def limited_variants(variants: Sequence[Corpus[Any]], limit: int, seed: int) -> 
     return smaller
 
 
-def by_corpus(corpora: Iterable[Corpus[Any]]) -> dict[str, list[Corpus[Any]]]:
+def by_corpus(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
     """Return by label the variants of each corpus; of one that does not vary, itself."""
-    groups: dict[str, list[Corpus[Any]]] = {}
+    groups: dict[str, list[AnyCorpus]] = {}
     for corpus in corpora:
         groups.setdefault(Variant.of(corpus).corpus, []).append(corpus)
     return groups
