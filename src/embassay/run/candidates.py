@@ -194,5 +194,5 @@ def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
     """
     from embassay.encoders.neural.memory import lack
 
-    options = spec.options
-    return lack(parameters, options.get("dtype") or "float32", options.get("device") or device)
+    dtype = str(spec.options.get("dtype") or "float32")
+    return lack(parameters, dtype, str(spec.options.get("device") or device))

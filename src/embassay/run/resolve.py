@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from embassay.encoders.addresses import without_secrets
 from embassay.encoders.base import EncodesWithAnother
@@ -39,8 +39,9 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     """
     spec = parse(source, "corpus") if isinstance(source, str) else source
     options = dict(spec.options)
-    loader = options.pop("loader", "") or find_loader(spec.head, options)
-    module, path = CORPORA.module(loader), source_path(spec.head)
+    loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
+    module = CORPORA.module(loader)
+    path = source_path(spec.head)
     if follow_links and "follow_links" in known_options(module.load):
         options.setdefault("follow_links", True)
     built_in = loader in builtin_names()
@@ -169,7 +170,7 @@ class NamedDiagnostic:
 
     name: str
     method: Diagnostic
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
 
 
 def load_diagnostic(spec: Spec) -> NamedDiagnostic:
@@ -190,14 +191,17 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: Any) -> list[Any]:
+def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder) -> list[str | Spec | Encoder]:
     """Return encoders as a list; a spec stands alone, and so does an object, even one that can be iterated."""
     if isinstance(encoders, (list, tuple)):
         return list(encoders)
+    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
+        return [encoders]
     from embassay.encoders.objects.foreign import is_encoder
 
-    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable) or is_encoder(encoders):
-        return [encoders]
+    # A SentenceTransformer is a sequence of its layers.
+    if is_encoder(encoders):
+        return [cast("Encoder", encoders)]
     return list(encoders)
 
 
