@@ -57,7 +57,7 @@ class StoredTask:
 
     diagnostic: str
     corpus: str
-    options: Mapping[str, str]
+    options: Mapping[str, object]
     version: str
     fingerprint: str
     scores: Mapping[str, ItemScores]
