@@ -430,7 +430,7 @@ def _of_documents(tasks: Iterable[StoredTask]) -> str:
     return "; the documents differ or are cut in another way, and a difference may come from that"
 
 
-def _as_text(options: Mapping[str, str]) -> str:
+def _as_text(options: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 
