@@ -1,7 +1,7 @@
-"""Single items of a run as a frame: what each encoder made of each item, with texts where they may be shown.
+"""Single items of a run as a data frame: the outcome of each encoder on each item, with texts where they may be shown.
 
-The frame is made from the stored item scores when it is asked for. A run in memory holds them; of a run on disk they
-are read from its folder, and the corpora are read again for their texts.
+The frame is made from the item scores when it is needed. A run in memory holds the scores; those of a run on disk are
+read from its folder, and the corpora are read again for their texts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.run.variants import by_corpus, limited_variants, load_variants
+from embassay.run.variants import limited_corpora, load_variants
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
 from embassay.types import AnyCorpus, Corpus, ItemScores
@@ -62,13 +63,18 @@ class Items:
         """
         import polars
 
-        known = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
-        if diagnostic not in known:
-            raise UnknownNameError("diagnostic with items", diagnostic, known)
-        rows = [row for task in self.tasks if task.name == diagnostic for row in self._rows(task)]
-        # Corpora and encoders may have different columns; the first rows do not tell the type of them all.
-        columns = dict.fromkeys(name for row in rows for name in row)
-        return polars.DataFrame({name: [row.get(name) for row in rows] for name in columns}, strict=False)
+        names = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        if diagnostic not in names:
+            raise UnknownNameError("diagnostic with items", diagnostic, names)
+        rows: list[dict[str, Value]] = []
+        for task in self.tasks:
+            if task.name == diagnostic:
+                rows += self._rows(task)
+        # Corpora and encoders may have different columns, in the order in which they are first seen.
+        names_of_columns = dict.fromkeys(chain.from_iterable(rows))
+        columns = {name: [row.get(name) for row in rows] for name in names_of_columns}
+        # The first rows of a column may be empty, so polars has to look at all of them for its type.
+        return polars.DataFrame(columns, strict=False)
 
     def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
         """Yield one row for each item and encoder of a task."""
@@ -77,8 +83,8 @@ class Items:
         scores = task.scores[0]
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
-        everything = np.arange(len(scores.item))
-        for example in examples_of_items(task, everything):
+        all_items = np.arange(len(scores.item))
+        for example in examples_of_items(task, all_items):
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
@@ -98,7 +104,7 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
         "correct": example.correct,
         "margin": example.margin,
     }
-    # Passages are found by their reference (document#number); the row has those that this encoder's labels name.
+    # Passages are named by their reference (document#number); the row has those that this encoder's labels name.
     for name, text in texts.items():
         if "#" not in name:
             row[f"text_{name}"] = text
@@ -142,15 +148,16 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
         tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
     except (KeyError, IndexError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
-    # The tasks on the variants of one corpus are one.
+    # The tasks on the variants of one corpus are joined.
     groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
     options_of = {}
-    for name, options, corpus in tasks:
-        of_task = [scores for scores in by_task.get((name, corpus), []) if scores.origin.encoder in encoders]
-        if of_task and corpus in by_name:
-            of_task.sort(key=lambda scores: encoders.index(scores.origin.encoder))
-            key = (name, by_name[corpus].variant_of or corpus)
-            groups.setdefault(key, []).append((by_name[corpus], of_task))
+    for name, options, corpus_name in tasks:
+        task_scores = [s for s in by_task.get((name, corpus_name), []) if s.origin.encoder in encoders]
+        if task_scores and corpus_name in by_name:
+            task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
+            corpus = by_name[corpus_name]
+            group = (name, corpus.variant_of or corpus_name)
+            groups.setdefault(group, []).append((corpus, task_scores))
             options_of[name] = options
     for (name, _), parts in groups.items():
         diagnostic = load_diagnostic(Spec(name, options=options_of[name])).method
@@ -163,10 +170,11 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     if "settings" not in record or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", path)
     fingerprints = dict(record["settings"]["corpora"])
-    by_name: dict[str, AnyCorpus] = {}
-    given: Sequence[str | Spec | AnyCorpus] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
+    corpus_sources: list[str | Spec | AnyCorpus] = list(corpora)
+    if not corpus_sources:
+        corpus_sources = [Spec(**spec) for spec in sources["corpora"]]
     loaded: list[AnyCorpus] = []
-    for source in given:
+    for source in corpus_sources:
         if isinstance(source, Corpus):
             loaded.append(source)
             continue
@@ -175,10 +183,8 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
         except InputError as error:
             raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
     if sources["limit"] is not None:
-        limit, seed = sources["limit"], record["settings"]["seed"]
-        loaded = [
-            corpus for variants in by_corpus(loaded).values() for corpus in limited_variants(variants, limit, seed)
-        ]
+        loaded = limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
+    by_name: dict[str, AnyCorpus] = {}
     for corpus in loaded:
         if fingerprints.get(corpus.name) != corpus.fingerprint:
             raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)

@@ -18,7 +18,7 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, parse
 from embassay.run.training_overlap import overlaps
-from embassay.run.variants import Variant, by_corpus, check_variants, limited_variants, load_variants
+from embassay.run.variants import Variant, by_corpus, check_variants, limited_corpora, limited_variants, load_variants
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
 from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin
@@ -221,10 +221,7 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
         check_variants(variants)
     if request.limit is None:
         return corpora
-    smaller = []
-    for variants in by_corpus(corpora).values():
-        smaller += limited_variants(variants, request.limit, request.seed)
-    return smaller
+    return limited_corpora(corpora, request.limit, request.seed)
 
 
 def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.errors import OutputError, SpecError, say
 from embassay.run.config import read
@@ -15,7 +15,7 @@ from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
-from embassay.types import AnyCorpus, Draws, Encoder, Runtime
+from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 EXAMPLES = 100
@@ -89,14 +89,21 @@ class RunRequest:
         _ = self.draws, self.most_examples
 
     @classmethod
-    def of(cls, config: Path | None, **flags: Any) -> RunRequest:
-        """Merge a config file with the flags of the command line; flags override the file."""
-        options = read(config).options() if config else {}
-        options |= {name: value for name, value in flags.items() if value is not None and value != []}
+    def of(cls, config: Path | None, **flags: object) -> RunRequest:
+        """Merge a config file with the flags of the command line.
+
+        A flag overrides the file, unless it is None or an empty list: then it was not given.
+        """
+        options: JsonObject = {"robustness": True}
+        if config:
+            options |= read(config).options()
+        for name, value in flags.items():
+            if value is not None and value != []:
+                options[name] = value
         options["out"] = output_path(options.get("out", DEFAULT_OUT))
         if options.get("cache", "default") != "default":
             options["cache"] = output_path(options["cache"])
-        return cls(**{"robustness": True, **options})
+        return cls(**options)
 
     @cached_property
     def cache_folder(self) -> Path | None:
@@ -110,12 +117,13 @@ class RunRequest:
         if self.cache is None:
             return None
         folder = default_folder() if self.cache == "default" else self.cache
-        if reason := trouble_with(folder):
-            if self.cache != "default":
-                raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
-            self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
-            return None
-        return folder
+        reason = trouble_with(folder)
+        if not reason:
+            return folder
+        if self.cache != "default":
+            raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
+        self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
+        return None
 
     @cached_property
     def draws(self) -> Draws:
