@@ -558,10 +558,12 @@ class Decision:
             The present number of independent units.
         """
         items = "questions" if self.corpus.documents else "items"
-        further = f"about {_round_up(growth * self.verdict.items):,} {items}"
+        further_items = _round_up(growth * self.verdict.items)
+        sentence = f"about {further_items:,} {items}"
         if self.verdict.items > units:
-            further += f" ({_round_up(growth * units):,} independent units; there are {units:,} now)"
-        return further
+            further_units = _round_up(growth * units)
+            sentence += f" ({further_units:,} independent units; there are {units:,} now)"
+        return sentence
 
 
 def _is_below(high: float | None, chance: float | None) -> bool:
