@@ -34,14 +34,15 @@ BITS = {"int8": 8, "binary": 1}
 """Bits of each coordinate of a quantised vector; all others are float32."""
 KILLED = "a worker process was killed, probably because it ran out of memory; repeat the command to continue"
 NO_TEXTS = "the reason is not stored because it may contain texts"
-"""Replaces a reason, which may quote texts, if texts are not stored."""
+"""Replaces the reason of a failure, which may quote a text, if texts are not stored."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run, what it took each encoder, and what failed and why.
+    """The result of a run, the run of each encoder, and the failures.
 
-    The reasons in ``result.failures`` are left out where no texts are to be kept, because they may quote texts.
+    ``failures`` has the reasons; those in ``result.failures`` are left out where texts are not stored, because a reason
+    may quote a text.
     """
 
     result: Result
@@ -182,7 +183,7 @@ def joined(head: Result, parts: Sequence[Result]) -> Result:
 
 
 def without_texts(result: Result) -> Result:
-    """Return the result without any sentence of a corpus: not in examples, not in what a failure quotes."""
+    """Return the result without any text of a corpus: neither in examples nor in the reasons of failures."""
     examples = tuple(replace(example, texts={}) for example in result.examples)
     failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
     return replace(result, examples=examples, failures=failures)
@@ -190,8 +191,13 @@ def without_texts(result: Result) -> Result:
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     """Return the encoders that failed, then the tasks that failed for one of the others."""
-    failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
-    finished = [run for run in runs if run.failure is None]
+    failures = []
+    finished = []
+    for run in runs:
+        if run.failure is None:
+            finished.append(run)
+        else:
+            failures.append(Failure(run.entry.label, "", "", one_line(run.failure)))
     for task in plan.tasks:
         for run in finished:
             reason = run.failed_tasks.get(task.key)

@@ -1,4 +1,4 @@
-"""From specs to things: a source to a corpus, a spec to an encoder, a name to a diagnostic."""
+"""Load what specs name: corpora, encoders and diagnostics."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
-"""Schemes that are a whole spec. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
+"""Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
-"""Schemes of encoders that neither run code of others nor send texts anywhere; a file may name them."""
+"""Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
 
 def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
@@ -30,12 +30,12 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     Parameters
     ----------
     follow_links
-        Read what symbolic links inside a folder lead to; they are left out otherwise.
+        Whether symbolic links inside a folder are followed; they are left out otherwise.
 
     Raises
     ------
     SourceError
-        If the file or folder cannot be read as what it should be.
+        If the file or folder cannot be read in the format of its loader.
     """
     spec = parse(source, "corpus") if isinstance(source, str) else source
     options = dict(spec.options)
@@ -55,7 +55,8 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     else:
         name = path.stem
     with CORPORA.guarded(loader):
-        corpus = module.load(str(path), spec.label or name, **bind(module.load, options, f"corpus {spec.head!r}"))
+        bound_options = bind(module.load, options, f"corpus {spec.head!r}")
+        corpus = module.load(str(path), spec.label or name, **bound_options)
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -67,24 +68,24 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
 def load_encoder(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
 ) -> Encoder:
-    """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here.
+    """Load the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; its label is not used.
 
     Parameters
     ----------
     spec
-        Also an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a
-        ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
+        The spec, or an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's
+        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
     name
-        What an object is to be called; a spec has its label.
+        The name of an object; a spec has its label.
     version
-        Stands for what an object computes with: say another one whenever that changes. Without it, and without an
-        attribute ``version`` or ``fingerprint`` of the object, the vectors of an object are not kept, but for those of
-        a ``SentenceTransformer``, which is known by its weights.
+        Identifies what an object computes; it must change whenever that changes. Without it, and without an attribute
+        ``version`` or ``fingerprint`` of the object, its vectors are not stored. A ``SentenceTransformer`` needs none:
+        it is identified by its weights.
 
     Raises
     ------
     InputError
-        If the spec names no encoder, or the object is none.
+        If the spec names no encoder, or the object is not an encoder.
     """
     if not isinstance(spec, (str, Spec)):
         from embassay.encoders.objects.foreign import from_object
@@ -122,7 +123,7 @@ def load_encoder(
 
 
 def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
-    """Let an encoder that needs another one load it when it does."""
+    """Return an encoder that can load the other encoder that it needs, when it needs it."""
     if not isinstance(encoder, EncodesWithAnother):
         return encoder
     runtime = runtime or Runtime()
@@ -137,8 +138,7 @@ def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
 def is_safe_in_files(spec: str) -> bool:
     """Return whether an encoder may be loaded because a file names it.
 
-    Others can run code or send texts to a service: whoever wrote the file could have any function of an installed
-    package called.
+    All other encoders can run code or send texts to a service, and the author of the file chooses which.
     """
     scheme, _ = scheme_of(parse(spec, "encoder").head)
     return scheme in READ_FROM_FILES
@@ -174,12 +174,12 @@ class NamedDiagnostic:
 
 
 def load_diagnostic(spec: Spec) -> NamedDiagnostic:
-    """Make the diagnostic of a spec.
+    """Load the diagnostic of a spec.
 
     Raises
     ------
     InputError
-        If there is none of that name, or an option does not fit.
+        If there is no diagnostic of that name, or an option does not fit.
     """
     module = DIAGNOSTICS.module(spec.head)
     with DIAGNOSTICS.guarded(spec.head):
@@ -206,7 +206,7 @@ def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder
 
 
 def default_label(spec: Spec) -> str:
-    """Return what an encoder is called where its spec does not say: its target, else its scheme."""
+    """Return the label of an encoder whose spec has none: its target, or its scheme if it has no target."""
     scheme, target = scheme_of(spec.head)
     return without_secrets(target) or scheme
 

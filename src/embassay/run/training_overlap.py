@@ -1,7 +1,7 @@
 """Notes on models that were trained on a corpus of the run, according to their model cards.
 
-Each line of ``FAMILIES`` is a data set: its names in model cards, and how a corpus of it is recognised. The label that a
-user gives to a corpus is not used.
+Each line of ``FAMILIES`` is a data set: its names in model cards, and how a corpus of it is recognised. The label of
+the corpus is not used.
 """
 
 from __future__ import annotations
