@@ -33,7 +33,7 @@ class Difference:
         return self.p <= ALPHA
 
 
-def tested_difference(entry: Mapping[str, float | None]) -> Difference | None:
+def read_difference(entry: Mapping[str, float | None]) -> Difference | None:
     """Return the difference in an entry of ``Verdict.against_reference`` and the like; None where it was not tested."""
     value = entry["difference"]
     p = entry["p"]
@@ -43,11 +43,11 @@ def tested_difference(entry: Mapping[str, float | None]) -> Difference | None:
     return Difference(value, entry["low"], entry["high"], p)
 
 
-def tested_differences(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Difference]:
-    """Return the tested differences by candidate."""
+def read_differences(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Difference]:
+    """Return the tested differences by candidate; those that were not tested are left out."""
     differences = {}
     for name, entry in entries.items():
-        difference = tested_difference(entry)
+        difference = read_difference(entry)
         if difference is not None:
             differences[name] = difference
     return differences

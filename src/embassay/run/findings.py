@@ -27,7 +27,7 @@ from embassay.result import (
     headline_rows,
 )
 from embassay.run.advice import WITH_UNIT_OPTION
-from embassay.run.differences import Difference, tested_difference, tested_differences
+from embassay.run.differences import Difference, read_difference, read_differences
 from embassay.run.setting_findings import setting_findings
 
 MAX_UNDEFINED = 0.05
@@ -447,8 +447,8 @@ class Decision:
         """
         v = self.verdict
         if v.baseline:
-            second_differences = tested_differences(v.against_second_baseline)
-            for name, difference in self._best_set_first(tested_differences(v.against_baseline)).items():
+            second_differences = read_differences(v.against_second_baseline)
+            for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
                 is_first = name in v.best_set or len(v.candidates) == 1
                 severity = "high" if self.decides and is_first else "low"
                 comparison = self.comparison(severity, name, v.baseline, difference)
@@ -459,7 +459,7 @@ class Decision:
                 yield comparison
         # Where a lexical baseline is the reference, both families hold the same comparisons.
         if v.reference and v.reference != v.baseline:
-            for name, difference in self._best_set_first(tested_differences(v.against_reference)).items():
+            for name, difference in self._best_set_first(read_differences(v.against_reference)).items():
                 yield self.comparison("low", name, v.reference, difference)
 
     def _best_set_first(self, differences: Mapping[str, Difference]) -> dict[str, Difference]:
@@ -575,7 +575,7 @@ def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Iterat
     """Yield the pair of a verdict's entry, if its minimum detectable difference is known."""
     detectable = entry.get("smallest_difference")
     if detectable is not None:
-        difference = tested_difference(entry)
+        difference = read_difference(entry)
         is_significant = difference is not None and difference.is_significant
         yield Pair(f" between {name} and {opponent}", detectable, is_significant)
 

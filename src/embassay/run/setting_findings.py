@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from embassay.formatting import counted, interval, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import EncoderRecord, Finding, Result, Verdict
-from embassay.run.differences import Difference, tested_differences
+from embassay.run.differences import Difference, read_differences
 
 MOST = 3
 """Settings that are shown to differ and that a finding states at most."""
@@ -25,7 +25,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     reference = records.get(verdict.reference or "")
     if reference is None or not reference.setting:
         return
-    differences = tested_differences(verdict.against_reference)
+    differences = read_differences(verdict.against_reference)
     different = []
     not_different = []
     for name, difference in differences.items():
