@@ -1,4 +1,4 @@
-"""The encoders of a run: those that were given, the members of named sets, the default encoder, the baselines."""
+"""The encoders of a run: requested encoders, members of named sets, the default encoder and the baselines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The encoders that were given, with notes on those that are left out or need something.
+    """The requested encoders, with notes on those that are left out or need an installation.
 
     Attributes
     ----------

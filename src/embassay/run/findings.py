@@ -70,7 +70,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     for verdict in result.verdicts:
         if verdict.quantity:
             headline = headlines[verdict.diagnostic]
-            # Whoever varies settings asks about them first.
+            # In a run that varies settings, their comparison is the main question.
             if verdict.corpus not in builtin_corpora:
                 findings += setting_findings(result, verdict, headline)
             findings += Decision(result, verdict, headline).findings()

@@ -40,7 +40,7 @@ class Items:
     Attributes
     ----------
     read_tasks
-        Returns the scored tasks of the run; called once, when the first frame is asked for.
+        Returns the scored tasks of the run; called once, when the first frame is made.
     has_texts
         Whether texts may be shown: not in a run with ``--no-texts``.
     """
@@ -123,7 +123,7 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
     Parameters
     ----------
     corpora
-        The corpora of the run, where they cannot be read again from the sources that the run was given.
+        The corpora of the run, where they cannot be read again from their sources.
     """
     settings = folder.record().get("settings", {})
     has_texts = settings.get("texts", True) is True
@@ -165,7 +165,13 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
 
 
 def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
-    """Return the corpora of a run by name: those that are given, or read again from their sources."""
+    """Return the corpora of a run by name: those in ``corpora``, or else read again from their sources.
+
+    Raises
+    ------
+    SourceError
+        If a corpus cannot be read again, is missing, or has changed since the run.
+    """
     sources = record.get("sources")
     if "settings" not in record or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", path)

@@ -37,7 +37,7 @@ def builtin_names() -> tuple[str, ...]:
 def find_loader(source: str, options: Mapping[str, object]) -> str:
     """Return the name of the loader of a source: a built-in corpus, a file or a folder.
 
-    Importing all loaders takes about 20 ms, so each is asked directly and none declares its format a second time.
+    The loaders themselves recognise their formats; importing all of them takes about 20 ms.
 
     Raises
     ------
@@ -83,8 +83,8 @@ def check_kind(loader: str, module: ModuleType, path: Path) -> None:
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
     """Return the first loader whose ``function`` recognises the content, unless the options fit one other loader only.
 
-    Loaders are asked by their ``PRIORITY``, lowest first, and then by name. One that shares options with another names
-    in ``TOLD_BY`` those that are its own: one of them must be given.
+    Loaders are tried in the order of their ``PRIORITY``, lowest first, and then by name. A loader that shares options
+    with another one lists its distinctive options in ``TOLD_BY``; the options fit it only if they have one of these.
     """
     modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
     priority = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
@@ -116,7 +116,7 @@ def _choose(function: str, content: Path | str, options: Mapping[str, object]) -
 
 
 def _recognises(name: str, module: ModuleType, function: str, content: Path | str) -> bool:
-    """Ask a loader whether a file or folder is its own; one of another package that fails at it is left out."""
+    """Return whether a loader recognises a file or folder; a loader of another package that fails is left out."""
     with left_out(), CORPORA.guarded(name):
         return bool(getattr(module, function)(content))
     return False

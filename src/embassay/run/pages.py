@@ -9,7 +9,7 @@ from embassay.result import Result
 
 
 def layouts(result: Result) -> dict[str, Layout]:
-    """Return the layout of each diagnostic of a result; a plain one if its own is not available."""
+    """Return the layout of each diagnostic of a result; a plain layout if it defines none that works."""
     names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
     chosen = {}
     for name in dict.fromkeys(names):

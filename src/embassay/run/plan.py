@@ -185,7 +185,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
     Raises
     ------
     SpecError
-        If one is given twice, or a profile beside them.
+        If a diagnostic occurs twice, or if there is a profile beside them.
     """
     if isinstance(specs, str):
         specs = [specs]
@@ -202,7 +202,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
 
 
 def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
-    """Load the corpora that were given, or the built-in ones that the diagnostics need, and limit them.
+    """Load the corpora of a request, or the built-in ones that the diagnostics need, and limit them.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
 
 
 def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
-    """Load the corpora that were given, and check those that were made in Python."""
+    """Load the corpora of a request, and check those that were made in Python."""
     corpora: list[AnyCorpus] = []
     for source in corpus_sources(request):
         if isinstance(source, Corpus):
@@ -329,7 +329,7 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     Parameters
     ----------
     chosen
-        Whether the diagnostics were given by name; only then do those run that set two corpora side by side.
+        Whether the diagnostics were requested by name; only then do those run that compare two corpora.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCo
     """
     candidates = [entry.label for entry in entries if entry.is_candidate]
     variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
-    # By each label that may be given, that of its encoder. The labels on variants are first in the message.
+    # The label of the encoder for each label that the user may write. Those on variants come first in the message.
     encoder_of: dict[str, str] = {}
     for candidate in candidates:
         for variant in variants:

@@ -19,7 +19,7 @@ from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 EXAMPLES = 100
-"""Items of each diagnostic and corpus that are shown one by one, unless another number is asked for."""
+"""Default number of items of each diagnostic and corpus that are shown one by one."""
 
 
 def silent(message: str) -> None:
@@ -33,17 +33,17 @@ class RunRequest:
     Attributes
     ----------
     encoders
-        Specs, or encoders as objects; one may stand alone. The default encoder if empty.
+        Specs, or encoders as objects, or a single one. The default encoder if empty.
     corpora
-        Sources, or corpora that are loaded already; one may stand alone. The built-in ones if empty.
+        Sources, or corpora that are loaded already, or a single one. The built-in ones if empty.
     diagnostics
-        Names with options; those of the profile that fit the corpora if empty.
+        Specs of diagnostics. If empty, those of the profile that fit the corpora.
     profile
         The name of a choice of diagnostics; see ``run.profiles``.
     limit
         The number of units that are kept of each corpus; None for all.
     baselines
-        Whether the lexical and random baselines join.
+        Whether the lexical and random baselines are added.
     reference
         The label of the encoder that the others are compared with; empty for the first one.
     trusted
@@ -55,11 +55,11 @@ class RunRequest:
     cache
         Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
     examples
-        How many items of each diagnostic and corpus are shown one by one, at most; ``"all"`` for all.
+        Largest number of items of each diagnostic and corpus that are shown one by one; ``"all"`` for all.
     out, overwrite, texts
-        Folder of the run, whether it may replace another run, and whether sentences of the corpora are kept in it.
+        Folder of the run, whether it may replace another run, and whether texts of the corpora are stored in it.
     warn
-        Takes the messages that are shown even where ``quiet`` is set.
+        Called with the messages that are shown even where ``quiet`` is set.
     """
 
     encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
@@ -147,12 +147,12 @@ class RunRequest:
 
     @property
     def tell(self) -> Callable[[str], None]:
-        """Takes the messages that ``quiet`` turns off."""
+        """The function that shows the messages that ``quiet`` turns off."""
         return silent if self.quiet else say
 
     @property
     def progress(self) -> Progress:
-        """Shows how far an encoder is."""
+        """The display of how far an encoder is."""
         return Quiet() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:

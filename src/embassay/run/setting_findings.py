@@ -1,4 +1,4 @@
-"""The finding of a run that varies settings: which of them differ from the reference, and at what price."""
+"""The finding of a run that varies settings: which settings differ from the reference, and what they cost."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from embassay.result import EncoderRecord, Finding, Result, Verdict
 from embassay.run.differences import Difference, read_differences
 
 MOST = 3
-"""Settings that are shown to differ and that a finding states at most."""
+"""Largest number of settings that a finding compares with the reference one by one."""
 
 
 def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iterator[Finding]:
-    """Yield how the settings of the reference encoder compare with each other; nothing where it has one only.
+    """Yield how the other settings of the reference encoder compare with it; nothing if there are none.
 
     Parameters
     ----------
     headline
-        How the quantity that encoders are ranked by is called and written.
+        Name and format of the quantity that encoders are ranked by.
     """
     records = {record.name: record for record in result.encoders}
     reference = records.get(verdict.reference or "")

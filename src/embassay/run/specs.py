@@ -1,7 +1,7 @@
 """The syntax of sources and specs: ``[NAME=]HEAD[,option=value…]``.
 
-The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``; their annotations
-say how a value is read. So the signature is the documentation, and nothing is listed twice.
+The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``. Their annotations define how a
+value is read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def parse(text: str, what: str) -> Spec:
     Raises
     ------
     SpecError
-        If a part is empty, an option has no ``=``, or one is given twice.
+        If a part is empty, an option has no ``=``, or an option occurs twice.
     """
     # A comma inside [ ] separates the values of one option.
     head, *parts = re.split(r",(?![^\[\]]*\])", text)
@@ -154,7 +154,7 @@ def _convert(value: object, hint: Any, place: str) -> object:
         return text
     if isinstance(value, str) and hint is not str:
         return _read(value.strip(), hint, place)
-    # A whole number may stand for a float; a truth value, though an int to Python, for no number.
+    # A whole number is also a float; a truth value is no number, although bool is a subclass of int.
     is_whole_float = hint is float and type(value) is int
     if type(value) is not hint and not is_whole_float:
         raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")

@@ -46,13 +46,13 @@ class Variant:
 
     @classmethod
     def of(cls, corpus: AnyCorpus) -> Variant:
-        """Return which variant a corpus is; one that does not vary is its own, with an empty setting."""
+        """Return which variant a corpus is; a corpus that does not vary is its own variant with an empty setting."""
         if not corpus.variant_of:
             return cls(corpus.name, corpus.name, "")
         return cls(corpus.name, corpus.variant_of, corpus.name.removeprefix(f"{corpus.variant_of},"))
 
     def label(self, encoder: str) -> str:
-        """Return what an encoder is called on this variant."""
+        """Return the label of an encoder on this variant."""
         return joined_setting(encoder, self.setting)
 
 
