@@ -140,25 +140,29 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
     """
     record = folder.record()
     by_name = read_corpora(folder.path, record, corpora)
-    by_task: dict[tuple[str, str], list[ItemScores]] = {}
-    for scores in folder.stored():
-        by_task.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
     try:
         encoders = [encoder[0] for encoder in record["settings"]["encoders"]]
         tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
     except (KeyError, IndexError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
+    # The folder may also hold the scores of encoders that are no longer in the run.
+    scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
+    for scores in folder.stored():
+        origin = scores.origin
+        if origin.encoder in encoders:
+            scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
     # The tasks on the variants of one corpus are joined.
     groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
     options_of = {}
     for name, options, corpus_name in tasks:
-        task_scores = [s for s in by_task.get((name, corpus_name), []) if s.origin.encoder in encoders]
-        if task_scores and corpus_name in by_name:
-            task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
-            corpus = by_name[corpus_name]
-            group = (name, corpus.variant_of or corpus_name)
-            groups.setdefault(group, []).append((corpus, task_scores))
-            options_of[name] = options
+        task_scores = scores_of_task.get((name, corpus_name), [])
+        if not task_scores or corpus_name not in by_name:
+            continue
+        task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
+        corpus = by_name[corpus_name]
+        group = (name, corpus.variant_of or corpus_name)
+        groups.setdefault(group, []).append((corpus, task_scores))
+        options_of[name] = options
     for (name, _), parts in groups.items():
         diagnostic = load_diagnostic(Spec(name, options=options_of[name])).method
         yield ScoredTask.of(name, diagnostic, parts, options=options_of[name])
