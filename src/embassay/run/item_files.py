@@ -41,8 +41,6 @@ def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[
     SourceError
         If a corpus of the run cannot be read again.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; --format parquet writes a folder, name another one with -o")
     names = dict.fromkeys(task.name for task in items.tasks if isinstance(task.diagnostic, ShowsItems))
     if not names:
         others = ", ".join(without_items(items))

@@ -35,8 +35,6 @@ def write_files(result: Result, layouts: Mapping[str, Layout], style: Style, fol
     OutputError
         If the folder cannot be written to, or if the result has no figure.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
     citations = citations_of(result)
     if style == "latex":
         files, count = _tables(result, layouts, citations)
