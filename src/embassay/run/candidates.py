@@ -10,7 +10,7 @@ from embassay.errors import EncoderError, InputError, MissingExtraError, SpecErr
 from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
-from embassay.run.specs import Spec, alternatives, parse
+from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
 BASELINES = ("tfidf", "bm25", "random")
@@ -107,8 +107,7 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
 
 def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[Entry]:
     """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists."""
-    if isinstance(spec, str):
-        spec = parse(spec, "encoder")
+    spec = as_spec(spec, "encoder")
     label = spec.label or default_label(spec)
     for alternative in alternatives(spec, label):
         entry = load_entry(alternative, runtime, trusted)
@@ -177,8 +176,7 @@ def load_entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: Collection
         if isinstance(encoder, MayChange):
             encoder = encoder.of_one_run()
         return Entry(encoder.name, encoder)
-    if isinstance(spec, str):
-        spec = parse(spec, "encoder")
+    spec = as_spec(spec, "encoder")
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
     return Entry(label, load_encoder(spec, runtime))

@@ -16,7 +16,7 @@ from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
 from embassay.run.variants import Variant, by_corpus, check_variants, limited_corpora, limited_variants, load_variants
 from embassay.samples.base import Text
@@ -193,7 +193,7 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
         raise SpecError(f"diagnostics are given by name; leave out the profile {profile!r} or the diagnostics")
     diagnostics: dict[str, NamedDiagnostic] = {}
     for source in specs or diagnostics_of(profile):
-        spec = parse(source, "diagnostic") if isinstance(source, str) else source
+        spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
         with left_out(asked=bool(specs)):
@@ -248,10 +248,8 @@ def source_files(request: RunRequest, corpora: Sequence[AnyCorpus]) -> dict[str,
     files = {}
     # Without sources the corpora are built-in ones.
     for source, corpus in zip(corpus_sources(request), corpora, strict=False):
-        if isinstance(source, str):
-            files[corpus.name] = parse(source, "corpus").head
-        elif isinstance(source, Spec):
-            files[corpus.name] = source.head
+        if not isinstance(source, Corpus):
+            files[corpus.name] = as_spec(source, "corpus").head
     return files
 
 

@@ -15,10 +15,10 @@ from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant
 from embassay.store.run_record import EncoderUse, RunRecord
-from embassay.types import Encoder, JsonObject
+from embassay.types import Corpus, Encoder, JsonObject
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -145,13 +145,8 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
 def sources_of(plan: Plan) -> JsonObject:
     """Return how the corpora of a run are read again; those that were made in Python are left out."""
     request = plan.request
-    specs = []
     sources = corpus_sources(request)
-    for source in sources:
-        if isinstance(source, str):
-            specs.append(parse(source, "corpus"))
-        elif isinstance(source, Spec):
-            specs.append(source)
+    specs = [as_spec(source, "corpus") for source in sources if not isinstance(source, Corpus)]
     if not sources:
         # A run without sources uses built-in corpora, which are read by their names.
         specs = [Spec(corpus.name) for corpus in plan.corpora]

@@ -12,7 +12,7 @@ from embassay.encoders.base import EncodesWithAnother
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.run.loaders import builtin_names, check_kind, find_loader
-from embassay.run.specs import Spec, bind, known_options, parse
+from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.store.paths import source_path
 from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
 
@@ -37,7 +37,7 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     SourceError
         If the file or folder cannot be read in the format of its loader.
     """
-    spec = parse(source, "corpus") if isinstance(source, str) else source
+    spec = as_spec(source, "corpus")
     options = dict(spec.options)
     loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
     module = CORPORA.module(loader)
@@ -95,8 +95,7 @@ def load_encoder(
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
     if version:
         raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
-    if isinstance(spec, str):
-        spec = parse(spec, "encoder")
+    spec = as_spec(spec, "encoder")
     scheme, target = scheme_of(spec.head)
     # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
     is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head

@@ -71,6 +71,11 @@ def parse(text: str, what: str) -> Spec:
     return Spec(head, label, options)
 
 
+def as_spec(source: str | Spec, what: str) -> Spec:
+    """Return a spec, parsed if it is a text; see :func:`parse`."""
+    return parse(source, what) if isinstance(source, str) else source
+
+
 def list_options(spec: Spec) -> dict[str, list[object]]:
     """Return the options of a spec that are lists: from a config file, or written ``dim=[64,128]``."""
     lists: dict[str, list[object]] = {}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
-from embassay.run.specs import Spec, alternatives, list_options, parse
+from embassay.run.specs import Spec, alternatives, as_spec, list_options
 from embassay.store.items import item_hash
 from embassay.types import AnyCorpus, ItemScores, is_chance
 
@@ -71,7 +71,7 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Any
     SourceError
         If a file or folder cannot be read.
     """
-    spec = parse(source, "corpus") if isinstance(source, str) else source
+    spec = as_spec(source, "corpus")
     lists = list_options(spec)
     for name, values in lists.items():
         # The name of a column may be in brackets.
