@@ -20,20 +20,20 @@ def retrieval(passages, questions=20, units=None, **more):
     return Corpus("mine", "retrieval", samples, loader="documents", documents=documents, **more)
 
 
-def told(corpus):
+def notes_on(corpus):
     return list(advice(corpus))
 
 
 def test_many_short_passages_are_warned_of():
     corpus = retrieval(["Install", "Usage", LONG, LONG, LONG])
-    assert told(corpus)[0] == (
+    assert notes_on(corpus)[0] == (
         "2 of 5 passages (40%) have under 8 words, such as headings and list items; "
         "set passages=100 to join them with the text around them"
     )
 
 
 def test_few_short_passages_are_not():
-    assert not any("passages" in line for line in told(retrieval(["Install", *[LONG] * 9])))
+    assert not any("passages" in line for line in notes_on(retrieval(["Install", *[LONG] * 9])))
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def test_writing_without_spaces_has_words_too(text, words):
 
 def test_questions_that_share_documents_are_said_to_depend():
     corpus = retrieval([LONG], units=["a"] * 10 + ["b"] * 10)
-    (line,) = [line for line in told(corpus) if "depend" in line]
+    (line,) = [line for line in notes_on(corpus) if "depend" in line]
     assert line == (
         "20 questions depend on each other (they share right documents or a topic): they form 2 units (effective "
         "number 2); set unit=question if they were written independently"
     )
-    assert not any("depend" in line for line in told(retrieval([LONG])))
+    assert not any("depend" in line for line in notes_on(retrieval([LONG])))
 
 
 def test_the_size_is_turned_into_points():
@@ -75,7 +75,7 @@ def test_a_size_follows_the_formula_and_is_at_most_everything():
 
 def test_built_in_corpora_have_no_size_and_other_shapes_have_theirs():
     builtin = retrieval(["Install"], builtin=True)
-    assert told(builtin) == list(visible_differences(builtin)) == []
+    assert notes_on(builtin) == list(visible_differences(builtin)) == []
     samples = tuple(
         Choice(f"c{n}", f"input {n}", f"a {n}", f"b {n}", f"c {n}", "adjective", "bad–good") for n in range(3)
     )

@@ -15,7 +15,7 @@ CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable",
 """Words of which each stands in some finding."""
 
 
-def found(**changes):
+def verdict_with(**changes):
     """The verdict on three candidates of which a and b may be the best, b the reference, bm25 the baseline."""
     usual = {
         "candidates": ("a", "b", "c"),
@@ -34,7 +34,7 @@ def gap(difference, low, high, p, detectable=None):
     return {"difference": difference, "low": low, "high": high, "p": p, "smallest_difference": detectable}
 
 
-def result_of(given, rows=None, builtin=False, price=None):
+def result_of(ranking, rows=None, builtin=False, price=None):
     """The result that a verdict is of: 100 items in 50 units, rows by encoder as (value, undefined items)."""
     rows = rows or {"a": (0.8, 0), "b": (0.7, 0), "c": (0.5, 0), "bm25": (0.6, 0)}
     written = tuple(
@@ -59,27 +59,27 @@ def result_of(given, rows=None, builtin=False, price=None):
     )
     encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n == "bm25", price=price) for n in rows)
     corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
-    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(given,))
+    return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(ranking,))
 
 
-def decided(given, headline=ACCURACY, **options):
+def decided(ranking, headline=ACCURACY, **options):
     """The findings about the ranking of a verdict."""
-    if not given.quantity:
+    if not ranking.quantity:
         return []
-    return list(Decision(result_of(given, **options), given, headline).findings())
+    return list(Decision(result_of(ranking, **options), ranking, headline).findings())
 
 
-def lines(given, headline=ACCURACY, speed=None, **options):
+def lines(ranking, headline=ACCURACY, speed=None, **options):
     """What the page says of a verdict, after the line that says what the figures rest on."""
-    result = replace(result_of(given, **options), findings=tuple(decided(given, headline, **options)))
-    return list(verdict(result, given, speed or {}))[1:]
+    result = replace(result_of(ranking, **options), findings=tuple(decided(ranking, headline, **options)))
+    return list(verdict(result, ranking, speed or {}))[1:]
 
 
 # --- the best set ----------------------------------------------------------------------------------------
 
 
 def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_worse():
-    assert lines(found()) == [
+    assert lines(verdict_with()) == [
         "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly worse than another candidate: c.",
     ]
@@ -87,7 +87,7 @@ def test_the_best_set_may_be_the_best_and_what_it_excludes_is_significantly_wors
 
 def test_where_none_is_excluded_nothing_is_worse():
     everyone = {"best_set": ("a", "b", "c"), "rank_low": dict.fromkeys("abc", 1), "rank_high": dict.fromkeys("abc", 3)}
-    assert lines(found(**everyone)) == [
+    assert lines(verdict_with(**everyone)) == [
         "May be the best of 3 candidates: a (80.0% accuracy), b (70.0%), c (50.0%) (95% confidence)."
     ]
 
@@ -95,8 +95,8 @@ def test_where_none_is_excluded_nothing_is_worse():
 def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
     # The p of two sides is between 5 and 10 %: rank 1 is still possible for c, and the families say the same.
     gaps = {"b": gap(-0.1, -0.2, 0.01, 0.09), "c": gap(-0.3, -0.4, -0.2, 0.001)}
-    given = found(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
-    assert lines(given) == [
+    ranking = verdict_with(best_set=("a",), rank_low={"a": 1, "b": 1, "c": 2}, reference="a", against_reference=gaps)
+    assert lines(ranking) == [
         "May be the best of 3 candidates: a (80.0% accuracy) (95% confidence). "
         "Significantly worse than another candidate: c. "
         "Unlikely to be the best, but not significantly worse than any single candidate: b.",
@@ -106,35 +106,37 @@ def test_who_is_excluded_by_the_one_sided_test_only_is_not_called_worse():
 
 
 def test_where_higher_is_not_better_it_may_be_the_highest():
-    assert lines(found(leader="Highest")) == [
+    assert lines(verdict_with(leader="Highest")) == [
         "May be the highest of 3 candidates: a (80.0% accuracy), b (70.0%) (95% confidence). "
         "Significantly lower than another candidate: c.",
     ]
 
 
 def test_nothing_below_chance_may_be_the_best():
-    told = lines(found(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
-    assert told[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
-    assert told[0].endswith("Significantly lower than another candidate: c.")
-    assert told[1:] == []
+    sentences = lines(verdict_with(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
+    assert sentences[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
+    assert sentences[0].endswith("Significantly lower than another candidate: c.")
+    assert sentences[1:] == []
 
 
 def test_a_value_whose_interval_holds_chance_is_not_below_it():
-    assert "below" not in lines(found(chance=0.85, best_set=("a",)))[0]
+    assert "below" not in lines(verdict_with(chance=0.85, best_set=("a",)))[0]
 
 
 def test_a_long_list_of_worse_candidates_is_cut():
     many = tuple(f"e{n}" for n in range(12))
-    given = found(candidates=many, best_set=("e0",), rank_low=dict.fromkeys(many, 2))
-    (told,) = [f.sentence for f in decided(given, rows=dict.fromkeys(many, (0.8, 0))) if "Significantly" in f.sentence]
-    assert told.endswith("another candidate: e1, e2, e3 and 8 more.")
+    ranking = verdict_with(candidates=many, best_set=("e0",), rank_low=dict.fromkeys(many, 2))
+    (finding,) = [
+        f.sentence for f in decided(ranking, rows=dict.fromkeys(many, (0.8, 0))) if "Significantly" in f.sentence
+    ]
+    assert finding.endswith("another candidate: e1, e2, e3 and 8 more.")
 
 
 def test_a_long_best_set_is_cut():
     many = tuple(f"e{n}" for n in range(9))
-    told = lines(found(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
-    assert "e5 (80.0%) and 3 more (95% confidence)." in told[0]
-    assert "e6" not in told[0]
+    sentences = lines(verdict_with(candidates=many, best_set=many), rows=dict.fromkeys(many, (0.8, 0)))
+    assert "e5 (80.0%) and 3 more (95% confidence)." in sentences[0]
+    assert "e6" not in sentences[0]
 
 
 # --- nobody is ranked ------------------------------------------------------------------------------------
@@ -143,7 +145,7 @@ def test_a_long_best_set_is_cut():
 def test_under_ten_units_nothing_is_called_better_or_worse():
     nobody = {"best": None, "value": None, "low": None, "high": None, "best_set": (), "rank_low": {}, "rank_high": {}}
     untested = {"a": gap(0.2, None, None, None), "c": gap(-0.2, None, None, None)}
-    given = found(
+    ranking = verdict_with(
         **nobody,
         reason="that takes 10 independent units; there are 9",
         reference="b",
@@ -151,53 +153,57 @@ def test_under_ten_units_nothing_is_called_better_or_worse():
         baseline="bm25",
         against_baseline=untested,
     )
-    assert lines(given) == ["No encoder is called best: that takes 10 independent units; there are 9."]
+    assert lines(ranking) == ["No encoder is called best: that takes 10 independent units; there are 9."]
 
 
 def test_the_reason_of_no_ranking_is_said():
-    given = found(
+    ranking = verdict_with(
         best=None, value=None, low=None, high=None, best_set=(), reason="no item is defined for all candidates"
     )
-    assert lines(given) == ["No encoder is called best: no item is defined for all candidates."]
+    assert lines(ranking) == ["No encoder is called best: no item is defined for all candidates."]
 
 
 @pytest.mark.parametrize("builtin", [False, True])
 def test_a_diagnostic_that_ranks_nobody(builtin):
-    given = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
-    assert lines(given, builtin=builtin) == ["This diagnostic does not rank encoders."]
+    ranking = Verdict("d", "c", "", 100, 50, candidates=("a", "b"))
+    assert lines(ranking, builtin=builtin) == ["This diagnostic does not rank encoders."]
 
 
 def test_on_a_built_in_corpus_no_finding_names_an_encoder():
     better = {"a": gap(0.2, 0.1, 0.3, 0.001)}
-    told = lines(found(baseline="bm25", against_baseline=better, reference="b", against_reference=better), builtin=True)
-    assert told == ["Built-in corpora are for trying things out: no best model is named."]
+    sentences = lines(
+        verdict_with(baseline="bm25", against_baseline=better, reference="b", against_reference=better), builtin=True
+    )
+    assert sentences == ["Built-in corpora are for trying things out: no best model is named."]
 
 
 def test_one_candidate_is_not_called_best():
-    (told,) = decided(found(candidates=("a",), best_set=("a",)))
-    assert (told.severity, told.encoder) == ("medium", "a")
-    assert told.sentence == "One candidate: a (80.0% accuracy)."
-    assert told.action == "Add a second encoder with -e to compare."
+    (finding,) = decided(verdict_with(candidates=("a",), best_set=("a",)))
+    assert (finding.severity, finding.encoder) == ("medium", "a")
+    assert finding.sentence == "One candidate: a (80.0% accuracy)."
+    assert finding.action == "Add a second encoder with -e to compare."
 
 
 def test_no_candidate():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    assert lines(found(**nobody)) == ["The run has only baselines. Add an encoder with -e."]
-    assert lines(found(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
+    assert lines(verdict_with(**nobody)) == ["The run has only baselines. Add an encoder with -e."]
+    assert lines(verdict_with(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
 
 
 # --- undefined items -------------------------------------------------------------------------------------
 
 
 def test_a_candidate_without_a_value_is_not_compared():
-    assert lines(found(undefined=("z",)))[0] == "Undefined for every item, so not compared: z."
+    assert lines(verdict_with(undefined=("z",)))[0] == "Undefined for every item, so not compared: z."
 
 
 def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong():
     ranks = {"a": 1, "b": 2}
-    given = found(best_set=("a",), rank_low=ranks, left_out=("c",), undefined_as_wrong={"a": 0.8, "b": 0.7, "c": 0.4})
-    told = lines(given, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
-    assert told == [
+    ranking = verdict_with(
+        best_set=("a",), rank_low=ranks, left_out=("c",), undefined_as_wrong={"a": 0.8, "b": 0.7, "c": 0.4}
+    )
+    sentences = lines(ranking, rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 20)})
+    assert sentences == [
         "Undefined for more than 5% of the items, so not ranked: c.",
         "c is undefined for 20 items; counted as wrong, the value is 40.0%.",
         "May be the best of 2 candidates: a (80.0% accuracy) (95% confidence). "
@@ -206,20 +212,20 @@ def test_a_candidate_undefined_for_many_items_is_not_ranked_and_counted_as_wrong
 
 
 def test_a_candidate_that_does_not_vary_is_not_called_undefined():
-    told = lines(found(left_out=("c",)), rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 5)})
-    assert told[0] == "The same value for all compared items, so not ranked: c."
+    sentences = lines(verdict_with(left_out=("c",)), rows={"a": (0.8, 0), "b": (0.7, 0), "c": (0.9, 5)})
+    assert sentences[0] == "The same value for all compared items, so not ranked: c."
 
 
 def test_where_one_alone_can_be_ranked_it_is_not_called_best():
-    given = found(candidates=("b", "a"), best="b", best_set=("b",), left_out=("a",))
-    told = lines(given, rows={"a": (0.8, 30), "b": (0.7, 0)})
-    assert told[-1] == "Only b can be ranked (70.0% accuracy)."
-    assert not any("best" in line for line in told)
+    ranking = verdict_with(candidates=("b", "a"), best="b", best_set=("b",), left_out=("a",))
+    sentences = lines(ranking, rows={"a": (0.8, 30), "b": (0.7, 0)})
+    assert sentences[-1] == "Only b can be ranked (70.0% accuracy)."
+    assert not any("best" in line for line in sentences)
 
 
 def test_items_undefined_for_all_alike_are_no_finding():
-    given = found(undefined_as_wrong={"a": 0.7, "b": 0.6, "c": 0.4})
-    assert not any("counted as wrong" in line for line in lines(given, rows=dict.fromkeys("abc", (0.8, 3))))
+    ranking = verdict_with(undefined_as_wrong={"a": 0.7, "b": 0.6, "c": 0.4})
+    assert not any("counted as wrong" in line for line in lines(ranking, rows=dict.fromkeys("abc", (0.8, 3))))
 
 
 # --- against the baseline and the reference --------------------------------------------------------------
@@ -227,7 +233,7 @@ def test_items_undefined_for_all_alike_are_no_finding():
 
 def test_better_worse_and_neither_are_told_by_holm_s_p():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "b": gap(0.1, -0.01, 0.21, 0.0501), "c": gap(-0.1, -0.15, -0.02, 0.05)}
-    assert lines(found(baseline="bm25", against_baseline=gaps))[1:] == [
+    assert lines(verdict_with(baseline="bm25", against_baseline=gaps))[1:] == [
         "a is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001.",
         "b is not significantly better or worse than bm25: +10.0 points [−1.0, +21.0] of accuracy, p (Holm) 0.050.",
         "c is worse than bm25: −10.0 points [−15.0, −2.0] of accuracy, p (Holm) 0.050.",
@@ -236,8 +242,8 @@ def test_better_worse_and_neither_are_told_by_holm_s_p():
 
 def test_the_best_set_against_the_baseline_matters_most():
     gaps = {"a": gap(0.2, 0.12, 0.28, 0.001), "c": gap(-0.1, -0.15, -0.02, 0.05)}
-    told = decided(found(baseline="bm25", against_baseline=gaps, reference="b", against_reference=gaps))
-    by_title = {(finding.title, finding.encoder): finding for finding in told}
+    findings = decided(verdict_with(baseline="bm25", against_baseline=gaps, reference="b", against_reference=gaps))
+    by_title = {(finding.title, finding.encoder): finding for finding in findings}
     assert by_title["May be the best", ""].severity == "high"
     assert by_title["Better than bm25", "a"].severity == "high"
     assert by_title["Worse than bm25", "c"].severity == "low"
@@ -251,31 +257,31 @@ def test_findings_are_in_order_of_severity_and_link_to_their_section():
         Finding("low", "Fine.", "Fine", diagnostic="d", corpus="c"),
         Finding("high", "Bad.", "Bad", diagnostic="d", corpus="c", encoder="a"),
     )
-    given = found(baseline="bm25", against_baseline={"a": gap(0.2, 0.1, 0.3, 0.001)})
-    told = findings_of(replace(result_of(given), findings=own), {"d": ACCURACY})
-    assert [finding.title for finding in told] == ["May be the best", "Better than bm25", "Bad", "Fine"]
-    assert {finding.link for finding in told} == {"#d-c"}
+    ranking = verdict_with(baseline="bm25", against_baseline={"a": gap(0.2, 0.1, 0.3, 0.001)})
+    findings = findings_of(replace(result_of(ranking), findings=own), {"d": ACCURACY})
+    assert [finding.title for finding in findings] == ["May be the best", "Better than bm25", "Bad", "Fine"]
+    assert {finding.link for finding in findings} == {"#d-c"}
 
 
 @pytest.mark.parametrize("method", SOURCES)
 def test_queries_that_nobody_asked_come_first(method):
-    result = result_of(found())
+    result = result_of(verdict_with())
     corpus = replace(result.corpora[0], source=SOURCES[method])
-    told = findings_of(replace(result, corpora=(corpus,)), {"d": ACCURACY})
+    findings = findings_of(replace(result, corpora=(corpus,)), {"d": ACCURACY})
     # They are no reason to choose an encoder.
-    assert next(f for f in told if f.title == "May be the best").severity == "medium"
-    assert (told[0].severity, told[0].title, told[0].corpus) == ("high", "Queries that nobody asked", "c")
-    assert told[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
-    assert "questions=questions.csv" in told[0].action
-    assert not any(f.title == told[0].title for f in findings_of(result, {"d": ACCURACY}))
+    assert next(f for f in findings if f.title == "May be the best").severity == "medium"
+    assert (findings[0].severity, findings[0].title, findings[0].corpus) == ("high", "Queries that nobody asked", "c")
+    assert findings[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
+    assert "questions=questions.csv" in findings[0].action
+    assert not any(f.title == findings[0].title for f in findings_of(result, {"d": ACCURACY}))
 
 
 def test_documents_can_be_cut_shorter_and_questions_be_units():
-    result = result_of(found())
+    result = result_of(verdict_with())
     corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents")
     first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9})
-    told = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
-    assert [finding.action for finding in told] == [
+    findings = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
+    assert [finding.action for finding in findings] == [
         "If the questions were written independently of each other, add unit=question to -c.",
         "Cut documents into shorter passages: add passages=100 to -c.",
     ]
@@ -283,63 +289,65 @@ def test_documents_can_be_cut_shorter_and_questions_be_units():
 
 def test_findings_of_one_title_begin_with_the_best_encoder():
     own = tuple(Finding("low", f"{name}.", "Threshold", diagnostic="d", corpus="c", encoder=name) for name in "cba")
-    result = replace(result_of(found()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c")))
-    told = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.quantity == ""]
-    assert told == ["a.", "b.", "c.", "All."]
+    result = replace(
+        result_of(verdict_with()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c"))
+    )
+    findings = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.quantity == ""]
+    assert findings == ["a.", "b.", "c.", "All."]
     # An encoder with learnt parameters comes before word counts.
     models = tuple(replace(encoder, parameters=9 if encoder.name == "c" else None) for encoder in result.encoders)
-    told = findings_of(replace(result, encoders=models), {"d": ACCURACY})
-    assert [finding.sentence for finding in told if finding.quantity == ""] == ["c.", "a.", "b.", "All."]
+    findings = findings_of(replace(result, encoders=models), {"d": ACCURACY})
+    assert [finding.sentence for finding in findings if finding.quantity == ""] == ["c.", "a.", "b.", "All."]
 
 
 def test_what_limits_the_whole_run_is_a_finding():
-    result = result_of(found())
+    result = result_of(verdict_with())
     corpus = replace(result.corpora[0], effective_units=20.0)
     first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9}, unknown_words=0.125)
-    told = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
-    assert [(finding.severity, finding.title, finding.corpus, finding.encoder) for finding in told] == [
+    findings = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
+    assert [(finding.severity, finding.title, finding.corpus, finding.encoder) for finding in findings] == [
         ("medium", "Few independent items", "c", ""),
         ("medium", "Texts were truncated", "c", "a"),
         ("low", "Unknown words", "", "a"),
     ]
-    assert told[1].sentence == ("a reads 256 tokens of a text: it truncates 9 of the 90 texts of c (10.0%).")
-    assert told[1].value == 0.1
-    assert [finding.action for finding in told] == ["", "", ""]
-    assert told[2].sentence == "a does not know 12.5% of the words."
+    assert findings[1].sentence == ("a reads 256 tokens of a text: it truncates 9 of the 90 texts of c (10.0%).")
+    assert findings[1].value == 0.1
+    assert [finding.action for finding in findings] == ["", "", ""]
+    assert findings[2].sentence == "a does not know 12.5% of the words."
     assert findings_of(replace(result, verdicts=()), {}) == ()
 
 
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
-    (told,) = lines(found(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
-    assert told.startswith("a is not significantly better or worse than bm25")
+    (sentence,) = lines(verdict_with(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
+    assert sentence.startswith("a is not significantly better or worse than bm25")
 
 
 def test_the_reference_is_told_as_the_baseline_is_and_once_where_it_is_the_same():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    told = lines(found(reference="b", against_reference=gaps))[1:]
-    assert [line.split(":")[0] for line in told] == ["a is better than b", "c is worse than b"]
-    both = found(reference="b", against_reference=gaps, baseline="b", against_baseline=gaps)
-    assert lines(both)[1:] == told
+    sentences = lines(verdict_with(reference="b", against_reference=gaps))[1:]
+    assert [line.split(":")[0] for line in sentences] == ["a is better than b", "c is worse than b"]
+    both = verdict_with(reference="b", against_reference=gaps, baseline="b", against_baseline=gaps)
+    assert lines(both)[1:] == sentences
 
 
 def test_where_higher_is_not_better_it_is_higher_or_lower():
     gaps = {"a": gap(0.1, 0.02, 0.18, 0.02), "c": gap(-0.2, -0.3, -0.1, 0.001)}
-    told = lines(found(leader="Highest", reference="b", against_reference=gaps))[1:]
-    assert [line.split(":")[0] for line in told] == ["a is higher than b", "c is lower than b"]
-    neither = found(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
+    sentences = lines(verdict_with(leader="Highest", reference="b", against_reference=gaps))[1:]
+    assert [line.split(":")[0] for line in sentences] == ["a is higher than b", "c is lower than b"]
+    neither = verdict_with(leader="Highest", reference="b", against_reference={"a": gap(0.1, -0.1, 0.3, 0.4)})
     assert lines(neither)[1].startswith("a is not significantly higher or lower than b: ")
 
 
 def test_those_of_the_best_set_come_first():
     gaps = {f"e{n}": gap(0.1, 0.02, 0.18, 0.02) for n in range(9)}
-    given = found(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
-    told = [line.split(" ")[0] for line in lines(given) if "than bm25" in line]
-    assert told == ["e8", "e7", *(f"e{n}" for n in range(7))]
+    ranking = verdict_with(baseline="bm25", against_baseline=gaps, best_set=("e8", "e7"))
+    sentences = [line.split(" ")[0] for line in lines(ranking) if "than bm25" in line]
+    assert sentences == ["e8", "e7", *(f"e{n}" for n in range(7))]
 
 
 def test_a_difference_without_common_items_is_not_told():
-    given = found(reference="b", against_reference={"a": gap(None, None, None, None)})
-    assert lines(given) == lines(found())
+    ranking = verdict_with(reference="b", against_reference={"a": gap(None, None, None, None)})
+    assert lines(ranking) == lines(verdict_with())
 
 
 # --- what could be seen, and at which cost ---------------------------------------------------------------
@@ -349,11 +357,11 @@ def test_a_difference_without_common_items_is_not_told():
     ("style", "written"), [("percent", "7.0 points"), ("points", "7.0 points"), ("number", "0.070")]
 )
 def test_the_minimum_detectable_difference(style, written):
-    given = found(smallest_difference=0.07, smallest_units=1048)
-    told = decided(given, headline=replace(ACCURACY, format=style))[-1]
-    assert told.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
-    assert told.severity == "medium"
-    assert not any("detectable" in line for line in lines(found()))
+    ranking = verdict_with(smallest_difference=0.07, smallest_units=1048)
+    findings = decided(ranking, headline=replace(ACCURACY, format=style))[-1]
+    assert findings.sentence == f"Minimum detectable difference: {written} (1,048 units, 80% power)."
+    assert findings.severity == "medium"
+    assert not any("detectable" in line for line in lines(verdict_with()))
 
 
 @pytest.mark.parametrize(
@@ -373,54 +381,56 @@ def test_the_minimum_detectable_difference(style, written):
     ],
 )
 def test_a_large_minimum_says_how_many_items_more_it_takes(detectable, units, action):
-    told = decided(found(smallest_difference=detectable, smallest_units=units))[-1]
-    assert told.action == action
-    assert told.severity == "medium"
+    findings = decided(verdict_with(smallest_difference=detectable, smallest_units=units))[-1]
+    assert findings.action == action
+    assert findings.severity == "medium"
 
 
 def precision_of(**changes):
-    (told,) = [f for f in decided(found(smallest_difference=0.5, smallest_units=100, **changes)) if "detect" in f.title]
-    return told
+    (finding,) = [
+        f for f in decided(verdict_with(smallest_difference=0.5, smallest_units=100, **changes)) if "detect" in f.title
+    ]
+    return finding
 
 
 def test_the_minimum_detectable_differences_are_of_the_pairs_that_decide():
     against_bm25 = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.2), "b": gap(0.1, -0.1, 0.3, 0.4, 0.5)}
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
-    told = precision_of(baseline="bm25", against_baseline=against_bm25, reference="b", against_reference=against_b)
-    assert told.sentence == (
+    findings = precision_of(baseline="bm25", against_baseline=against_bm25, reference="b", against_reference=against_b)
+    assert findings.sentence == (
         "Minimum detectable difference: 20.0 points between a and bm25, 30.0 points between a and b "
         "(100 units, 80% power)."
     )
     # (0.2/0.1)² − 1 = 3 times 100 items
-    assert told.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
-    assert told.value == 0.2
+    assert findings.action == "To show a difference of 10.0 points between a and bm25, add about 300 items."
+    assert findings.value == 0.2
 
 
 def test_a_difference_that_is_significant_needs_no_more_items():
     better = {"a": gap(0.4, 0.3, 0.5, 0.001, 0.2)}
     against_b = {"a": gap(0.1, -0.1, 0.3, 0.4, 0.3)}
-    told = precision_of(baseline="bm25", against_baseline=better, reference="b", against_reference=against_b)
-    assert told.action == "To show a difference of 15.0 points between a and b, add about 300 items."
-    told = precision_of(baseline="bm25", against_baseline=better)
-    assert (told.severity, told.action) == ("low", "")
+    findings = precision_of(baseline="bm25", against_baseline=better, reference="b", against_reference=against_b)
+    assert findings.action == "To show a difference of 15.0 points between a and b, add about 300 items."
+    findings = precision_of(baseline="bm25", against_baseline=better)
+    assert (findings.severity, findings.action) == ("low", "")
 
 
 def test_where_the_first_is_the_reference_the_runner_up_decides():
     against_a = {"b": gap(-0.1, -0.3, 0.1, 0.4, 0.3), "c": gap(-0.3, -0.5, -0.1, 0.001, 0.4)}
-    told = precision_of(reference="a", against_reference=against_a)
-    assert told.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
+    findings = precision_of(reference="a", against_reference=against_a)
+    assert findings.sentence == "Minimum detectable difference: 30.0 points between a and b (100 units, 80% power)."
 
 
 def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
-    told = decided(
-        found(
+    findings = decided(
+        verdict_with(
             baseline="tfidf",
             against_baseline={"a": gap(0.1, -0.1, 0.3, 0.4)},
             second_baseline="bm25",
             against_second_baseline={"a": gap(0.2, 0.12, 0.28, 0.001)},
         )
     )
-    (comparison,) = [finding for finding in told if "tfidf" in finding.title]
+    (comparison,) = [finding for finding in findings if "tfidf" in finding.title]
     assert comparison.sentence == (
         "a is not significantly better or worse than tfidf: +10.0 points [−10.0, +30.0] of accuracy, p (Holm) 0.40. "
         "It is better than bm25: +20.0 points [+12.0, +28.0] of accuracy, p (Holm) 0.001."
@@ -429,22 +439,22 @@ def test_bm25_is_told_of_where_tfidf_is_the_best_baseline():
 
 def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
-    result = result_of(found(**nobody), rows={"bm25": (0.6, 0)})
+    result = result_of(verdict_with(**nobody), rows={"bm25": (0.6, 0)})
     of_bm25 = Finding(
         "medium", "bm25: drop results below 0.4.", "Threshold", diagnostic="d", corpus="c", encoder="bm25"
     )
     failed = replace(result, findings=(of_bm25,), failures=(Failure("a", "", "", "no such file"),))
-    told = findings_of(failed, {"d": ACCURACY})
-    assert [(finding.severity, finding.title) for finding in told] == [("high", "No candidate finished")]
+    findings = findings_of(failed, {"d": ACCURACY})
+    assert [(finding.severity, finding.title) for finding in findings] == [("high", "No candidate finished")]
     titles = [finding.title for finding in findings_of(replace(failed, failures=()), {"d": ACCURACY})]
     assert titles == ["Only baselines", "Threshold"]
 
 
 def test_a_search_test_alone_says_that_negation_was_not_tested():
     def titles(*diagnostics):
-        given = found()
-        verdicts = tuple(replace(given, diagnostic=name, quantity="") for name in diagnostics)
-        return [finding.title for finding in findings_of(replace(result_of(given), verdicts=verdicts), {})]
+        ranking = verdict_with()
+        verdicts = tuple(replace(ranking, diagnostic=name, quantity="") for name in diagnostics)
+        return [finding.title for finding in findings_of(replace(result_of(ranking), verdicts=verdicts), {})]
 
     assert titles("retrieval") == ["Negation was not tested"]
     assert titles("retrieval", "negated_antonyms") == []
@@ -452,7 +462,7 @@ def test_a_search_test_alone_says_that_negation_was_not_tested():
 
 
 def test_only_a_run_without_own_data_is_told_to_use_some():
-    result = result_of(found(), builtin=True)
+    result = result_of(verdict_with(), builtin=True)
     (alone,) = [finding for finding in findings_of(result, {"d": ACCURACY}) if finding.title == "Built-in corpora"]
     assert "run it on your own data" in alone.action
     own = replace(result.corpora[0], name="own", builtin=False)
@@ -461,28 +471,28 @@ def test_only_a_run_without_own_data_is_told_to_use_some():
 
 
 def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
-    told = lines(found(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in told
-    told = lines(found(), speed={"a": 800.0, "b": 2000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 2.5 times as fast as a." in told
+    sentences = lines(verdict_with(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
+    assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in sentences
+    sentences = lines(verdict_with(), speed={"a": 800.0, "b": 2000.0})
+    assert "Fastest of them: b (2,000 texts/s here), 2.5 times as fast as a." in sentences
     for speed in ({"a": 10.0, "c": 9000.0}, {}):
-        assert not any("Fastest" in line for line in lines(found(), speed=speed))
-    assert not any("Fastest" in line for line in lines(found(best_set=("a",)), speed={"a": 10.0}))
+        assert not any("Fastest" in line for line in lines(verdict_with(), speed=speed))
+    assert not any("Fastest" in line for line in lines(verdict_with(best_set=("a",)), speed={"a": 10.0}))
 
 
 def test_the_smallest_vectors_are_told_of_the_best_set_where_they_differ():
-    given = found()
-    result = result_of(given)
+    ranking = verdict_with()
+    result = result_of(ranking)
     narrow = [replace(e, dim=96 if e.name == "b" else 384) for e in result.encoders]
-    told = list(verdict(replace(result, encoders=tuple(narrow)), given, {}))
-    assert "Smallest vectors of them: b (96 dimensions), 25% of the memory of a." in told
-    assert not any("Smallest" in line for line in lines(given))
+    sentences = list(verdict(replace(result, encoders=tuple(narrow)), ranking, {}))
+    assert "Smallest vectors of them: b (96 dimensions), 25% of the memory of a." in sentences
+    assert not any("Smallest" in line for line in lines(ranking))
 
 
 def test_prices_are_told_of_the_best_set():
-    assert "Price per million tokens: a 0.02, b 0.02." in lines(found(), price=0.02)
+    assert "Price per million tokens: a 0.02, b 0.02." in lines(verdict_with(), price=0.02)
 
 
 def test_a_verdict_without_findings_has_none_of_their_words():
-    bare = found(candidates=("a",), best_set=("a",))
+    bare = verdict_with(candidates=("a",), best_set=("a",))
     assert not any(word in line for line in lines(bare) for word in CLAIMS)

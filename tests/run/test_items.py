@@ -165,8 +165,8 @@ def test_vectors_are_those_of_the_first_text(tmp_path, monkeypatch):
 def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
     corpus = ea.load("opposites")
     matrix = ea.encoder("hashing").encode([text for _, text in corpus.texts()])
-    given = ea.assay_vectors(corpus, {"mine": matrix}, resamples=50)
-    (mine,) = given.rank("negated_antonyms").to_dicts()
+    from_matrix = ea.assay_vectors(corpus, {"mine": matrix}, resamples=50)
+    (mine,) = from_matrix.rank("negated_antonyms").to_dicts()
     usual = result.rank("negated_antonyms").filter(encoder="hashing").to_dicts()[0]
     assert (mine["value"], mine["low"]) == (usual["value"], usual["low"])
     assert mine["encoder"] == "mine"
@@ -175,10 +175,10 @@ def test_given_vectors_have_the_results_of_the_encoder_that_made_them(result):
 def test_questions_and_documents_have_vectors_of_their_own():
     corpus = ea.load("handbook")
     roles = [role for role, _ in corpus.texts()]
-    # All questions lie in one direction, all documents in another: nothing is found by anything but chance.
+    # All questions lie in one direction, all documents in another: the right document is found by chance only.
     matrix = np.array([[1.0, 0.1 * n] if role == "query" else [0.1 * n, 1.0] for n, role in enumerate(roles)])
-    given = ea.assay_vectors(corpus, {"mine": matrix}, ["retrieval"], resamples=50)
-    assert given.scores("retrieval").filter(encoder="mine")["item"].n_unique() == len(corpus.samples)
+    from_matrix = ea.assay_vectors(corpus, {"mine": matrix}, ["retrieval"], resamples=50)
+    assert from_matrix.scores("retrieval").filter(encoder="mine")["item"].n_unique() == len(corpus.samples)
 
 
 @pytest.mark.parametrize(

@@ -190,8 +190,8 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
 
 
 def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):
-    for given, expected in (("m,passages=3", "m,passages=3"), ("n", "n,passages=document")):
-        result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=given)
+    for label, expected in (("m,passages=3", "m,passages=3"), ("n", "n,passages=document")):
+        result = assay(docs, CUTS, ["m=hashing", "n=bow"], baselines=False, reference=label)
         assert result.verdict("retrieval").reference == expected
     with pytest.raises(UnknownNameError, match="did you mean 'm,passages="):
         assay(docs, CUTS, reference="m,passages=4")

@@ -57,7 +57,7 @@ class StoredTask:
 
     diagnostic: str
     corpus: str
-    options: Mapping[str, str]
+    options: Mapping[str, object]
     version: str
     fingerprint: str
     scores: Mapping[str, ItemScores]
@@ -510,7 +510,7 @@ def _of_documents(tasks: Iterable[StoredTask]) -> str:
     return "; the documents differ or are cut in another way, and a difference may come from that"
 
 
-def _as_text(options: Mapping[str, str]) -> str:
+def _as_text(options: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 

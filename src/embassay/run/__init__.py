@@ -1,1 +1,1 @@
-"""One run: what is asked for, what it is, what will be done, one encoder, all of them."""
+"""One run: the request, its corpora and encoders, the plan, the scores of each encoder, and the result."""

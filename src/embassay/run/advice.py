@@ -1,14 +1,14 @@
-"""What limits the answer that a corpus can give, said before anything is encoded."""
+"""Notes on what limits the answer that a corpus can give, before anything is encoded."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from itertools import chain
 from statistics import NormalDist
-from typing import Any
 
-from embassay.types import Audit, Corpus
+from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
 """A passage of fewer words is a heading or an item of a list rather than an answer."""
@@ -30,10 +30,10 @@ WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 """Characters of Thai, Lao, Japanese and Chinese, which do not separate words by spaces."""
 
 
-def advice(corpus: Corpus[Any]) -> Iterator[str]:
+def advice(corpus: AnyCorpus) -> Iterator[str]:
     """Yield what limits the answer of a corpus, a sentence each: short passages, and questions that share documents.
 
-    Nothing is said of built-in corpora, which decide nothing.
+    There are no notes on built-in corpora, as no encoder is chosen by them.
     """
     if corpus.builtin:
         return
@@ -46,16 +46,16 @@ def advice(corpus: Corpus[Any]) -> Iterator[str]:
         )
 
 
-def visible_differences(corpus: Corpus[Any]) -> Iterator[str]:
+def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     """Yield which differences the size of a corpus can show, as an estimate before anything is encoded.
 
     A run states the minimum detectable difference instead, which rests on the vectors.
     """
-    audit = corpus.audit()
     if corpus.builtin:
         return
+    audit = corpus.audit()
     if corpus.shape in OF_SHARES:
-        # Items of one unit may tell as much as independent ones, or together no more than a single item.
+        # The items of one unit may be worth as many independent ones, or only a single one.
         largest = f"{100 * smallest_visible(audit.effective_units):.0f}"
         smallest = f"{100 * smallest_visible(audit.items):.0f}"
         points = largest if largest == smallest else f"{smallest} to {largest}"
@@ -86,18 +86,25 @@ def items_for_not_worse() -> int:
     return math.ceil(z * z * DISAGREEMENT / MARGIN**2 / 100) * 100
 
 
-def _unit_option(corpus: Corpus[Any]) -> str:
-    """Say what to do about questions that depend on each other."""
+def _unit_option(corpus: AnyCorpus) -> str:
+    """Return what to do about questions that depend on each other."""
     if corpus.loader in WITH_UNIT_OPTION:
         return "set unit=question if they were written independently"
     return "questions about other documents would add more"
 
 
 def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -> float:
-    """Return the smallest difference that so many independent items show with a power of 80 %.
+    """Return the smallest difference that a number of independent items shows with a power of 80 %.
 
-    It is z·s/√n, at most 1; z = z₀.₉₇₅ + z₀.₈, s is the standard deviation of the difference per item. For shares s
-    is about √p, p the share of items on which two encoders disagree.
+    It is z·s/√n, at most 1; z = z₀.₉₇₅ + z₀.₈, n is the number of items, s is the standard deviation of the difference
+    per item. For shares s is about √p, p the share of items on which two encoders disagree.
+
+    Parameters
+    ----------
+    units
+        The number of independent items; it may be an effective number.
+    deviation
+        The standard deviation s.
     """
     normal = NormalDist()
     z = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
@@ -109,14 +116,16 @@ def words_in(text: str) -> int:
     return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
 
 
-def _short_passages(corpus: Corpus[Any], audit: Audit) -> Iterator[str]:
-    if corpus.stored_documents:
-        # Their texts are not at hand.
+def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
+    """Yield a note if a large share of the passages is short."""
+    # The texts of stored documents are not at hand.
+    if corpus.stored_documents or not audit.passages:
         return
-    passages = [passage for document in corpus.documents for passage in document.passages]
+    passages = chain.from_iterable(document.passages for document in corpus.documents)
     short = sum(words_in(passage) < SHORT for passage in passages)
-    if short >= MANY_SHORT * max(audit.passages, 1) and short:
+    if short and short >= MANY_SHORT * audit.passages:
+        share = short / audit.passages
         yield (
-            f"{short:,} of {audit.passages:,} passages ({short / audit.passages:.0%}) have under {SHORT} words, such "
-            "as headings and list items; set passages=100 to join them with the text around them"
+            f"{short:,} of {audit.passages:,} passages ({share:.0%}) have under {SHORT} words, such as headings and "
+            "list items; set passages=100 to join them with the text around them"
         )

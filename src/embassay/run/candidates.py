@@ -1,18 +1,17 @@
-"""The encoders of a run: those that were given, the members of named sets, the default encoder, the baselines."""
+"""The encoders of a run: requested encoders, members of named sets, the default encoder and the baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from embassay.encoders.base import HasStoredVectors, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
 from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
-from embassay.run.specs import Spec, alternatives, parse
-from embassay.types import Corpus, Encoder, Runtime, is_chance
+from embassay.run.specs import Spec, alternatives, as_spec
+from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
 BASELINES = ("tfidf", "bm25", "random")
 
@@ -24,11 +23,11 @@ class Entry:
     Attributes
     ----------
     baseline
-        Whether the run added it by itself.
+        Whether the run added it automatically.
     reference
         Whether the others are compared with it.
     setting
-        The options that vary in the run, with their values: ``dim=64``. They are the end of its label.
+        The options that vary in the run, with their values: ``dim=64``. The label ends with them.
     """
 
     label: str
@@ -39,11 +38,11 @@ class Entry:
 
     @property
     def is_candidate(self) -> bool:
-        """Whether the user gave it, and it is not the encoder of random vectors."""
+        """Whether the user requested it, and it is not the encoder of random vectors."""
         return not self.baseline and not is_chance(self.encoder.card.spec)
 
-    def suits(self, corpus: Corpus[Any]) -> bool:
-        """Say whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
+    def suits(self, corpus: AnyCorpus) -> bool:
+        """Return whether the encoder is for corpora of this shape, and has the vectors of documents without texts."""
         if corpus.stored_documents and not isinstance(self.encoder, HasStoredVectors):
             return False
         shapes = self.encoder.card.shapes
@@ -52,12 +51,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The encoders that were given, with notes on those that are left out or need something.
+    """The requested encoders, with notes on those that are left out or need an installation.
 
     Attributes
     ----------
     labels
-        The labels that the user may refer to: also those of members of sets that are left out.
+        The labels that the user may refer to, including those of members of sets that are left out.
     """
 
     entries: tuple[Entry, ...]
@@ -66,46 +65,54 @@ class Candidates:
 
 
 def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: Collection[str]) -> Candidates:
-    """Load the encoders of specs and objects, and of named sets those that can be loaded; the default one for none.
+    """Load encoders from specs, objects and named sets; the default encoder if there are none.
+
+    Members of a named set that cannot be loaded are left out, with a note.
 
     Raises
     ------
     InputError
-        If an encoder that was given by itself cannot be loaded.
+        If an encoder that is not a member of a set cannot be loaded.
     """
     if not specs:
         return default_candidate(runtime)
-    given: list[Entry | EncoderSet] = []
+    parts: list[Entry | EncoderSet] = []
     for spec in specs:
         encoder_set = named_in(spec) if isinstance(spec, (str, Spec)) else None
         if encoder_set:
-            given.append(encoder_set)
+            parts.append(encoder_set)
         elif isinstance(spec, (str, Spec)):
-            parsed = parse(spec, "encoder") if isinstance(spec, str) else spec
-            label = parsed.label or default_label(parsed)
-            for one in alternatives(parsed, label):
-                entry = load_entry(one, runtime, trusted)
-                given.append(replace(entry, setting=entry.label.removeprefix(label).removeprefix(",")))
+            parts += load_alternatives(spec, runtime, trusted)
         else:
-            given.append(load_entry(spec, runtime, trusted))
+            parts.append(load_entry(spec, runtime, trusted))
 
-    # Encoders that were given by themselves keep their labels, also where the set stands first.
-    labelled = {entry.label: entry.encoder for entry in given if isinstance(entry, Entry)}
+    # Single encoders keep their labels, also if they come after the set.
+    labelled = {part.label: part.encoder for part in parts if isinstance(part, Entry)}
     entries: list[Entry] = []
     notes: list[str] = []
-    # Of a set also the members that are left out: --trust-remote-code may name any of them.
-    known_labels: set[str] = set()
-    for part in given:
+    labels: set[str] = set()
+    for part in parts:
         if isinstance(part, Entry):
             entries.append(part)
             continue
         members = load_set(part, labelled, runtime, trusted)
         entries += members.entries
         notes += members.notes
-        known_labels |= members.labels
+        # --trust-remote-code may also name members that are left out.
+        labels |= members.labels
         labelled |= {member.label: member.encoder for member in members.entries}
-    known_labels |= {entry.label for entry in entries}
-    return Candidates(tuple(entries), tuple(notes), frozenset(known_labels))
+    labels |= {entry.label for entry in entries}
+    return Candidates(tuple(entries), tuple(notes), frozenset(labels))
+
+
+def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[Entry]:
+    """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists."""
+    spec = as_spec(spec, "encoder")
+    label = spec.label or default_label(spec)
+    for alternative in alternatives(spec, label):
+        entry = load_entry(alternative, runtime, trusted)
+        setting = entry.label.removeprefix(label).removeprefix(",")
+        yield replace(entry, setting=setting)
 
 
 def default_candidate(runtime: Runtime) -> Candidates:
@@ -117,21 +124,22 @@ def default_candidate(runtime: Runtime) -> Candidates:
     if is_at_hand:
         entry = Entry(DEFAULT_ENCODER, load_encoder(DEFAULT_ENCODER, runtime))
         return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
-    line = "pip install 'embassay[minilm]'"
-    return Candidates(
-        (), (f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with {line}",)
+    note = (
+        f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
+        "pip install 'embassay[minilm]'"
     )
+    return Candidates((), (note,))
 
 
 def load_set(
     encoder_set: EncoderSet, labelled: Mapping[str, Encoder], runtime: Runtime, trusted: Collection[str]
 ) -> Candidates:
-    """Load the encoders of a named set; what cannot be loaded, or runs already, is left out with a note.
+    """Load the encoders of a named set; those that cannot be loaded or are already in the run are left out with a note.
 
     Parameters
     ----------
     labelled
-        The encoders that run under their labels already.
+        By label, the encoders that are already in the run.
     """
     entries = []
     notes = []
@@ -139,12 +147,16 @@ def load_set(
         left_out = f"{member.called}: left out of @{encoder_set.name}"
         try:
             spec = member.to_spec()
-            if lack := lack_of_memory(spec, member.size, runtime.device):
+            lack = lack_of_memory(spec, member.size, runtime.device)
+            if lack:
                 raise SpecError(lack)
             entry = load_entry(spec, runtime, trusted)
         except InputError as error:
-            remark = f" ({member.note})" if member.spec and member.note else ""
-            notes.append(f"{left_out}: {error}{remark}")
+            reason = str(error)
+            # Without a spec, the note is the error.
+            if member.spec and member.note:
+                reason += f" ({member.note})"
+            notes.append(f"{left_out}: {reason}")
             continue
         if member.called in labelled and is_same_model(labelled[member.called], entry.encoder):
             notes.append(f"{left_out}: the run already has this model under this label")
@@ -157,26 +169,34 @@ def load_set(
 
 
 def load_entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: Collection[str]) -> Entry:
-    """Load one encoder, under the label that its spec gives or its target's name."""
+    """Load one encoder, with the label of its spec or else the name of its target."""
     if not isinstance(spec, (str, Spec)):
         encoder = load_encoder(spec, runtime)
+        # An object that may change between runs has a new fingerprint in each.
         if isinstance(encoder, MayChange):
-            encoder = encoder.of_one_run()  # an object that may change until the next run is identified in each anew
+            encoder = encoder.of_one_run()
         return Entry(encoder.name, encoder)
-    spec = parse(spec, "encoder") if isinstance(spec, str) else spec
+    spec = as_spec(spec, "encoder")
     label = spec.label or default_label(spec)
-    return Entry(label, load_encoder(spec, replace(runtime, trust_remote_code=label in trusted)))
+    runtime = replace(runtime, trust_remote_code=label in trusted)
+    return Entry(label, load_encoder(spec, runtime))
 
 
-def load_baselines(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], runtime: Runtime) -> list[Entry]:
-    """Return the baselines that suit some corpus and were not given by the user."""
+def load_baselines(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], runtime: Runtime) -> list[Entry]:
+    """Return the baselines that suit some corpus and are not among the entries already."""
     labels = {entry.label for entry in entries}
-    baselines = [Entry(name, load_encoder(name, runtime), baseline=True) for name in BASELINES if name not in labels]
-    return [entry for entry in baselines if any(entry.suits(corpus) for corpus in corpora)]
+    baselines = []
+    for name in BASELINES:
+        if name in labels:
+            continue
+        baseline = Entry(name, load_encoder(name, runtime), baseline=True)
+        if any(baseline.suits(corpus) for corpus in corpora):
+            baselines.append(baseline)
+    return baselines
 
 
 def is_same_model(one: Encoder, other: Encoder) -> bool:
-    """Say whether two encoders give the same vectors; services are compared by spec, as asking them costs money."""
+    """Return whether two encoders give the same vectors; services are compared by spec, as requests cost money."""
     if one.card.spec == other.card.spec:
         return True
     if one.card.remote or other.card.remote or one.card.similarity != other.card.similarity:
@@ -195,5 +215,5 @@ def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
     """
     from embassay.encoders.neural.memory import lack
 
-    options = spec.options
-    return lack(parameters, options.get("dtype") or "float32", options.get("device") or device)
+    dtype = str(spec.options.get("dtype") or "float32")
+    return lack(parameters, dtype, str(spec.options.get("device") or device))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
@@ -13,8 +13,9 @@ from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
 from embassay.run.specs import Spec, parse
 from embassay.store.paths import source_path
+from embassay.types import JsonObject
 
-# Reading such a key takes a time that grows with the square of the number of its parts.
+# The time to read such a key is quadratic in the number of its parts.
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+\s*\.\s*){100}")
 """A dotted key of 100 parts or more."""
 SHOWN = 120
@@ -65,17 +66,20 @@ class Settings(BaseModel):
     reference: str | None = None
     check: CheckSettings = Field(default_factory=CheckSettings)
 
-    def options(self) -> dict[str, Any]:
-        """Return the settings of a run that the file has, with parsed specs."""
-        options = {name: getattr(self, name) for name in self.model_fields_set if name != "check"}
+    def options(self) -> JsonObject:
+        """Return the settings of a run that the file has, with parsed specs, by the names of ``RunRequest``."""
+        options: JsonObject = {name: getattr(self, name) for name in self.model_fields_set if name != "check"}
         options["encoders"] = [_spec(item, "encoder") for item in self.encoders]
         options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
         options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]
         return options
 
 
-def _spec(item: str | Item, kind: str) -> Spec:
-    return parse(item, kind) if isinstance(item, str) else item.to_spec(kind)
+def _spec(item: str | Item, what: str) -> Spec:
+    """Return the spec of an entry, which is written as a text or as a table."""
+    if isinstance(item, str):
+        return parse(item, what)
+    return item.to_spec(what)
 
 
 def read(path: Path) -> Settings:
@@ -93,17 +97,19 @@ def read(path: Path) -> Settings:
         text = read_text(path)
         if _DEEP_KEY.search(text):
             raise SourceError("a dotted key has more than 100 parts", path)
-        data: dict[str, Any] = tomllib.loads(text)
-        return Settings.model_validate(data)
+        return Settings.model_validate(tomllib.loads(text))
     except RecursionError:
         raise SourceError("lists or tables are nested too deeply", path) from None
     except ValidationError as error:
-        first = error.errors()[-1]
-        place = ".".join(str(part) for part in first["loc"] if part not in ("str", "Item"))[:SHOWN]
-        if first["type"] == "extra_forbidden":
-            known = CheckSettings.model_fields if place.startswith("check.") else Settings.model_fields
-            raise SourceError(f"unknown setting; known settings: {', '.join(known)}", path, field=place) from None
-        raise SourceError(first["msg"], path, field=place) from None
+        # Of a union such as str | Item, the last error is that of the last type.
+        problem = error.errors()[-1]
+        keys = [str(part) for part in problem["loc"] if part not in ("str", "Item")]
+        place = ".".join(keys)[:SHOWN]
+        message = problem["msg"]
+        if problem["type"] == "extra_forbidden":
+            fields = CheckSettings.model_fields if place.startswith("check.") else Settings.model_fields
+            message = f"unknown setting; known settings: {', '.join(fields)}"
+        raise SourceError(message, path, field=place) from None
     except ValueError as error:
-        # What tomllib raises, and int() for a number of thousands of digits.
+        # Raised by tomllib, and by int() for a number of thousands of digits.
         raise SourceError(f"not valid TOML: {error}", path) from None

@@ -1,11 +1,10 @@
-"""The items that a result shows: a sample, the same for all encoders, drawn with the seed of the run."""
+"""The items that a result shows: a sample that depends on the seed of the run and is the same for all encoders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from embassay.diagnostics.base import Outcomes, ShowsItems
 from embassay.randomness import generator
 from embassay.result import Example
 from embassay.run.variants import Variant, by_encoder, join_scores
-from embassay.types import Corpus, Diagnostic, ItemScores
+from embassay.types import AnyCorpus, Diagnostic, ItemScores
 
 MISSED_BY = ("all", "some", "none", "undecided")
 """Which of the encoders are wrong about an item; ``undecided`` where none is right or wrong."""
@@ -29,7 +28,7 @@ class ScoredTask:
     corpus
         The corpus; of one that varies its first variant, under the label of the corpus.
     scores
-        Of all encoders; on a corpus that varies, of each encoder on each variant.
+        The scores of all encoders; on a corpus that varies, those of each encoder on each variant.
     parts
         By variant, the corpus and the scores of its encoders; one part where the corpus does not vary.
     options
@@ -38,19 +37,19 @@ class ScoredTask:
 
     name: str
     diagnostic: Diagnostic
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     scores: tuple[ItemScores, ...]
-    parts: Mapping[Variant, tuple[Corpus[Any], tuple[ItemScores, ...]]]
-    options: Mapping[str, str]
+    parts: Mapping[Variant, tuple[AnyCorpus, tuple[ItemScores, ...]]]
+    options: Mapping[str, object]
 
     @classmethod
     def of(
         cls,
         name: str,
         diagnostic: Diagnostic,
-        scored: Sequence[tuple[Corpus[Any], Sequence[ItemScores]]],
+        scored: Sequence[tuple[AnyCorpus, Sequence[ItemScores]]],
         reference: str = "",
-        options: Mapping[str, str] | None = None,
+        options: Mapping[str, object] | None = None,
     ) -> ScoredTask:
         """Put the scores on the variants of one corpus together.
 
@@ -90,7 +89,7 @@ def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example,
 
 
 def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Example]:
-    """Yield the record of each item, then those of the encoders.
+    """Yield for each item its own record, and after it those of the encoders.
 
     Parameters
     ----------
@@ -105,28 +104,34 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     records: dict[str, Example] = {}
     outcomes: dict[str, list[Example]] = {}
     for variant, (corpus, scores) in task.parts.items():
-        for example in task.diagnostic.examples(corpus, scores, items):
-            own = with_own_passages(example, variant)
-            if own.kind != "item":
-                outcomes.setdefault(own.item, []).append(own)
-            elif own.item in records:
-                first = records[own.item]
-                records[own.item] = replace(first, texts={**own.texts, **first.texts})
+        for plain_example in task.diagnostic.examples(corpus, scores, items):
+            example = with_setting_in_references(plain_example, variant.setting)
+            item = example.item
+            if example.kind != "item":
+                outcomes.setdefault(item, []).append(example)
+            elif item in records:
+                # The record of an item has the passages of all variants.
+                record = records[item]
+                records[item] = replace(record, texts={**example.texts, **record.texts})
             else:
-                records[own.item] = own
+                records[item] = example
     for item, record in records.items():
         yield record
         yield from outcomes.get(item, ())
 
 
-def with_own_passages(example: Example, variant: Variant) -> Example:
-    """Return an example whose passages have the variant in their references, as ``doc#3`` is another text in each."""
+def with_setting_in_references(example: Example, setting: str) -> Example:
+    """Return an example whose references to passages name the setting, as ``doc#3`` is another text in each variant."""
 
-    def reference(name: str) -> str:
-        return f"{name} ({variant.setting})" if "#" in name else name
+    def qualified(name: str) -> str:
+        # Only references to passages have a number sign.
+        if "#" in name:
+            return f"{name} ({setting})"
+        return name
 
-    texts = {reference(name): text for name, text in example.texts.items()}
-    return replace(example, texts=texts, labels={n: reference(v) if "#" in v else v for n, v in example.labels.items()})
+    texts = {qualified(name): text for name, text in example.texts.items()}
+    labels = {name: qualified(label) for name, label in example.labels.items()}
+    return replace(example, texts=texts, labels=labels)
 
 
 def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str) -> NDArray[np.int64]:
@@ -185,5 +190,5 @@ def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
 
 def in_turn(lists: Iterable[Sequence[int]]) -> list[int]:
     """Return the first of each list, then the second of each that has one, and so on."""
-    turns: Any = zip_longest(*lists)
-    return [item for item in chain.from_iterable(turns) if item is not None]
+    interleaved = chain.from_iterable(zip_longest(*lists))
+    return [item for item in interleaved if item is not None]

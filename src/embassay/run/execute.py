@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from embassay.engine.cores import cores
 from embassay.engine.workers import Workers
@@ -26,21 +26,23 @@ from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Draws, is_chance
+from embassay.types import AnyCorpus, Draws, is_chance
 
 LOG = logging.getLogger(__name__)
+FLOAT32_BITS = 32
 BITS = {"int8": 8, "binary": 1}
-"""Bits of each coordinate of a quantised vector; others are of float32."""
+"""Bits of each coordinate of a quantised vector; all others are float32."""
 KILLED = "a worker process was killed, probably because it ran out of memory; repeat the command to continue"
 NO_TEXTS = "the reason is not stored because it may contain texts"
-"""Replaces a reason, which may quote texts, if texts are not stored."""
+"""Replaces the reason of a failure, which may quote a text, if texts are not stored."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run, what it took each encoder, and what failed and why.
+    """The result of a run, the run of each encoder, and the failures.
 
-    The reasons in ``result.failures`` are left out where no texts are to be kept, because they may quote texts.
+    ``failures`` has the reasons; those in ``result.failures`` are left out where texts are not stored, because a reason
+    may quote a text.
     """
 
     result: Result
@@ -61,8 +63,10 @@ class Outcome:
         """Notes of the encoders on how they ran, and of the robustness checks."""
         notes = []
         for run in self.encoders:
-            observed = run.robustness.notes if run.robustness else ()
-            notes += [f"{run.entry.label}: {note}" for note in (*run.route.get("notes", ()), *observed)]
+            notes_of_run = list(run.route.get("notes", ()))
+            if run.robustness:
+                notes_of_run += run.robustness.notes
+            notes += [f"{run.entry.label}: {note}" for note in notes_of_run]
         return notes
 
 
@@ -102,7 +106,9 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
             raise
     result = summarise(plan, runs)
     failures = result.failures
-    return Outcome(result if request.texts else without_texts(result), tuple(runs), failures)
+    if not request.texts:
+        result = without_texts(result)
+    return Outcome(result, tuple(runs), failures)
 
 
 @contextmanager
@@ -125,7 +131,7 @@ def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
                 run.collect()
             except BrokenExecutor:
                 run.fail(KILLED)
-        unfinished = [part for run in runs for part in run.parts]
+        unfinished = list(chain.from_iterable(run.parts for run in runs))
         if len(unfinished) <= at_most:
             return
         wait(unfinished, return_when=FIRST_COMPLETED)
@@ -134,7 +140,6 @@ def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
 def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     """Combine the parts of all tasks; a task that cannot be summarised is recorded as failed."""
     draws = plan.request.draws
-    finished = [run for run in runs if run.failure is None]
     failures = list_failures(plan, runs)
     parts = []
     for task in scored_tasks(plan, runs):
@@ -143,10 +148,17 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
-    encoders = tuple(record for run in finished for record in encoder_records(run, plan))
-    groups = by_corpus(plan.corpora)
-    corpora = tuple(corpus_record(replace(variants[0], name=label)) for label, variants in groups.items())
-    head = Result(draws.seed, draws.resamples, encoders=encoders, corpora=corpora, failures=tuple(failures))
+    encoders: list[EncoderRecord] = []
+    for run in runs:
+        if run.failure is None:
+            encoders += encoder_records(run, plan)
+    # A corpus that varies has one record, that of its first variant.
+    corpora = []
+    for label, variants in by_corpus(plan.corpora).items():
+        corpora.append(corpus_record(replace(variants[0], name=label)))
+    head = Result(
+        draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failures=tuple(failures)
+    )
     return joined(head, parts)
 
 
@@ -160,18 +172,18 @@ def joined(head: Result, parts: Sequence[Result]) -> Result:
     """
     result = replace(
         rounded(head),
-        rows=tuple(row for part in parts for row in part.rows),
-        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
-        series=tuple(series for part in parts for series in part.series),
-        examples=tuple(example for part in parts for example in part.examples),
-        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
-        findings=tuple(finding for part in parts for finding in part.findings),
+        rows=tuple(chain.from_iterable(part.rows for part in parts)),
+        comparisons=tuple(chain.from_iterable(part.comparisons for part in parts)),
+        series=tuple(chain.from_iterable(part.series for part in parts)),
+        examples=tuple(chain.from_iterable(part.examples for part in parts)),
+        verdicts=tuple(chain.from_iterable(part.verdicts for part in parts)),
+        findings=tuple(chain.from_iterable(part.findings for part in parts)),
     )
     return replace(result, findings=findings_of(result, headlines(result)))
 
 
 def without_texts(result: Result) -> Result:
-    """Return the result without any sentence of a corpus: not in examples, not in what a failure quotes."""
+    """Return the result without any text of a corpus: neither in examples nor in the reasons of failures."""
     examples = tuple(replace(example, texts={}) for example in result.examples)
     failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
     return replace(result, examples=examples, failures=failures)
@@ -179,12 +191,18 @@ def without_texts(result: Result) -> Result:
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
     """Return the encoders that failed, then the tasks that failed for one of the others."""
-    failures = [Failure(run.entry.label, "", "", one_line(run.failure)) for run in runs if run.failure is not None]
+    failures = []
+    finished = []
+    for run in runs:
+        if run.failure is None:
+            finished.append(run)
+        else:
+            failures.append(Failure(run.entry.label, "", "", one_line(run.failure)))
     for task in plan.tasks:
-        for run in runs:
+        for run in finished:
             reason = run.failed_tasks.get(task.key)
-            if reason is not None and run.failure is None:
-                failures.append(Failure(run.entry.label, *task.key, one_line(reason)))
+            if reason is not None:
+                failures.append(Failure(run.entry.label, task.name, task.corpus.name, one_line(reason)))
     for place, failure in enumerate(failures):
         if failure.encoder == plan.reference:
             consequence = "it was the reference; the others are compared with the first encoder that did not fail"
@@ -193,7 +211,7 @@ def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
 
 
 def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
-    """Return the tasks with the scores of all encoders that finished; those on variants of one corpus are one."""
+    """Return the tasks with the scores of all encoders that finished; tasks on variants of one corpus are joined."""
     finished = [run for run in runs if run.failure is None]
     scored = []
     for group in plan.summaries:
@@ -203,14 +221,13 @@ def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
             if scores:
                 parts.append((task.corpus, scores))
         if parts:
-            scored.append(
-                ScoredTask.of(group[0].name, group[0].diagnostic, parts, plan.request.reference, group[0].options)
-            )
+            first = group[0]
+            scored.append(ScoredTask.of(first.name, first.diagnostic, parts, plan.request.reference, first.options))
     return scored
 
 
 def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) -> Result:
-    """Return the part of the result that is one diagnostic's on one corpus, with its numbers as they are written."""
+    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
     verdicts = part.verdicts
@@ -222,56 +239,43 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
 def without_best(verdict: Verdict) -> Verdict:
     """Return a verdict that names no best encoder: built-in corpora are for trying things out."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
-    return replace(unnamed, reason="a built-in corpus is for trying things out") if verdict.quantity else unnamed
+    # A diagnostic that does not rank encoders needs no reason.
+    if not verdict.quantity:
+        return unnamed
+    return replace(unnamed, reason="a built-in corpus is for trying things out")
 
 
 def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
-    """Yield an encoder as the result names it: once for all corpora that do not vary, and for each setting of others.
+    """Yield the records of an encoder: one for all corpora that do not vary, and one for each setting of those that do.
 
-    Of random vectors only the first variant of a corpus is in the result.
+    The encoder of random vectors is only in the result for the first variant of a corpus.
     """
-    by_setting: dict[str, list[Corpus[Any]]] = {}
+    is_random = is_chance(run.entry.encoder.card.spec)
+    scored_names = {corpus_name for _, corpus_name in run.scores}
+    corpora_by_setting: dict[str, list[AnyCorpus]] = {}
     for variants in by_corpus(plan.corpora).values():
-        scored = [corpus for corpus in variants if any(key[1] == corpus.name for key in run.scores)]
         if not variants[0].variant_of:
-            by_setting.setdefault("", []).extend(variants)
-        for corpus in scored[:1] if is_chance(run.entry.encoder.card.spec) else scored:
-            if corpus.variant_of:
-                by_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
-    for setting, corpora in by_setting.items():
+            corpora_by_setting.setdefault("", []).extend(variants)
+            continue
+        scored = [corpus for corpus in variants if corpus.name in scored_names]
+        if is_random:
+            scored = scored[:1]
+        for corpus in scored:
+            corpora_by_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
+    for setting, corpora in corpora_by_setting.items():
         yield encoder_record(run, setting, corpora)
 
 
-def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]) -> EncoderRecord:
-    """Return an encoder on corpora of one setting, as the result names it."""
-    entry, card = run.entry, run.entry.encoder.card
-    names = {corpus.name for corpus in corpora}
-    # Diagnostics on the same corpus count the same words.
-    counts_of = {}
-    for (_, corpus_name), scores in run.scores.items():
-        if corpus_name in names and "tokens" in scores.scalars:
-            counts_of[scores.origin.corpus_fingerprint] = scores.scalars
-    tokens = sum(counts["tokens"] for counts in counts_of.values())
-    unknown = sum(counts["unknown_tokens"] for counts in counts_of.values())
-    without_words = sum(counts["without_words"] for counts in counts_of.values())
-    truncated_in = dict[str, int]()
-    truncated = set[Text]()
-    vectors = dict[str, int]()
-    characters = dict[str, int]()
-    texts_in = dict[str, int]()
-    for corpus in corpora:
-        label = Variant.of(corpus).corpus
-        if setting:
-            texts_in[label] = len(corpus.texts())
-        if corpus.stored_documents:
-            vectors[label] = len(corpus.documents)
-        elif corpus.documents:
-            vectors[label] = sum(len(document.passages) for document in corpus.documents)
-            characters[label] = sum(len(passage) for document in corpus.documents for passage in document.passages)
-        if run.truncated:
-            too_long = run.truncated.intersection(corpus.texts())
-            truncated |= too_long
-            truncated_in[label] = len(too_long)
+def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) -> EncoderRecord:
+    """Return the record of an encoder on corpora of one setting; the setting is empty for corpora that do not vary."""
+    entry = run.entry
+    card = entry.encoder.card
+    words = count_words(run, corpora)
+    truncated = find_truncated_in(run, corpora)
+    sizes = document_sizes(corpora)
+    texts_in = {}
+    if setting:
+        texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}
     return EncoderRecord(
         name=joined_setting(entry.label, setting),
         spec=card.spec,
@@ -282,30 +286,121 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[Corpus[Any]]
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        truncated=None if run.truncated is None else len(truncated),
-        truncated_in={name: count for name, count in truncated_in.items() if count},
+        truncated=truncated.distinct,
+        truncated_in=truncated.by_corpus,
         similarity=card.similarity,
         price=card.price,
-        unknown_words=unknown / tokens if tokens else None,
-        without_words=int(without_words) if tokens else None,
+        unknown_words=words.unknown_share,
+        without_words=words.texts_without_words,
         setting=joined_setting(entry.setting, setting),
-        vectors=vectors,
-        characters=characters,
+        vectors=sizes.vectors,
+        characters=sizes.characters,
         vector_bytes=vector_bytes(card.spec, run.dim),
         texts_in=texts_in,
     )
+
+
+@dataclass(frozen=True)
+class WordCounts:
+    """The coverage of an encoder of words: None where it does not count words.
+
+    Attributes
+    ----------
+    unknown_share
+        Share of the tokens that have no vector.
+    texts_without_words
+        Number of texts without a known token.
+    """
+
+    unknown_share: float | None = None
+    texts_without_words: int | None = None
+
+
+def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> WordCounts:
+    """Return how many words of some corpora an encoder knows."""
+    names = {corpus.name for corpus in corpora}
+    # Diagnostics on the same corpus count the same words.
+    counts_of_corpus = {}
+    for (_, corpus_name), scores in run.scores.items():
+        if corpus_name in names and "tokens" in scores.scalars:
+            counts_of_corpus[scores.origin.corpus_fingerprint] = scores.scalars
+    tokens = 0.0
+    unknown = 0.0
+    without_words = 0.0
+    for counts in counts_of_corpus.values():
+        tokens += counts["tokens"]
+        unknown += counts["unknown_tokens"]
+        without_words += counts["without_words"]
+    if not tokens:
+        return WordCounts()
+    return WordCounts(unknown / tokens, int(without_words))
+
+
+@dataclass(frozen=True)
+class Truncated:
+    """Texts that are longer than an encoder reads.
+
+    Attributes
+    ----------
+    distinct
+        Number of distinct texts over all corpora; None where it is not known.
+    by_corpus
+        Number of texts of each corpus that has any, by its label.
+    """
+
+    distinct: int | None = None
+    by_corpus: Mapping[str, int] = field(default_factory=dict)
+
+
+def find_truncated_in(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> Truncated:
+    """Count the texts of some corpora that an encoder truncates."""
+    if run.truncated is None:
+        return Truncated()
+    distinct = set[Text]()
+    counts = {}
+    for corpus in corpora:
+        truncated = run.truncated.intersection(corpus.texts())
+        distinct |= truncated
+        if truncated:
+            counts[Variant.of(corpus).corpus] = len(truncated)
+    return Truncated(len(distinct), counts)
+
+
+@dataclass(frozen=True)
+class DocumentSizes:
+    """The documents of corpora by their labels: the vectors they take, and their characters where texts are at hand."""
+
+    vectors: Mapping[str, int]
+    characters: Mapping[str, int]
+
+
+def document_sizes(corpora: Sequence[AnyCorpus]) -> DocumentSizes:
+    """Count the vectors and characters of the documents of some corpora; corpora without documents are left out."""
+    vectors = {}
+    characters = {}
+    for corpus in corpora:
+        label = Variant.of(corpus).corpus
+        if corpus.stored_documents:
+            vectors[label] = len(corpus.documents)
+        elif corpus.documents:
+            passages = list(chain.from_iterable(document.passages for document in corpus.documents))
+            vectors[label] = len(passages)
+            characters[label] = sum(map(len, passages))
+    return DocumentSizes(vectors, characters)
 
 
 def vector_bytes(spec: str, dim: int | None) -> int | None:
     """Return the bytes of a stored vector; None where the number of dimensions depends on the corpus."""
     if dim is None:
         return None
-    kind = re.search(r",vectors=(\w+)", spec)
-    bits = BITS.get(kind[1], 32) if kind else 32
+    bits = FLOAT32_BITS
+    quantised = re.search(r",vectors=(\w+)", spec)
+    if quantised:
+        bits = BITS.get(quantised[1], FLOAT32_BITS)
     return math.ceil(dim * bits / 8)
 
 
-def corpus_record(corpus: Corpus[Any]) -> CorpusRecord:
+def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
     """Return a corpus as the result names it."""
     audit = corpus.audit()
     return CorpusRecord(

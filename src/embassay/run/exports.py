@@ -6,10 +6,10 @@ a folder for all other formats. Everything is made before the first file is writ
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from embassay.errors import OutputError, SourceError
 from embassay.layout import Layout
@@ -25,6 +25,10 @@ from embassay.store.files import default_folder
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
+from embassay.vectors import Similarity
+
+MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
+"""Makes the files of an export from the result and the record of a run, with notes."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Written:
     notes
         What was left out, and what a reader of the files must know.
     is_partial
-        Whether an encoder is left out that should be there.
+        Whether an encoder is missing because its figures could not be made.
     """
 
     path: Path
@@ -73,10 +77,12 @@ def finished_run(run: Path) -> FinishedRun:
     record = folder.record()
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", run)
-    result = results.read(run / "result.json" if run.is_dir() else run)
+    result_file = run / "result.json" if run.is_dir() else run
+    result = results.read(result_file)
     if not result.rows:
-        failures = [f"failed: {failure.sentence}" for failure in result.failures]
-        raise SourceError("; ".join(["nothing was scored in this run", *failures]), run)
+        reasons = ["nothing was scored in this run"]
+        reasons += [f"failed: {failure.sentence}" for failure in result.failures]
+        raise SourceError("; ".join(reasons), run)
     return FinishedRun(folder, result, record)
 
 
@@ -112,7 +118,7 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     finished = finished_run(run)
     path = chosen or finished.folder.path / "report.md"
     _check_file(path, "md")
-    # A README.md is easily lost.
+    # Another Markdown file, such as a README.md, must not be lost.
     if path.exists() and not _starts_with(path, MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
     record = finished.record
@@ -190,18 +196,25 @@ def write_trec(run: Path, out: Path | None = None) -> Written:
     from embassay.run.trec import make_rankings, qrels
 
     finished, folder = _run_and_folder(run, out, "trec")
-    similarities = {encoder.name: cast("Any", encoder.similarity) for encoder in finished.result.encoders}
+    similarities = {}
+    for encoder in finished.result.encoders:
+        similarities[encoder.name] = cast("Similarity", encoder.similarity)
     made = make_rankings(_items(finished), similarities, default_folder())
+
+    # Labels may have characters that file names cannot have.
     corpora = {ranking.corpus.name: ranking.corpus for ranking in made.rankings}
-    corpus_names, encoder_names = FileNames(), FileNames()
-    file_of_corpus = {name: corpus_names.name(name) for name in corpora}
+    corpus_file_names = FileNames()
+    file_of_corpus = {name: corpus_file_names.name(name) for name in corpora}
+    encoder_file_names = FileNames()
     labels = dict.fromkeys(ranking.encoder for ranking in made.rankings)
-    file_of_encoder = {label: encoder_names.name(label) for label in labels}
+    file_of_encoder = {label: encoder_file_names.name(label) for label in labels}
+
     for name, corpus in corpora.items():
         write(folder / f"{file_of_corpus[name]}.qrels", qrels(corpus))
     for ranking in made.rankings:
-        name = f"{file_of_corpus[ranking.corpus.name]}.{file_of_encoder[ranking.encoder]}.run"
-        write_with(folder / name, ranking.write)
+        corpus_file = file_of_corpus[ranking.corpus.name]
+        encoder_file = file_of_encoder[ranking.encoder]
+        write_with(folder / f"{corpus_file}.{encoder_file}.run", ranking.write)
     left_out = [f"left out: {reason}" for reason in made.left_out]
     notes = (*made.notes, *left_out)
     return Written(folder, len(corpora) + len(made.rankings), notes, is_partial=bool(left_out))
@@ -226,17 +239,21 @@ def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool 
     items = _items(finished)
     files = write_items(items, folder, default_folder() if with_vectors else None)
     others = without_items(items)
-    notes = (f"left out: diagnostics that show no single items ({', '.join(others)})",) if others else ()
-    return Written(folder, len(files), notes)
+    if not others:
+        return Written(folder, len(files))
+    note = f"left out: diagnostics that show no single items ({', '.join(others)})"
+    return Written(folder, len(files), (note,))
 
 
-def write_contents(run: Path, out: Path | None, style: str, make: Any) -> Written:
-    """Write files that ``make`` returns by their path in the folder, for an export of another package.
+def write_contents(run: Path, out: Path | None, style: str, make: MakeContents) -> Written:
+    """Write the files of an export that is defined in another package.
 
     Parameters
     ----------
+    style
+        The name of the format, and of the default folder.
     make
-        Takes result and record of the run; returns the contents, and notes.
+        Returns the contents of the files by their paths in the folder, and notes.
     """
     finished, folder = _run_and_folder(run, out, style)
     contents, notes = make(finished.result, finished.record)
@@ -246,7 +263,7 @@ def write_contents(run: Path, out: Path | None, style: str, make: Any) -> Writte
 
 
 def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
-    """Return the run, and the folder to write: by default one in the run's folder, with the name of the format."""
+    """Return the run, and the folder to write: by default a folder in that of the run, named after the format."""
     chosen = output_path(out) if out else None
     finished = finished_run(run)
     folder = chosen or finished.folder.path / style
@@ -279,5 +296,6 @@ def _starts_with(path: Path, beginning: bytes) -> bool:
 
 
 def _check_file(path: Path, style: str) -> None:
+    """Raise OutputError if a file is to be written where a folder is."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; --format {style} writes a file, name one with -o")

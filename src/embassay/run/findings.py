@@ -1,14 +1,14 @@
-"""The findings of a whole run: what its diagnostics found, who may be the best, and what limits all of it.
+"""The findings of a whole run: those of its diagnostics, which encoders may be the best, and what limits the result.
 
-A diagnostic states what it finds about an encoder. Here the findings are added that are the same for all diagnostics:
-the candidates that may be the best, their comparison with the lexical baseline, the differences that this many units
-can show, texts that were truncated. Then all are put in order, the most important first.
+Each diagnostic states findings about single encoders. This module adds those that all diagnostics have in common: the
+candidates that may be the best, their comparisons with the lexical baseline, the minimum detectable difference and
+truncated texts. Then it sorts all findings, the most important first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,9 +27,9 @@ from embassay.result import (
     headline_rows,
 )
 from embassay.run.advice import WITH_UNIT_OPTION
+from embassay.run.differences import Difference, read_difference, read_differences
 from embassay.run.setting_findings import setting_findings
 
-ALPHA = 0.05
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
 NAMED = 6
@@ -37,18 +37,16 @@ NAMED = 6
 NAMED_WORSE = 3
 """Worse candidates that a sentence names at most."""
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
-"""The diagnostics that tell whether an encoder notices a negation."""
+"""The diagnostics that show whether an encoder notices a negation."""
 TARGETS = (0.15, 0.10, 0.05, 0.02)
-"""Differences for which the number of questions is stated: the first that is clearly below what can be shown now."""
+"""Differences to aim at with more items, largest first; the first that is clearly below the detectable one is named."""
 CLEARLY_BELOW = 0.7
-"""A difference is named only if it is at most this share of what can be shown now."""
+"""A target is clearly below the minimum detectable difference if it is at most this share of it."""
 MANY_TRUNCATED = 0.01
 """From this share of a corpus's texts on, truncation limits its result."""
 WORDS_PER_TOKEN = 0.4
-"""Words for each token that a passage may have, so that text with code in it fits too."""
+"""Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
 UNIT_OF_QUESTIONS = "If the questions were written independently of each other, add unit=question to -c."
-Gap = Mapping[str, float | None]
-"""A difference from an opponent: ``difference``, ``low``, ``high``, ``p`` and perhaps ``smallest_difference``."""
 
 
 def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:
@@ -57,56 +55,62 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     Parameters
     ----------
     result
-        Everything but the run's own findings; those of its diagnostics are in it.
+        The result with the findings of its diagnostics.
     headlines
-        By each diagnostic that ranks encoders, how its headline is called and written.
+        By diagnostic that ranks encoders, the name and format of its headline.
 
     Returns
     -------
     By severity; within one severity decisions first, then the diagnostics in the order of the run.
     """
-    findings = [finding for corpus in result.corpora for finding in _made_queries(corpus)]
+    builtin_corpora = {corpus.name for corpus in result.corpora if corpus.builtin}
+    findings: list[Finding] = []
+    for corpus in result.corpora:
+        findings += _made_queries(corpus)
     for verdict in result.verdicts:
         if verdict.quantity:
-            # Whoever varies settings asks about them first.
-            if not _is_builtin(result, verdict.corpus):
-                findings += setting_findings(result, verdict, headlines[verdict.diagnostic])
-            findings += Decision(result, verdict, headlines[verdict.diagnostic]).findings()
+            headline = headlines[verdict.diagnostic]
+            # In a run that varies settings, their comparison is the main question.
+            if verdict.corpus not in builtin_corpora:
+                findings += setting_findings(result, verdict, headline)
+            findings += Decision(result, verdict, headline).findings()
     findings += _best_first(result)
     if all(encoder.baseline for encoder in result.encoders) and result.failures:
-        # The user asked about other encoders. What was found about the baselines is in the tables.
+        # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
     findings += _negation_not_tested(result)
-    if any(corpus.builtin for corpus in result.corpora):
-        findings.append(_builtin(has_own_data=not all(corpus.builtin for corpus in result.corpora)))
-    findings += [finding for corpus in result.corpora for finding in _few_units(corpus)]
-    findings += [finding for encoder in result.encoders for finding in _coverage(encoder, result)]
+    if builtin_corpora:
+        findings.append(_builtin(has_own_data=len(builtin_corpora) < len(result.corpora)))
+    for corpus in result.corpora:
+        findings += _few_units(corpus)
+    for encoder in result.encoders:
+        findings += _truncated(encoder, result)
+        findings += _unknown_words(encoder, result)
+    # The sort is stable: within one severity the order stays.
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
 
 
-def _is_builtin(result: Result, corpus: str) -> bool:
-    return any(record.builtin for record in result.corpora if record.name == corpus)
-
-
 def _best_first(result: Result) -> list[Finding]:
-    """Return the findings of the diagnostics, those of one diagnostic and corpus with its best encoders first.
+    """Return the findings of the diagnostics, sorted by section of the report and then with the best encoders first.
 
     Encoders with learnt parameters come before word counts: users choose among them.
     """
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
-    section_order: dict[tuple[str, str], int] = {}
-    encoder_order: dict[tuple[str, str, str], int] = {}
+    section_places: dict[tuple[str, str], int] = {}
+    encoder_places: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
-        section_order[verdict.diagnostic, verdict.corpus] = section_place
+        section_places[verdict.diagnostic, verdict.corpus] = section_place
         for place, encoder in enumerate(verdict.candidates):
-            encoder_order[verdict.diagnostic, verdict.corpus, encoder] = place
+            encoder_places[verdict.diagnostic, verdict.corpus, encoder] = place
 
     def order(finding: Finding) -> tuple[int, bool, int]:
-        section = section_order.get((finding.diagnostic, finding.corpus), len(section_order))
+        section = finding.diagnostic, finding.corpus
+        section_place = section_places.get(section, len(section_places))
         # A finding about all encoders comes after those about single ones.
-        encoder = encoder_order.get((finding.diagnostic, finding.corpus, finding.encoder), len(encoder_order))
-        return section, finding.encoder not in models, encoder
+        encoder_place = encoder_places.get((*section, finding.encoder), len(encoder_places))
+        is_no_model = finding.encoder not in models
+        return section_place, is_no_model, encoder_place
 
     return sorted(result.findings, key=order)
 
@@ -119,7 +123,7 @@ def _linked(finding: Finding) -> Finding:
 
 
 def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
-    """Yield that no person asked the queries of a corpus."""
+    """Yield a finding if the queries of a corpus were made by a program."""
     if corpus.source in MADE_QUERIES.values():
         yield Finding(
             "high",
@@ -133,7 +137,7 @@ def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
 
 
 def _builtin(*, has_own_data: bool) -> Finding:
-    """Return that built-in corpora decide nothing."""
+    """Return the finding that no best encoder is named on built-in corpora."""
     action = ""
     if not has_own_data:
         action = (
@@ -149,7 +153,7 @@ def _builtin(*, has_own_data: bool) -> Finding:
 
 
 def _negation_not_tested(result: Result) -> Iterator[Finding]:
-    """Yield that a search test alone does not tell whether an encoder notices a negation."""
+    """Yield a finding if the run tests search, but not whether an encoder notices a negation."""
     diagnostics = {verdict.diagnostic for verdict in result.verdicts}
     has_candidates = any(not encoder.baseline for encoder in result.encoders)
     if has_candidates and "retrieval" in diagnostics and diagnostics.isdisjoint(OF_NEGATION):
@@ -162,7 +166,7 @@ def _negation_not_tested(result: Result) -> Iterator[Finding]:
 
 
 def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
-    """Yield that items depend on each other so much that they count as far fewer."""
+    """Yield a finding if the effective number of units of a corpus is below half its items."""
     if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
         return
     items = "questions" if corpus.documents else "items"
@@ -176,73 +180,83 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     )
 
 
-def _coverage(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
-    """Yield which share of each corpus an encoder truncates, and how many words it does not know."""
+def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the texts of each corpus that an encoder truncates."""
     for corpus in result.corpora:
         truncated = encoder.truncated_in.get(corpus.name, 0)
-        if truncated:
-            texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
-            share = truncated / texts
-            is_many = share >= MANY_TRUNCATED
-            can_be_shorter = corpus.loader in WITH_UNIT_OPTION and "passages=" not in encoder.setting
-            yield Finding(
-                "medium" if is_many else "low",
-                f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
-                f"{texts:,} texts of {corpus.name} ({share:.1%}).",
-                "Texts were truncated",
-                corpus=corpus.name,
-                encoder=encoder.name,
-                consequence="Text after that point cannot be found.",
-                action=_shorter_passages(encoder) if is_many and can_be_shorter else "",
-                value=share,
-            )
-    together = " of all corpora together" if len(result.corpora) > 1 else ""
-    if encoder.unknown_words is not None:
-        empty = f"; {encoder.without_words:,} texts have no known word" if encoder.without_words else ""
+        if not truncated:
+            continue
+        texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
+        share = truncated / texts
+        severity = "low"
+        action = ""
+        if share >= MANY_TRUNCATED:
+            severity = "medium"
+            if corpus.loader in WITH_UNIT_OPTION and "passages=" not in encoder.setting:
+                action = _shorter_passages(encoder)
         yield Finding(
-            "medium" if encoder.without_words else "low",
-            f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words{together}{empty}.",
-            "Unknown words",
+            severity,
+            f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
+            f"{texts:,} texts of {corpus.name} ({share:.1%}).",
+            "Texts were truncated",
+            corpus=corpus.name,
             encoder=encoder.name,
-            value=encoder.unknown_words,
+            consequence="Text after that point cannot be found.",
+            action=action,
+            value=share,
         )
 
 
+def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the words that an encoder does not know; nothing for encoders that know all."""
+    if encoder.unknown_words is None:
+        return
+    sentence = f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words"
+    if len(result.corpora) > 1:
+        sentence += " of all corpora together"
+    severity = "low"
+    if encoder.without_words:
+        severity = "medium"
+        sentence += f"; {encoder.without_words:,} texts have no known word"
+    yield Finding(severity, f"{sentence}.", "Unknown words", encoder=encoder.name, value=encoder.unknown_words)
+
+
 def _shorter_passages(encoder: EncoderRecord) -> str:
-    """Say how to cut documents so that an encoder reads them whole; a word has about two tokens and a half in code."""
-    words = max(10, 10 * round((encoder.max_tokens or 0) * WORDS_PER_TOKEN / 10))
+    """Say how to cut documents so that an encoder reads them whole; the number of words is a multiple of ten."""
+    readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
+    words = max(10, 10 * round(readable_words / 10))
     return f"Cut documents into shorter passages: add passages={words} to -c."
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two encoders whose difference decides.
+    """Two encoders whose difference matters for a choice.
 
     Attributes
     ----------
     name
-        `` between a and b``, as it follows a difference; may be empty.
+        `` between a and b``, to be written after a difference; may be empty.
     detectable
         The minimum detectable difference.
-    significant
-        Whether the present difference is significant.
+    is_significant
+        Whether the observed difference is significant.
     """
 
     name: str
     detectable: float
-    significant: bool
+    is_significant: bool
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict with what its findings need: the result that it is of, and how its headline is called and written."""
+    """A verdict with what its findings need: its result, and the name and format of its headline."""
 
     result: Result
     verdict: Verdict
     headline: Column
 
     def findings(self) -> Iterator[Finding]:
-        """Yield who may be the best, who is better than whom, and which differences cannot be seen."""
+        """Yield which encoders may be the best, how they compare, and which differences could be detected."""
         v = self.verdict
         if self.corpus.builtin:
             return
@@ -267,7 +281,6 @@ class Decision:
         title: str,
         sentence: str,
         encoder: str = "",
-        consequence: str = "",
         action: str = "",
     ) -> Finding:
         """Return a finding about the headline, without a figure."""
@@ -279,7 +292,6 @@ class Decision:
             diagnostic=v.diagnostic,
             corpus=v.corpus,
             encoder=encoder,
-            consequence=consequence,
             action=action,
             quantity=v.quantity,
             subset=v.subset,
@@ -299,25 +311,31 @@ class Decision:
 
     @property
     def difference_style(self) -> Format:
-        """How a difference of two headline figures is written."""
+        """The format of a difference of two headline values."""
         return "points" if self.headline.format == "percent" else self.headline.format
 
     @property
     def is_good(self) -> bool:
         """Whether a high value recommends an encoder: not where higher is not better, or the first is below chance."""
         v = self.verdict
-        below_chance = v.chance is not None and v.high is not None and v.high < v.chance
-        return v.leader == "Best" and not below_chance
+        if v.leader != "Best":
+            return False
+        return not _is_below(v.high, v.chance)
 
     @property
     def decides(self) -> bool:
-        """Whether the ranking is a reason to choose an encoder: queries that nobody asked are none."""
+        """Whether the ranking is a reason to choose an encoder: not if its queries were made by a program."""
         return self.is_good and self.corpus.source not in MADE_QUERIES.values()
+
+    @property
+    def ranked(self) -> list[str]:
+        """The candidates that are ranked, highest value first."""
+        return [name for name in self.verdict.candidates if name not in self.verdict.left_out]
 
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
         v = self.verdict
-        ranked = [name for name in v.candidates if name not in v.left_out]
+        ranked = self.ranked
         if len(v.candidates) == 1:
             sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
             action = "Add a second encoder with -e to compare."
@@ -333,30 +351,38 @@ class Decision:
     def best_set(self, ranked: list[str]) -> Finding:
         """Return the best set, with those that it excludes."""
         v = self.verdict
-        first_name, *other_names = v.best_set[:NAMED]
-        # The name of the figure is written once, with the first candidate.
-        parts = [self.named_headline(first_name)]
-        parts += [f"{name} ({self.headline_value(name, with_heading=False)})" for name in other_names]
+        # The heading is written once, with the first candidate.
+        parts = [self.named_headline(v.best_set[0])]
+        for name in v.best_set[1:NAMED]:
+            value = self.headline_value(name, with_heading=False)
+            parts.append(f"{name} ({value})")
         best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
-        # "Highest" where a higher value is not always a better one.
-        first, lower = "highest", "lower"
         if self.is_good:
             first, lower = "best", "worse"
+        else:
+            first, lower = "highest", "lower"
         sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
 
-        # The ranks rest on a test of two sides, the best set on one of one side: it may exclude more.
-        excluded = [name for name in ranked if name not in v.best_set]
-        significant = [name for name in excluded if v.rank_low.get(name, 1) > 1]
-        others = [name for name in excluded if name not in significant]
+        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
+        significant = []
+        others = []
+        for name in ranked:
+            if name in v.best_set:
+                continue
+            if v.rank_low.get(name, 1) > 1:
+                significant.append(name)
+            else:
+                others.append(name)
         if significant:
             sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
         if others:
             sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
             sentence += f"{_some(others)}."
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
-        return self.finding("high" if self.decides else "medium", f"May be the {first}", sentence, encoder)
+        severity = "high" if self.decides else "medium"
+        return self.finding(severity, f"May be the {first}", sentence, encoder)
 
     def not_ranked(self) -> Iterator[Finding]:
         """Yield which candidates are not ranked, and why."""
@@ -364,8 +390,9 @@ class Decision:
         if v.undefined:
             sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
             yield self.finding("medium", "Not ranked", sentence)
-        # Beside undefined items there is one other reason: a correlation needs values that vary on the common items.
-        often_undefined, constant = [], []
+        # The only other reason is a constant: a correlation needs values that vary on the common items.
+        often_undefined = []
+        constant = []
         for name in v.left_out:
             row = self.rows.get(name)
             if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
@@ -401,15 +428,16 @@ class Decision:
         return f"{name} ({self.headline_value(name)})"
 
     def headline_value(self, name: str, *, with_heading: bool = True) -> str:
-        """Write a candidate's headline value and what it is called; where its interval lies below chance, say so."""
-        row, chance = self.rows.get(name), self.verdict.chance
+        """Write a candidate's headline value and its heading; where its interval lies below chance, say so."""
+        row = self.rows.get(name)
         if row is None:
             return self.headline.heading
-        text = number(row.value, self.headline.format, signed=self.headline.format == "points")
+        style = self.headline.format
+        text = number(row.value, style, signed=style == "points")
         if with_heading:
             text += f" {self.headline.heading}"
-        if chance is not None and row.high is not None and row.high < chance:
-            text += f", below chance ({number(chance, self.headline.format)})"
+        if _is_below(row.high, self.verdict.chance):
+            text += f", below chance ({number(self.verdict.chance, style)})"
         return text
 
     def comparisons(self) -> Iterator[Finding]:
@@ -419,59 +447,55 @@ class Decision:
         """
         v = self.verdict
         if v.baseline:
-            for name, gap in self._in_order(v.against_baseline):
+            second_differences = read_differences(v.against_second_baseline)
+            for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
                 is_first = name in v.best_set or len(v.candidates) == 1
                 severity = "high" if self.decides and is_first else "low"
-                yield self.with_second_baseline(self.comparison(severity, name, v.baseline, gap))
-        # A lexical baseline may be the reference, too: then both families ask the same.
+                comparison = self.comparison(severity, name, v.baseline, difference)
+                # Where bm25 is not the best lexical baseline, the sentence names it, too.
+                if v.second_baseline and name in second_differences:
+                    relation = f"{self.relation(v.second_baseline, second_differences[name])}."
+                    comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}")
+                yield comparison
+        # Where a lexical baseline is the reference, both families hold the same comparisons.
         if v.reference and v.reference != v.baseline:
-            for name, gap in self._in_order(v.against_reference):
-                yield self.comparison("low", name, v.reference, gap)
+            for name, difference in self._best_set_first(read_differences(v.against_reference)).items():
+                yield self.comparison("low", name, v.reference, difference)
 
-    def with_second_baseline(self, finding: Finding) -> Finding:
-        """Return a comparison with the best lexical baseline, completed by that with bm25 where it is not the best."""
-        opponent = self.verdict.second_baseline
-        gap = self.verdict.against_second_baseline.get(finding.encoder)
-        if not opponent or not gap or gap["difference"] is None or gap["p"] is None:
-            return finding
-        return replace(finding, sentence=f"{finding.sentence} It is {self.relation(opponent, gap)}.")
+    def _best_set_first(self, differences: Mapping[str, Difference]) -> dict[str, Difference]:
+        """Return differences by candidate, those of the best set first and in its order."""
+        best_set = [name for name in self.verdict.best_set if name in differences]
+        others = [name for name in differences if name not in best_set]
+        return {name: differences[name] for name in [*best_set, *others]}
 
-    def _in_order(self, gaps: Mapping[str, Gap]) -> Iterator[tuple[str, Gap]]:
-        """Yield the defined differences by candidate, those of the best set first and in its order."""
-        best_first = [name for name in self.verdict.best_set if name in gaps]
-        best_first += [name for name in gaps if name not in best_first]
-        for name in best_first:
-            gap = gaps[name]
-            if gap["difference"] is not None and gap["p"] is not None:
-                yield name, gap
-
-    def comparison(self, severity: str, name: str, opponent: str, gap: Gap) -> Finding:
+    def comparison(self, severity: str, name: str, opponent: str, difference: Difference) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
-        relation = self.relation(opponent, gap)
+        relation = self.relation(opponent, difference)
         title = relation.partition(":")[0]
-        comparison = self.finding(severity, title[0].upper() + title[1:], f"{name} is {relation}.", name)
+        title = title[0].upper() + title[1:]
+        finding = self.finding(severity, title, f"{name} is {relation}.", name)
         return replace(
-            comparison, value=gap["difference"], low=gap["low"], high=gap["high"], format=self.difference_style
+            finding, value=difference.value, low=difference.low, high=difference.high, format=self.difference_style
         )
 
-    def relation(self, opponent: str, gap: Gap) -> str:
+    def relation(self, opponent: str, difference: Difference) -> str:
         """Say how a candidate compares with an opponent, with the difference, its interval and its p-value."""
-        better, worse = "higher", "lower"
         if self.verdict.leader == "Best":
             better, worse = "better", "worse"
-        difference = gap["difference"] or 0.0
-        if not _is_significant(gap):
+        else:
+            better, worse = "higher", "lower"
+        if not difference.is_significant:
             relation = f"not significantly {better} or {worse} than {opponent}"
-        elif difference > 0:
+        elif difference.value > 0:
             relation = f"{better} than {opponent}"
         else:
             relation = f"{worse} than {opponent}"
-        amount = number(difference, self.difference_style, signed=True)
-        ends = interval(gap["low"], gap["high"], self.difference_style, signed=True)
-        return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(gap['p'])}"
+        amount = number(difference.value, self.difference_style, signed=True)
+        ends = interval(difference.low, difference.high, self.difference_style, signed=True)
+        return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(difference.p)}"
 
     def precision(self) -> Iterator[Finding]:
-        """Yield the minimum detectable differences of the pairs that decide, and how many items a smaller one takes."""
+        """Yield the minimum detectable differences of the deciding pairs, and how many items a smaller one needs."""
         units = self.verdict.smallest_units
         if self.verdict.smallest_difference is None or units is None:
             return
@@ -480,46 +504,45 @@ class Decision:
         parts = [f"{number(pair.detectable, style)}{pair.name}" for pair in pairs]
         sentence = f"Minimum detectable difference: {', '.join(parts)} ({counted(units, 'unit')}, 80% power)."
         # Where a difference is significant, the present number of items was enough.
-        undecided = next((pair for pair in pairs if not pair.significant), None)
-        severity, action = "low", ""
-        if undecided is not None:
-            severity, action = "medium", self.more_items(undecided, units)
-        precision = self.finding(severity, "Minimum detectable difference", sentence, action=action)
-        yield replace(precision, value=pairs[0].detectable, format=style)
+        undecided = [pair for pair in pairs if not pair.is_significant]
+        severity = "low"
+        action = ""
+        if undecided:
+            severity = "medium"
+            action = self.more_items(undecided[0], units)
+        finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
+        yield replace(finding, value=pairs[0].detectable, format=style)
 
     def deciding_pairs(self) -> list[Pair]:
         """Return the pairs that a choice depends on.
 
-        They are the first candidate against the best lexical baseline, and against the reference or, where it is the
-        reference itself, the runner-up against it. Where none of them was tested, it is the least precise pair with the
-        reference, without a name.
+        They are the first candidate against the best lexical baseline, and the first candidate against the reference.
+        If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
+        pairs was tested, return the least precise pair with the reference, without a name.
         """
         v = self.verdict
-        ranked = [name for name in v.candidates if name not in v.left_out] or list(v.candidates)
+        ranked = self.ranked or list(v.candidates)
         first = ranked[0]
-        chosen: list[tuple[str, str, Gap]] = []
+        pairs: list[Pair] = []
         if v.baseline and first in v.against_baseline:
-            chosen.append((first, v.baseline, v.against_baseline[first]))
+            pairs += _pair(first, v.baseline, v.against_baseline[first])
         if v.reference == first:
-            runner_up = next((name for name in ranked if name in v.against_reference), None)
-            if runner_up is not None:
-                chosen.append((first, runner_up, v.against_reference[runner_up]))
+            runners_up = [name for name in ranked if name in v.against_reference]
+            if runners_up:
+                pairs += _pair(first, runners_up[0], v.against_reference[runners_up[0]])
         elif v.reference and v.reference != v.baseline and first in v.against_reference:
-            chosen.append((first, v.reference, v.against_reference[first]))
-        pairs = []
-        for name, opponent, gap in chosen:
-            detectable = gap.get("smallest_difference")
-            if detectable is not None:
-                pairs.append(Pair(f" between {name} and {opponent}", detectable, _is_significant(gap)))
-        return pairs or [Pair("", v.smallest_difference or 0.0, significant=False)]
+            pairs += _pair(first, v.reference, v.against_reference[first])
+        if pairs:
+            return pairs
+        return [Pair("", v.smallest_difference or 0.0, is_significant=False)]
 
     def more_items(self, pair: Pair, units: int) -> str:
-        """Say how many items to add to detect a smaller difference of a pair; nothing if that of now is small."""
+        """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
         smaller = [target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable]
         if not smaller:
             return ""
         target = smaller[0]
-        # The error of a difference falls with the square root of the number of units.
+        # The standard error of a difference is proportional to 1/√units.
         growth = (pair.detectable / target) ** 2 - 1
         wanted = number(target, self.difference_style)
         return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
@@ -535,25 +558,35 @@ class Decision:
             The present number of independent units.
         """
         items = "questions" if self.corpus.documents else "items"
-        further = f"about {_rounded_up(growth * self.verdict.items):,} {items}"
+        further_items = _round_up(growth * self.verdict.items)
+        sentence = f"about {further_items:,} {items}"
         if self.verdict.items > units:
-            return f"{further} ({_rounded_up(growth * units):,} independent units; there are {units:,} now)"
-        return further
+            further_units = _round_up(growth * units)
+            sentence += f" ({further_units:,} independent units; there are {units:,} now)"
+        return sentence
 
 
-def _is_significant(gap: Gap) -> bool:
-    """Return whether a difference is significant after Holm's correction."""
-    p = gap["p"]
-    return p is not None and p <= ALPHA
+def _is_below(high: float | None, chance: float | None) -> bool:
+    """Return whether the upper end of an interval is below chance; False if one of them is not known."""
+    return high is not None and chance is not None and high < chance
 
 
-def _some(labels: list[str]) -> str:
-    """Write a list of encoders; of many the first ones, and how many there are besides."""
+def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Iterator[Pair]:
+    """Yield the pair of a verdict's entry, if its minimum detectable difference is known."""
+    detectable = entry.get("smallest_difference")
+    if detectable is not None:
+        difference = read_difference(entry)
+        is_significant = difference is not None and difference.is_significant
+        yield Pair(f" between {name} and {opponent}", detectable, is_significant)
+
+
+def _some(labels: Sequence[str]) -> str:
+    """Write a list of encoders; if there are many, name the first ones and count the others."""
     if len(labels) <= NAMED_WORSE + 1:
         return names(labels)
     return f"{', '.join(labels[:NAMED_WORSE])} and {len(labels) - NAMED_WORSE} more"
 
 
-def _rounded_up(number: float) -> int:
-    """Return the next whole number; one that is whole but for rounding errors stays."""
+def _round_up(number: float) -> int:
+    """Return the next whole number; a number that is whole except for rounding errors stays."""
     return math.ceil(number * (1 - 1e-9))

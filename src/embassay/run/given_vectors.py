@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role, Text
@@ -35,7 +34,7 @@ class MatrixEncoder:
     card: Card
 
     @classmethod
-    def of(cls, name: str, matrix: Any, texts: Sequence[Text], similarity: Similarity) -> MatrixEncoder:
+    def of(cls, name: str, matrix: ArrayLike, texts: Sequence[Text], similarity: Similarity) -> MatrixEncoder:
         """Make the encoder of a matrix with one row for each text.
 
         Raises
@@ -53,12 +52,16 @@ class MatrixEncoder:
                 "each of corpus.texts()"
             )
         if not np.isfinite(rows).all():
-            number = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-            raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {number}")
-        digest = hashlib.sha256(np.ascontiguousarray(rows, dtype="<f4").tobytes()).hexdigest()
+            is_finite = np.isfinite(rows).all(axis=1)
+            first = int(np.flatnonzero(~is_finite)[0])
+            raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {first}")
+        # Little-endian, so that the fingerprint is the same on every machine.
+        content = np.ascontiguousarray(rows, dtype="<f4").tobytes()
+        digest = hashlib.sha256(content).hexdigest()
         fingerprint = content_hash([digest, rows.shape, [list(text) for text in texts]])
-        row = {text: number for number, text in enumerate(texts)}
-        return cls(name, rows, row, fingerprint, Card(spec=f"matrix:{name}", cached=False, similarity=similarity))
+        row_of_text = {text: row for row, text in enumerate(texts)}
+        card = Card(spec=f"matrix:{name}", cached=False, similarity=similarity)
+        return cls(name, rows, row_of_text, fingerprint, card)
 
     def fit(self, texts: Sequence[str]) -> MatrixEncoder:
         """Return itself: nothing is learnt."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from embassay.diagnostics.base import ShowsItems
 from embassay.errors import OutputError
@@ -14,7 +14,7 @@ from embassay.run.items import Items
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.canonical import write
-from embassay.types import Corpus
+from embassay.types import AnyCorpus
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -41,19 +41,16 @@ def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[
     SourceError
         If a corpus of the run cannot be read again.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; --format parquet writes a folder, name another one with -o")
     names = dict.fromkeys(task.name for task in items.tasks if isinstance(task.diagnostic, ShowsItems))
     if not names:
         others = ", ".join(without_items(items))
         raise OutputError(f"no diagnostic of this run shows single items ({others})")
     contents: dict[str, bytes] = {}
-    with ExitStack() as stack:
-        opened = stack.enter_context(VectorCache(cache)) if cache else None
+    with VectorCache(cache) if cache else nullcontext() as opened_cache:
         for name in names:
             frame = items.frame(name)
-            if opened is not None:
-                frame = _with_vectors(frame, items, opened)
+            if opened_cache is not None:
+                frame = _with_vectors(frame, items, opened_cache)
             buffer = io.BytesIO()
             frame.write_parquet(buffer)
             contents[f"items-{name}.parquet"] = buffer.getvalue()
@@ -73,20 +70,21 @@ def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFra
     """Return a frame of items with a column of vectors."""
     import polars
 
-    fingerprints = {
-        (s.origin.corpus, s.origin.encoder): s.origin.encoder_fingerprint for task in items.tasks for s in task.scores
-    }
-    texts = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
-    vectors: list[Any] = []
+    fingerprints = {}
+    for task in items.tasks:
+        for scores in task.scores:
+            origin = scores.origin
+            fingerprints[origin.corpus, origin.encoder] = origin.encoder_fingerprint
+    text_of_item = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
+    parts: list[DataFrame] = []
     for (corpus, encoder), part in frame.group_by("corpus", "encoder", maintain_order=True):
-        wanted = [texts[str(corpus)][item] for item in part["item"].to_list()]
-        found = cache.get(fingerprints[str(corpus), str(encoder)], wanted)
-        rows = [None if vector is None else vector.tolist() for vector in found]
-        vectors.append(part.with_columns(polars.Series(VECTOR, rows, dtype=polars.List(polars.Float32))))
-    complete: DataFrame = polars.concat(vectors)
-    return complete
+        texts = [text_of_item[str(corpus)][item] for item in part["item"].to_list()]
+        vectors = cache.get(fingerprints[str(corpus), str(encoder)], texts)
+        cells = [None if vector is None else vector.tolist() for vector in vectors]
+        parts.append(part.with_columns(polars.Series(VECTOR, cells, dtype=polars.List(polars.Float32))))
+    return polars.concat(parts)
 
 
-def _first_texts(corpus: Corpus[Any]) -> Mapping[str, Text]:
+def _first_texts(corpus: AnyCorpus) -> Mapping[str, Text]:
     """Return by item its first text with its role."""
     return {sample.id: sample.texts()[0] for sample in corpus.samples}

@@ -1,7 +1,7 @@
-"""Single items of a run as a frame: what each encoder made of each item, with texts where they may be shown.
+"""Single items of a run as a data frame: the outcome of each encoder on each item, with texts where they may be shown.
 
-The frame is made from the stored item scores when it is asked for. A run in memory holds them; of a run on disk they
-are read from its folder, and the corpora are read again for their texts.
+The frame is made from the item scores when it is needed. A run in memory holds the scores; those of a run on disk are
+read from its folder, and the corpora are read again for their texts.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +21,10 @@ from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.run.variants import by_corpus, limited_variants, load_variants
+from embassay.run.variants import limited_corpora, load_variants
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, ItemScores
+from embassay.types import AnyCorpus, Corpus, ItemScores
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -39,7 +40,7 @@ class Items:
     Attributes
     ----------
     read_tasks
-        Returns the scored tasks of the run; called once, when the first frame is asked for.
+        Returns the scored tasks of the run; called once, when the first frame is made.
     has_texts
         Whether texts may be shown: not in a run with ``--no-texts``.
     """
@@ -62,13 +63,18 @@ class Items:
         """
         import polars
 
-        known = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
-        if diagnostic not in known:
-            raise UnknownNameError("diagnostic with items", diagnostic, known)
-        rows = [row for task in self.tasks if task.name == diagnostic for row in self._rows(task)]
-        # Corpora and encoders may have different columns; the first rows do not tell the type of them all.
-        columns = dict.fromkeys(name for row in rows for name in row)
-        return polars.DataFrame({name: [row.get(name) for row in rows] for name in columns}, strict=False)
+        names = [task.name for task in self.tasks if isinstance(task.diagnostic, ShowsItems)]
+        if diagnostic not in names:
+            raise UnknownNameError("diagnostic with items", diagnostic, names)
+        rows: list[dict[str, Value]] = []
+        for task in self.tasks:
+            if task.name == diagnostic:
+                rows += self._rows(task)
+        # Corpora and encoders may have different columns, in the order in which they are first seen.
+        names_of_columns = dict.fromkeys(chain.from_iterable(rows))
+        columns = {name: [row.get(name) for row in rows] for name in names_of_columns}
+        # The first rows of a column may be empty, so polars has to look at all of them for its type.
+        return polars.DataFrame(columns, strict=False)
 
     def _rows(self, task: ScoredTask) -> Iterator[dict[str, Value]]:
         """Yield one row for each item and encoder of a task."""
@@ -77,8 +83,8 @@ class Items:
         scores = task.scores[0]
         units = dict(zip(scores.item.astype(str).tolist(), scores.unit.tolist(), strict=True))
         texts: Mapping[str, str] = {}
-        everything = np.arange(len(scores.item))
-        for example in examples_of_items(task, everything):
+        all_items = np.arange(len(scores.item))
+        for example in examples_of_items(task, all_items):
             # The record of an item comes before those of the encoders.
             if example.kind == "item":
                 texts = example.texts if self.has_texts else {}
@@ -98,7 +104,7 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
         "correct": example.correct,
         "margin": example.margin,
     }
-    # Passages are found by their reference (document#number); the row has those that this encoder's labels name.
+    # Passages are named by their reference (document#number); the row has those that this encoder's labels name.
     for name, text in texts.items():
         if "#" not in name:
             row[f"text_{name}"] = text
@@ -111,20 +117,20 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
     return row
 
 
-def items_in(folder: RunFolder, corpora: Sequence[str | Corpus[Any]] = ()) -> Items:
+def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Items:
     """Return the items of a run on disk.
 
     Parameters
     ----------
     corpora
-        The corpora of the run, where they cannot be read again from the sources that the run was given.
+        The corpora of the run, where they cannot be read again from their sources.
     """
     settings = folder.record().get("settings", {})
     has_texts = settings.get("texts", True) is True
     return Items(lambda: list(_read_tasks(folder, corpora)), has_texts)
 
 
-def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iterator[ScoredTask]:
+def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
     """Yield the tasks of a run with the scores in its folder.
 
     Raises
@@ -134,39 +140,51 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | Corpus[Any]]) -> Iter
     """
     record = folder.record()
     by_name = read_corpora(folder.path, record, corpora)
-    by_task: dict[tuple[str, str], list[ItemScores]] = {}
-    for scores in folder.stored():
-        by_task.setdefault((scores.origin.diagnostic, scores.origin.corpus), []).append(scores)
     try:
         encoders = [encoder[0] for encoder in record["settings"]["encoders"]]
         tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
     except (KeyError, IndexError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
-    # The tasks on the variants of one corpus are one.
-    groups: dict[tuple[str, str], list[tuple[Corpus[Any], list[ItemScores]]]] = {}
+    # The folder may also hold the scores of encoders that are no longer in the run.
+    scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
+    for scores in folder.stored():
+        origin = scores.origin
+        if origin.encoder in encoders:
+            scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
+    # The tasks on the variants of one corpus are joined.
+    groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
     options_of = {}
-    for name, options, corpus in tasks:
-        of_task = [scores for scores in by_task.get((name, corpus), []) if scores.origin.encoder in encoders]
-        if of_task and corpus in by_name:
-            of_task.sort(key=lambda scores: encoders.index(scores.origin.encoder))
-            key = (name, by_name[corpus].variant_of or corpus)
-            groups.setdefault(key, []).append((by_name[corpus], of_task))
-            options_of[name] = options
+    for name, options, corpus_name in tasks:
+        task_scores = scores_of_task.get((name, corpus_name), [])
+        if not task_scores or corpus_name not in by_name:
+            continue
+        task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
+        corpus = by_name[corpus_name]
+        group = (name, corpus.variant_of or corpus_name)
+        groups.setdefault(group, []).append((corpus, task_scores))
+        options_of[name] = options
     for (name, _), parts in groups.items():
         diagnostic = load_diagnostic(Spec(name, options=options_of[name])).method
         yield ScoredTask.of(name, diagnostic, parts, options=options_of[name])
 
 
-def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[Any]] = ()) -> dict[str, Corpus[Any]]:
-    """Return the corpora of a run by name: those that are given, or read again from their sources."""
+def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
+    """Return the corpora of a run by name: those in ``corpora``, or else read again from their sources.
+
+    Raises
+    ------
+    SourceError
+        If a corpus cannot be read again, is missing, or has changed since the run.
+    """
     sources = record.get("sources")
     if "settings" not in record or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", path)
     fingerprints = dict(record["settings"]["corpora"])
-    by_name: dict[str, Corpus[Any]] = {}
-    given: Sequence[str | Spec | Corpus[Any]] = list(corpora) or [Spec(**spec) for spec in sources["corpora"]]
-    loaded: list[Corpus[Any]] = []
-    for source in given:
+    corpus_sources: list[str | Spec | AnyCorpus] = list(corpora)
+    if not corpus_sources:
+        corpus_sources = [Spec(**spec) for spec in sources["corpora"]]
+    loaded: list[AnyCorpus] = []
+    for source in corpus_sources:
         if isinstance(source, Corpus):
             loaded.append(source)
             continue
@@ -175,10 +193,8 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | Corpus[A
         except InputError as error:
             raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
     if sources["limit"] is not None:
-        limit, seed = sources["limit"], record["settings"]["seed"]
-        loaded = [
-            corpus for variants in by_corpus(loaded).values() for corpus in limited_variants(variants, limit, seed)
-        ]
+        loaded = limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
+    by_name: dict[str, AnyCorpus] = {}
     for corpus in loaded:
         if fingerprints.get(corpus.name) != corpus.fingerprint:
             raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from embassay.corpora.io.texts import open_decoded
 from embassay.errors import SourceError, nearest
@@ -35,10 +34,10 @@ def builtin_names() -> tuple[str, ...]:
     return tuple(name for name, module in CORPORA.working().items() if getattr(module, "BUILTIN", False))
 
 
-def find_loader(source: str, options: Mapping[str, Any]) -> str:
+def find_loader(source: str, options: Mapping[str, object]) -> str:
     """Return the name of the loader of a source: a built-in corpus, a file or a folder.
 
-    Importing all loaders takes about 20 ms, so each is asked directly and none declares its format a second time.
+    The loaders themselves recognise their formats; importing all of them takes about 20 ms.
 
     Raises
     ------
@@ -51,8 +50,10 @@ def find_loader(source: str, options: Mapping[str, Any]) -> str:
     path = source_path(source)
     if not path.exists():
         guess = nearest(source, builtin)
-        hint = f"; did you mean the built-in {guess!r}?" if guess else f"; built-in corpora: {', '.join(builtin)}"
-        raise SourceError(f"no such file{hint}", path)
+        hint = f"built-in corpora: {', '.join(builtin)}"
+        if guess:
+            hint = f"did you mean the built-in {guess!r}?"
+        raise SourceError(f"no such file; {hint}", path)
     if path.is_dir():
         loader = _choose("recognises_folder", path, options)
         if loader is None:
@@ -61,38 +62,45 @@ def find_loader(source: str, options: Mapping[str, Any]) -> str:
     head = _head(path)
     loader = _choose("recognises", head, options)
     if loader is None:
-        raise SourceError(_unrecognised(head, [name for name in CORPORA.names() if name not in builtin]), path, 1)
+        file_loaders = [name for name in CORPORA.names() if name not in builtin]
+        raise SourceError(_unrecognised(head, file_loaders), path, 1)
     return loader
 
 
 def check_kind(loader: str, module: ModuleType, path: Path) -> None:
     """Raise SourceError where a loader of files is given a folder, or a loader of folders a file."""
-    reads_files, reads_folders = hasattr(module, "recognises"), hasattr(module, "recognises_folder")
+    reads_files = hasattr(module, "recognises")
+    reads_folders = hasattr(module, "recognises_folder")
+    # A loader that recognises neither may read either.
     if not path.exists() or reads_files is reads_folders:
-        return  # one that recognises neither may read either
+        return
     if path.is_dir() and reads_files:
         raise SourceError(f"is a folder; {loader} reads a file", path)
     if not path.is_dir() and reads_folders:
         raise SourceError(f"is a file; {loader} reads a folder", path)
 
 
-def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> str | None:
+def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
     """Return the first loader whose ``function`` recognises the content, unless the options fit one other loader only.
 
-    Loaders are asked by their ``PRIORITY``, lowest first, and then by name. One that shares options with another names
-    in ``TOLD_BY`` those that are its own: one of them must be given.
+    Loaders are tried in the order of their ``PRIORITY``, lowest first, and then by name. A loader that shares options
+    with another one lists its distinctive options in ``TOLD_BY``; the options fit it only if they have one of these.
     """
     modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
     priority = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
     order = sorted(modules, key=lambda name: (priority[name], name))
-    recognised = next((name for name in order if _recognises(name, modules[name], function, content)), None)
+    recognised = None
+    for name in order:
+        if _recognises(name, modules[name], function, content):
+            recognised = name
+            break
 
-    given = set(options)
+    option_names = set(options)
     options_of = {name: known_options(modules[name].load) for name in order}
     fitting = []
     for name in order:
-        own_options = getattr(modules[name], "TOLD_BY", options_of[name])
-        if given <= options_of[name] and given & own_options:
+        distinctive = getattr(modules[name], "TOLD_BY", options_of[name])
+        if option_names <= options_of[name] and option_names & distinctive:
             fitting.append(name)
     if len(fitting) != 1 or recognised in fitting:
         return recognised
@@ -101,14 +109,14 @@ def _choose(function: str, content: Path | str, options: Mapping[str, Any]) -> s
         if priority[recognised] < priority[fitting[0]]:
             return recognised
         # An option that is nearly one of the recognised loader's is a typing mistake.
-        unknown = given - options_of[recognised]
+        unknown = option_names - options_of[recognised]
         if all(nearest(option, options_of[recognised]) for option in unknown):
             return recognised
     return fitting[0]
 
 
 def _recognises(name: str, module: ModuleType, function: str, content: Path | str) -> bool:
-    """Ask a loader whether a file or folder is its own; one of another package that fails at it is left out."""
+    """Return whether a loader recognises a file or folder; a loader of another package that fails is left out."""
     with left_out(), CORPORA.guarded(name):
         return bool(getattr(module, function)(content))
     return False
@@ -128,19 +136,24 @@ def _head(path: Path) -> str:
 
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     """Return why no loader recognises a file that begins with ``head``."""
-    known = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
-    line = next((line for line in head.splitlines() if line.strip("\ufeff \t")), "")
+    forms = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
+    lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
+    line = lines[0] if lines else ""
     if not line.strip():
         return f"the file is empty; known forms: {', '.join(loaders)}"
     if head.startswith(PARQUET):
-        return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {known}"
+        return f"unrecognised Parquet file; set questions=FILE for documents, group= for groups; {forms}"
     if not line.lstrip().startswith(("{", "[")):
-        shown = f"{line[:SHOWN]!r}{'…' if len(line) > SHOWN else ''}"
+        shown = repr(line[:SHOWN])
+        if len(line) > SHOWN:
+            shown += "…"
         tables = "set first=, second= and score= for pairs, group= for groups, questions= for documents"
-        return f"unrecognised format (its first line is {shown}); for a table, {tables}; {known}"
+        return f"unrecognised format (its first line is {shown}); for a table, {tables}; {forms}"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return f"not valid JSON: {error} (JSON lines have one object on each line); {known}"
-    content = f"fields {', '.join(sorted(row))[:SHOWN]}" if isinstance(row, dict) else "a JSON list"
-    return f"unrecognised format ({content}); {known}"
+        return f"not valid JSON: {error} (JSON lines have one object on each line); {forms}"
+    content = "a JSON list"
+    if isinstance(row, dict):
+        content = f"fields {', '.join(sorted(row))[:SHOWN]}"
+    return f"unrecognised format ({content}); {forms}"

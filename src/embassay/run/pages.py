@@ -9,29 +9,31 @@ from embassay.result import Result
 
 
 def layouts(result: Result) -> dict[str, Layout]:
-    """Return the layout of each diagnostic of a result; a plain one if its own is not available."""
+    """Return the layout of each diagnostic of a result; a plain layout if it defines none that works."""
     names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
     chosen = {}
     for name in dict.fromkeys(names):
         try:
             chosen[name] = _own_layout(name, result)
         except (UnknownNameError, PluginError) as error:
-            # Of another package: it is not installed here, or does not work. Its figures are there all the same.
-            missing = isinstance(error, UnknownNameError)
-            reason = f"diagnostic {name!r} is not installed" if missing else str(error)
+            # The diagnostic of another package is not installed or fails. Its figures can still be shown.
+            reason = str(error)
+            if isinstance(error, UnknownNameError):
+                reason = f"diagnostic {name!r} is not installed"
             warn_once(f"{reason}; its figures are shown in plain tables")
             chosen[name] = _plain_layout(name, result)
     return chosen
 
 
 def headlines(result: Result) -> dict[str, Column]:
-    """Return how the headline of each diagnostic that ranks encoders is called and written.
+    """Return the name and format of the headline of each diagnostic that ranks encoders.
 
-    Figures are more than words: where a layout cannot be made, the headline is that of a plain one. Why is said when
+    If a layout cannot be made, the headline is that of a plain layout. The error is reported by :func:`layouts`, when
     the result is shown.
     """
+    ranking_diagnostics = [verdict.diagnostic for verdict in result.verdicts if verdict.quantity]
     columns = {}
-    for name in dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if verdict.quantity):
+    for name in dict.fromkeys(ranking_diagnostics):
         try:
             layout = _own_layout(name, result)
         except Exception:
@@ -41,7 +43,7 @@ def headlines(result: Result) -> dict[str, Column]:
 
 
 def _own_layout(name: str, result: Result) -> Layout:
-    """Return the layout that a diagnostic brings with it.
+    """Return the layout that a diagnostic defines.
 
     Raises
     ------
@@ -50,11 +52,13 @@ def _own_layout(name: str, result: Result) -> Layout:
     """
     module = DIAGNOSTICS.module(name)
     with DIAGNOSTICS.guarded(name):
+        # A module has a function where the layout depends on the result.
         layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
         check_layout(layout)
         return layout
 
 
 def _plain_layout(name: str, result: Result) -> Layout:
+    """Return a layout of plain tables for the rows of a diagnostic."""
     rows = [row for row in result.rows if row.diagnostic == name]
     return plain(name, [(row.quantity, row.subset, row.condition, row.measure) for row in rows])

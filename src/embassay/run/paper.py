@@ -35,8 +35,6 @@ def write_files(result: Result, layouts: Mapping[str, Layout], style: Style, fol
     OutputError
         If the folder cannot be written to, or if the result has no figure.
     """
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
     citations = citations_of(result)
     if style == "latex":
         files, count = _tables(result, layouts, citations)
@@ -54,7 +52,7 @@ def citations_of(result: Result) -> dict[str, str]:
         try:
             citation = getattr(DIAGNOSTICS.module(name), "CITATION", "")
         except (UnknownNameError, PluginError):
-            # Of another package that is not installed here: its tables are exported without a citation.
+            # The diagnostic of another package is not installed. Its tables are exported without a citation.
             continue
         if isinstance(citation, str) and citation:
             citations[name] = citation
@@ -89,10 +87,10 @@ def _figures(
     if not figures:
         raise OutputError("this run has no figures to draw; its tables are written by --format latex")
     draw = printing.svg if style == "svg" else printing.pdf
-    drawn = {}
+    drawings = {}
     with Bar().drawing("figures", len(figures)) as advance:
         for figure in figures:
-            drawn[f"{figure.name}.{style}"] = draw(figure.spec)
+            drawings[f"{figure.name}.{style}"] = draw(figure.spec)
             advance(1)
     texts = {}
     if style == "pdf":
@@ -103,9 +101,10 @@ def _figures(
     else:
         captions = [f"{figure.name}.svg\n    {plain_caption(figure.caption)}\n" for figure in figures]
         texts["captions.txt"] = "\n".join(captions)
-    return {**drawn, **_encoded(texts)}, len(figures)
+    return {**drawings, **_encoded(texts)}, len(figures)
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:
-    # Half of a surrogate pair, which a label may hold, cannot be encoded.
+    """Return the contents of text files by name."""
+    # A lone surrogate, which a label may contain, cannot be encoded.
     return {name: text.encode("utf-8", "replace") for name, text in texts.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import chain
 
 from embassay.diagnostics.base import ChecksCorpus, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError, nearest
@@ -16,12 +16,12 @@ from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of
 from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
-from embassay.run.specs import Spec, parse
+from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
-from embassay.run.variants import Variant, by_corpus, check_variants, limited_variants, load_variants
+from embassay.run.variants import Variant, by_corpus, check_variants, limited_corpora, limited_variants, load_variants
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
-from embassay.types import Corpus, Diagnostic, Encoder, Origin
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin
 
 NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -31,16 +31,24 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class Task:
-    """One diagnostic on one corpus."""
+    """One diagnostic on one corpus.
+
+    Attributes
+    ----------
+    name
+        The name of the diagnostic.
+    options
+        The options of the diagnostic, as they were given.
+    """
 
     name: str
     diagnostic: Diagnostic
-    corpus: Corpus[Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
+    corpus: AnyCorpus
+    options: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
-        """The names of diagnostic and corpus, which no other task has."""
+        """The names of diagnostic and corpus; no two tasks have the same."""
         return self.name, self.corpus.name
 
     @cached_property
@@ -89,13 +97,17 @@ class Plan:
     @property
     def reference(self) -> str | None:
         """The label of the encoder that the others are compared with: the one that was named, or the first."""
-        candidates = [entry for entry in self.entries if entry.is_candidate]
-        named = [entry for entry in self.entries if entry.reference]
-        return next((entry.label for entry in named + candidates), None)
+        for entry in self.entries:
+            if entry.reference:
+                return entry.label
+        for entry in self.entries:
+            if entry.is_candidate:
+                return entry.label
+        return None
 
     @property
-    def corpora(self) -> tuple[Corpus[Any], ...]:
-        """The corpora, each once; of a corpus that varies, its variants."""
+    def corpora(self) -> tuple[AnyCorpus, ...]:
+        """The corpora, each once; a corpus that varies is represented by its variants."""
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
     @property
@@ -133,42 +145,55 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if request.baselines:
         entries += load_baselines(entries, [task.corpus for task in tasks], runtime)
     if not entries:
-        more = " …" if len(candidates.notes) > NAMED else ""
-        reasons = f" ({'; '.join(candidates.notes[:NAMED])}{more})" if candidates.notes else ""
-        raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
+        raise SpecError(f"no encoder to assay{reasons_in(candidates)}; add one with -e, or drop --no-baselines")
     if request.reference:
         entries = with_reference(entries, request.reference, corpora)
 
-    favoured = [*favoured_encoders(entries, corpora), *overlaps(entries, corpora, source_files(request, corpora))]
-    of_corpora = [f"{corpus.name}: {note}" for corpus in corpora for note in (*corpus.notes, *advice(corpus))]
-    of_encoders = [f"{entry.label}: {warning}" for entry in entries for warning in entry.encoder.card.warnings]
+    favoured = favoured_encoders(entries, corpora)
+    favoured += overlaps(entries, corpora, source_files(request, corpora))
+    corpus_notes = []
+    for corpus in corpora:
+        corpus_notes += [f"{corpus.name}: {note}" for note in (*corpus.notes, *advice(corpus))]
+    encoder_notes = []
+    for entry in entries:
+        encoder_notes += [f"{entry.label}: {warning}" for warning in entry.encoder.card.warnings]
     return Plan(
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *of_corpora, *of_encoders, *favoured),
-        # A look prints the notes of corpora and encoders beside each of them.
+        notes=(*candidates.notes, *corpus_notes, *encoder_notes, *favoured),
+        # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*candidates.notes, *favoured),
     )
+
+
+def reasons_in(candidates: Candidates) -> str:
+    """Return in brackets why encoders were left out, the first reasons only; empty if there are none."""
+    if not candidates.notes:
+        return ""
+    reasons = "; ".join(candidates.notes[:NAMED])
+    if len(candidates.notes) > NAMED:
+        reasons += " …"
+    return f" ({reasons})"
 
 
 def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> list[NamedDiagnostic]:
     """Load the diagnostics that were chosen, or those of a profile.
 
-    Of a profile, one of another package that fails is left out.
+    A diagnostic of a profile that another package provides is left out if it fails to load.
 
     Raises
     ------
     SpecError
-        If one is given twice, or a profile beside them.
+        If a diagnostic occurs twice, or if there is a profile beside them.
     """
     if isinstance(specs, str):
         specs = [specs]
     if specs and profile != DEFAULT:
         raise SpecError(f"diagnostics are given by name; leave out the profile {profile!r} or the diagnostics")
     diagnostics: dict[str, NamedDiagnostic] = {}
-    for given in specs or diagnostics_of(profile):
-        spec = parse(given, "diagnostic") if isinstance(given, str) else given
+    for source in specs or diagnostics_of(profile):
+        spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
         with left_out(asked=bool(specs)):
@@ -176,8 +201,8 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
     return list(diagnostics.values())
 
 
-def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
-    """Load the corpora that were given, or the built-in ones that the diagnostics need, and limit them.
+def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
+    """Load the corpora of a request, or the built-in ones that the diagnostics need, and limit them.
 
     Raises
     ------
@@ -188,24 +213,21 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     for corpus in corpora:
         check_shape(corpus, diagnostics)
     check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
-    # A corpus may have the label of one that varies neither; of that, two specs may give several variants.
-    labels = {corpus.variant_of for corpus in corpora} - {""}
+    # The label of a corpus that varies is taken, too; its variants may come from several specs.
+    varying = {corpus.variant_of for corpus in corpora if corpus.variant_of}
     unvaried = [corpus.name for corpus in corpora if not corpus.variant_of]
-    check_labels("corpora", "-c", [(label, label) for label in (*sorted(labels), *unvaried)])
+    check_labels("corpora", "-c", [(label, label) for label in (*sorted(varying), *unvaried)])
     for variants in by_corpus(corpora).values():
         check_variants(variants)
     if request.limit is None:
         return corpora
-    smaller = []
-    for variants in by_corpus(corpora).values():
-        smaller += limited_variants(variants, request.limit, request.seed)
-    return smaller
+    return limited_corpora(corpora, request.limit, request.seed)
 
 
-def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
-    """Load the corpora that were given, and check those that were made in Python."""
-    corpora = []
-    for source in [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else request.corpora:
+def load_given_corpora(request: RunRequest) -> list[AnyCorpus]:
+    """Load the corpora of a request, and check those that were made in Python."""
+    corpora: list[AnyCorpus] = []
+    for source in corpus_sources(request):
         if isinstance(source, Corpus):
             source.check()
             corpora.append(source)
@@ -214,23 +236,30 @@ def load_given_corpora(request: RunRequest) -> list[Corpus[Any]]:
     return corpora
 
 
-def source_files(request: RunRequest, corpora: Sequence[Corpus[Any]]) -> dict[str, str]:
+def corpus_sources(request: RunRequest) -> list[str | Spec | AnyCorpus]:
+    """Return the corpora of a request as a list, also where one stands alone."""
+    if isinstance(request.corpora, (str, Spec, Corpus)):
+        return [request.corpora]
+    return list(request.corpora)
+
+
+def source_files(request: RunRequest, corpora: Sequence[AnyCorpus]) -> dict[str, str]:
     """Return by corpus the file or folder that it was read from; corpora that were made in Python have none."""
-    sources = [request.corpora] if isinstance(request.corpora, (str, Spec, Corpus)) else list(request.corpora)
     files = {}
     # Without sources the corpora are built-in ones.
-    for source, corpus in zip(sources, corpora, strict=False):
+    for source, corpus in zip(corpus_sources(request), corpora, strict=False):
         if not isinstance(source, Corpus):
-            files[corpus.name] = (parse(source, "corpus") if isinstance(source, str) else source).head
+            files[corpus.name] = as_spec(source, "corpus").head
     return files
 
 
-def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[Corpus[Any]]:
+def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
     """Load the built-in corpora of the shapes that the diagnostics need."""
     shapes = {diagnostic.method.shape for diagnostic in diagnostics}
-    corpora = list[Corpus[Any]]()
+    corpora: list[AnyCorpus] = []
     for name in builtin_names():
-        if ANY in shapes or getattr(CORPORA.module(name), "SHAPE", "") in shapes:
+        shape = getattr(CORPORA.module(name), "SHAPE", "")
+        if ANY in shapes or shape in shapes:
             # A corpus of another package whose plug-in fails is left out, with a warning.
             with left_out():
                 corpora.append(load_corpus(name))
@@ -246,29 +275,40 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
     return ", ".join(f"{diagnostic.name} needs {diagnostic.method.shape}" for diagnostic in diagnostics)
 
 
-def limited(corpus: Corpus[Any], limit: int, seed: int) -> Corpus[Any]:
+def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
     return limited_variants([corpus], limit, seed)[0]
 
 
-def distinct_texts(corpora: Iterable[Corpus[Any]]) -> tuple[Text, ...]:
+def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
-    return tuple(dict.fromkeys(text for corpus in corpora for text in corpus.texts()))
+    return tuple(dict.fromkeys(chain.from_iterable(corpus.texts() for corpus in corpora)))
 
 
-def check_shape(corpus: Corpus[Any], diagnostics: Sequence[NamedDiagnostic]) -> None:
-    """Refuse a shape that no diagnostic here needs: one that reads any texts would run alone, and say nothing of it."""
-    if corpus.shape in {*SAMPLES, *(diagnostic.method.shape for diagnostic in diagnostics)}:
+def check_shape(corpus: AnyCorpus, diagnostics: Sequence[NamedDiagnostic]) -> None:
+    """Refuse a shape that no diagnostic needs; otherwise only the diagnostics for any shape would run, silently.
+
+    Raises
+    ------
+    SpecError
+        If the shape is not known.
+    """
+    if corpus.shape in SAMPLES or corpus.shape in {diagnostic.method.shape for diagnostic in diagnostics}:
         return
     # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
-    shapes = {*SAMPLES, *(diagnostic.method.shape for diagnostic in load_diagnostics([], "research"))} - {ANY}
-    if corpus.shape not in shapes:
-        near = nearest(str(corpus.shape), shapes)
-        guess = f"; did you mean {near!r}?" if near else ""
-        raise SpecError(
-            f"corpus {corpus.name!r} has the shape {corpus.shape!r}, which no diagnostic reads; "
-            f"known shapes: {', '.join(sorted(shapes))}{guess}"
-        )
+    shapes = {diagnostic.method.shape for diagnostic in load_diagnostics([], "research")}
+    shapes.update(SAMPLES)
+    shapes.discard(ANY)
+    if corpus.shape in shapes:
+        return
+    message = (
+        f"corpus {corpus.name!r} has the shape {corpus.shape!r}, which no diagnostic reads; "
+        f"known shapes: {', '.join(sorted(shapes))}"
+    )
+    near = nearest(str(corpus.shape), shapes)
+    if near:
+        message += f"; did you mean {near!r}?"
+    raise SpecError(message)
 
 
 def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
@@ -281,13 +321,13 @@ def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> Non
         seen.add(label)
 
 
-def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[Any]], chosen: bool) -> list[Task]:
+def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorpus], chosen: bool) -> list[Task]:
     """Pair diagnostics with the corpora that they read, those for any shape last.
 
     Parameters
     ----------
     chosen
-        Whether the diagnostics were given by name; only then do those run that set two corpora side by side.
+        Whether the diagnostics were requested by name; only then do those run that compare two corpora.
 
     Raises
     ------
@@ -296,14 +336,14 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[Corpus[
     """
     tasks: list[Task] = []
     for diagnostic in sorted(diagnostics, key=lambda diagnostic: diagnostic.method.shape == ANY):
-        name, method, options = diagnostic.name, diagnostic.method, diagnostic.options
-        tasks += [Task(name, method, corpus, options) for corpus in corpora if method.shape in (corpus.shape, ANY)]
+        readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
+        tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
     joined_names: set[str] = set()
     if chosen:
         for diagnostic in diagnostics:
             if isinstance(diagnostic.method, SetsSideBySide):
-                tasks.append(joined_task(diagnostic, corpora))
-                joined_names |= set(diagnostic.method.pair)
+                tasks.append(joined_task(diagnostic, diagnostic.method, corpora))
+                joined_names.update(diagnostic.method.pair)
         check_each_has_a_corpus(diagnostics, tasks)
     for corpus in corpora:
         if corpus.name not in joined_names and not any(task.corpus is corpus for task in tasks):
@@ -323,22 +363,38 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
             raise SpecError(f"diagnostic {diagnostic.name!r} needs a corpus of shape {shape}; add one with -c")
 
 
-def joined_task(diagnostic: NamedDiagnostic, corpora: Sequence[Corpus[Any]]) -> Task:
-    """Return the task of a diagnostic that sets two corpora, its ``pair``, side by side."""
-    method: Any = diagnostic.method
-    by_name = {corpus.name: corpus for corpus in corpora}
-    for name in method.pair:
-        if name not in by_name:
-            raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, by_name)
+def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: Sequence[AnyCorpus]) -> Task:
+    """Return the task of a diagnostic on the two corpora that it compares.
+
+    Parameters
+    ----------
+    joining
+        The diagnostic's method, which joins the two corpora.
+
+    Raises
+    ------
+    UnknownNameError
+        If one of the corpora is not in the run.
+    """
+    corpus_of = {corpus.name: corpus for corpus in corpora}
+    for name in joining.pair:
+        if name not in corpus_of:
+            raise UnknownNameError(f"corpus of diagnostic {diagnostic.name!r}", name, corpus_of)
     with DIAGNOSTICS.guarded(diagnostic.name):
-        joined = method.join(*(by_name[name] for name in method.pair))
-    return Task(diagnostic.name, method, joined, diagnostic.options)
+        first, second = joining.pair
+        joined = joining.join(corpus_of[first], corpus_of[second])
+    return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:
-    """Let a diagnostic check its corpus before any work; it raises what is wrong with it.
+    """Let a diagnostic check its corpus before any work, and return whether the task can run.
 
-    One of another package that fails at it is left out, unless it was chosen by name.
+    A diagnostic of another package whose check fails is left out, unless it was chosen by name.
+
+    Raises
+    ------
+    InputError
+        If the diagnostic cannot use the corpus.
     """
     if not isinstance(task.diagnostic, ChecksCorpus):
         return True
@@ -349,12 +405,13 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
 
 
 def check_candidates(
-    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[Corpus[Any]]
+    candidates: Candidates, request: RunRequest, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]
 ) -> None:
-    """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that no task is for."""
+    """Refuse equal labels, an unknown label after --trust-remote-code, and an encoder that suits no task."""
     entries = candidates.entries
     check_labels("encoders", "-e", [(entry.label, entry.encoder.card.spec) for entry in entries])
-    if unknown := set(request.trusted) - candidates.labels:
+    unknown = set(request.trusted) - candidates.labels
+    if unknown:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
     for entry in entries:
         if any(entry.suits(task.corpus) for task in tasks):
@@ -377,7 +434,7 @@ def check_candidates(
         )
 
 
-def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[Corpus[Any]]) -> list[Entry]:
+def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCorpus]) -> list[Entry]:
     """Mark the encoder that the others are compared with.
 
     Parameters
@@ -385,27 +442,33 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[Corpu
     label
         Of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
     """
-    labels = [entry.label for entry in entries if entry.is_candidate]
+    candidates = [entry.label for entry in entries if entry.is_candidate]
     variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
-    entry_of = {variant.label(name): name for name in labels for variant in variants}
-    entry_of |= {name: name for name in labels}
-    if label not in entry_of:
+    # The label of the encoder for each label that the user may write. Those on variants come first in the message.
+    encoder_of: dict[str, str] = {}
+    for candidate in candidates:
+        for variant in variants:
+            encoder_of[variant.label(candidate)] = candidate
+    encoder_of |= {candidate: candidate for candidate in candidates}
+    if label not in encoder_of:
         hint = "--reference takes the label of an encoder from -e."
-        raise UnknownNameError("reference encoder", label, list(entry_of), hint)
-    return [replace(entry, reference=entry.label == entry_of[label]) for entry in entries]
+        raise UnknownNameError("reference encoder", label, list(encoder_of), hint)
+    return [replace(entry, reference=entry.label == encoder_of[label]) for entry in entries]
 
 
-def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[Corpus[Any]]) -> list[str]:
-    """Return a warning for each encoder that a corpus was filtered with: what the filter keeps suits it."""
-    warnings: list[str] = []
+def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[AnyCorpus]) -> list[str]:
+    """Return a warning for each encoder that a corpus was filtered with: the comparison favours it."""
+    warnings = []
     for corpus in corpora:
         filters = {model_name(spec) for spec in corpus.filtered_with}
-        labels = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
-        reason = f"{corpus.name} was filtered with this encoder, so the comparison favours it"
-        warnings += [f"{label}: {reason}; compare it with others on another corpus" for label in labels]
+        favoured = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
+        for label in favoured:
+            reason = f"{corpus.name} was filtered with this encoder, so the comparison favours it"
+            warnings.append(f"{label}: {reason}; compare it with others on another corpus")
     return warnings
 
 
 def model_name(spec: str) -> str:
     """Return the model that a spec names, without scheme, organisation and options."""
-    return spec.split(",")[0].removeprefix("st:").rsplit("/", 1)[-1].lower()
+    head = spec.partition(",")[0].removeprefix("st:")
+    return head.rpartition("/")[2].lower()

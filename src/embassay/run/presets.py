@@ -1,4 +1,4 @@
-"""Named sets of encoders: what each paper compared, so that one line runs its comparison again: ``-e @heros``."""
+"""Named sets of encoders: those that a paper compared, so that one line repeats its comparison: ``-e @heros``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from embassay.errors import SpecError, UnknownNameError
 from embassay.run.specs import Spec, parse
 
 SIGN = "@"
-"""What the name of a set begins with, where an encoder's spec may stand."""
-MANY = {"M": 10**6, "B": 10**9}
+"""The first character of the name of a set, where the spec of an encoder is expected."""
+MULTIPLES = {"M": 10**6, "B": 10**9}
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Member:
     Attributes
     ----------
     called
-        What the paper's tables call it, which becomes its label.
+        Its name in the paper's tables, which becomes its label.
     spec
-        As ``-e`` takes it; empty where it cannot be had by one.
+        Its spec for ``-e``; empty where it cannot be loaded.
     parameters
-        How many it has, as the paper or the model's card says: ``110M``; empty where that is not known.
+        Its number of parameters according to the paper or the model card: ``110M``; empty where that is not known.
     note
         What it needs, or why there is no spec.
     """
@@ -41,15 +41,17 @@ class Member:
     def size(self) -> int:
         """Its number of parameters; 0 where that is not known."""
         size = re.fullmatch(r"([\d.]+)([MB])", self.parameters)
-        return round(float(size[1]) * MANY[size[2]]) if size else 0
+        if not size:
+            return 0
+        return round(float(size[1]) * MULTIPLES[size[2]])
 
     def to_spec(self) -> Spec:
-        """Return its spec, labelled as the paper calls it.
+        """Return its spec, with its name in the paper as the label.
 
         Raises
         ------
         SpecError
-            If it cannot be had by a spec.
+            If there is no spec.
         """
         if not self.spec:
             raise SpecError(self.note)
@@ -96,8 +98,9 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
     """
     if isinstance(spec, str):
         head = spec.partition(",")[0].rpartition("=")[2].strip()
+        # Errors in the spec of an encoder are raised where the encoder is loaded.
         if not head.startswith(SIGN):
-            return None  # errors in the spec of an encoder are raised where the encoder is made
+            return None
         spec = parse(spec, "encoder")
     if not spec.head.startswith(SIGN):
         return None
@@ -109,9 +112,10 @@ def named_in(spec: str | Spec) -> EncoderSet | None:
 
 @cache
 def _sets() -> dict[str, EncoderSet]:
+    """Return all sets by name."""
     text = files("embassay.data").joinpath("encoder_sets.toml").read_text(encoding="utf-8")
     sets = {}
-    for name, entry in tomllib.loads(text).items():
-        members = tuple(Member(**member) for member in entry["encoders"])
-        sets[name] = EncoderSet(name, entry["title"], members)
+    for name, table in tomllib.loads(text).items():
+        members = tuple(Member(**member) for member in table["encoders"])
+        sets[name] = EncoderSet(name, table["title"], members)
     return sets

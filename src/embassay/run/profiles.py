@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from embassay.errors import UnknownNameError
 from embassay.plugins import DIAGNOSTICS
@@ -15,7 +16,7 @@ class Profile:
     Attributes
     ----------
     purpose
-        What it is for, in a few words.
+        Its purpose, in a few words.
     diagnostics
         Specs, as ``-d`` takes them. Those that fit no corpus of the run are left out.
     with_others
@@ -29,7 +30,7 @@ class Profile:
 
 DEFAULT = "default"
 PROFILES = {
-    # What an engineer decides by; each answers one question about the encoder itself.
+    # Each diagnostic answers one question about the encoder that matters for a choice.
     DEFAULT: Profile(
         "choosing an encoder",
         ("composition", "localization", "minimal_pairs", "negated_antonyms", "retrieval", "similarity"),
@@ -41,7 +42,7 @@ PROFILES = {
     "dedup": Profile("finding duplicates", ("similarity", "localization", "minimal_pairs", "negated_antonyms")),
     # A classifier needs groups that a linear boundary separates, in as many dimensions as the texts use.
     "classification": Profile("classifying and clustering", ("localization", "similarity", "isotropy")),
-    # All that the five papers report; it takes several times as long.
+    # Every figure that the five papers report; the run takes several times as long.
     "research": Profile(
         "every figure of the papers",
         (
@@ -72,6 +73,8 @@ def diagnostics_of(profile: str) -> list[str]:
     chosen = PROFILES[profile]
     specs = list(chosen.diagnostics)
     if chosen.with_others:
-        ours = {spec.split(",")[0] for known in PROFILES.values() for spec in known.diagnostics}
-        specs += [name for name in DIAGNOSTICS.names() if name not in ours]
+        # A diagnostic that is in no profile belongs to another package.
+        own_specs = chain.from_iterable(every.diagnostics for every in PROFILES.values())
+        own_names = {spec.partition(",")[0] for spec in own_specs}
+        specs += [name for name in DIAGNOSTICS.names() if name not in own_names]
     return sorted(specs)

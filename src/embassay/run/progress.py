@@ -33,7 +33,7 @@ class Bar:
 
     @contextmanager
     def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
-        """Open a bar of so many texts; the callable moves it on."""
+        """Open a bar for this many texts; the callable moves it on."""
         if not texts or not sys.stderr.isatty():
             yield lambda done: None
             return
@@ -48,7 +48,7 @@ class Bar:
 
     @contextmanager
     def drawing(self, label: str, figures: int) -> Iterator[Callable[[int], None]]:
-        """Open a bar of so many figures; the callable moves it on."""
+        """Open a bar for this many figures; the callable moves it on."""
         if not sys.stderr.isatty():
             yield lambda done: None
             return
@@ -58,7 +58,7 @@ class Bar:
 
     @contextmanager
     def training(self, label: str) -> Iterator[Callable[[int, int], None]]:
-        """Open a bar; the callable is told how many sentences of how many have been read, those of all epochs."""
+        """Open a bar; the callable takes the number of sentences read and the total, both over all epochs."""
         if not sys.stderr.isatty():
             yield lambda done, total: None
             return
@@ -72,6 +72,7 @@ class Bar:
 
 
 def _bar() -> RichProgress:
+    """Return a bar on standard error that is removed at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -85,5 +86,8 @@ def _bar() -> RichProgress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def _rate(speed: float | None, what: str) -> str:
-    return f"{speed:,.0f} {what}/s" if speed else ""
+def _rate(speed: float | None, noun: str) -> str:
+    """Write a speed; nothing before it can be measured."""
+    if not speed:
+        return ""
+    return f"{speed:,.0f} {noun}/s"

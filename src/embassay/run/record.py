@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from embassay._version import __version__
 from embassay.encoders.base import OfKnownContent, Remote
 from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
-from embassay.run.plan import Plan
-from embassay.run.specs import Spec, parse
+from embassay.run.plan import Plan, corpus_sources
+from embassay.run.score import EncoderRun
+from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant
 from embassay.store.run_record import EncoderUse, RunRecord
-from embassay.types import Corpus, Encoder
+from embassay.types import Corpus, Encoder, JsonObject
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
 
-def settings_of(plan: Plan) -> dict[str, Any]:
+def settings_of(plan: Plan) -> JsonObject:
     """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
-    settings: dict[str, Any] = {
-        "encoders": [[e.label, e.encoder.card.spec, _fingerprint(e.encoder), e.baseline] for e in plan.entries],
+    encoders = []
+    for entry in plan.entries:
+        encoder = entry.encoder
+        encoders.append([entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline])
+    settings: JsonObject = {
+        "encoders": encoders,
         "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
         "diagnostics": [[task.name, task.version, dict(task.options), task.corpus.name] for task in plan.tasks],
         "seed": request.seed,
@@ -42,7 +46,7 @@ def settings_of(plan: Plan) -> dict[str, Any]:
     return settings
 
 
-def variants_in(settings: Mapping[str, Any]) -> dict[str, Variant]:
+def variants_in(settings: JsonObject) -> dict[str, Variant]:
     """Return by name the variants of corpora in the settings of a run; empty where nothing varies.
 
     Raises
@@ -50,59 +54,46 @@ def variants_in(settings: Mapping[str, Any]) -> dict[str, Variant]:
     TypeError, ValueError
         If the settings are damaged.
     """
-    return {
-        name: Variant(str(name), str(corpus), str(setting)) for name, corpus, setting in settings.get("variants", ())
-    }
+    variants = {}
+    for name, corpus, setting in settings.get("variants", ()):
+        variants[name] = Variant(str(name), str(corpus), str(setting))
+    return variants
 
 
 def _fingerprint(encoder: Encoder) -> str:
-    """Return a fingerprint; of a service that does not answer the last known one: the run will say what is wrong.
+    """Return the fingerprint of an encoder; that of a service that does not answer is the last known one, or empty.
 
-    An encoder of unknown content has another fingerprint in each run. It is left out, so that the run goes on with what
-    the other encoders have done.
+    The fingerprint of an encoder of unknown content is different in each run. It is left out, so that a repeated
+    command continues the run with the scores of the other encoders.
     """
     if isinstance(encoder, OfKnownContent) and not encoder.known:
         return ""
     try:
         return encoder.fingerprint
     except EncoderError:
-        return (encoder.known_fingerprint if isinstance(encoder, Remote) else None) or ""
+        # Why the encoder fails is reported when it has to encode.
+        if isinstance(encoder, Remote):
+            return encoder.known_fingerprint or ""
+        return ""
 
 
 def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
-    """Return ``run.json`` of a finished run: what is kept from before, and what this run took.
+    """Return ``run.json`` of a finished run.
 
     Parameters
     ----------
     before
-        The record of the run's start, with what earlier starts of it took.
+        The record of the run's start, with the work of earlier starts.
     seconds
         How long this start has taken.
     """
     encoders = dict(before.get("encoders", {}))
     for run in outcome.encoders:
         label = run.entry.label
-        known = encoders.get(label, {})
-        if run.effort is None:  # it failed: what it took until then
-            encoders[label] = {**known, "route": run.route}
-            continue
-        if run.effort.texts == 0 and known:
-            continue  # all its scores were there: what they took is remembered from before
-        speed = run.speed.texts_per_second
-        query = run.speed.query_milliseconds
-        encoders[label] = {
-            "texts": run.effort.texts,
-            "encoded": run.effort.encoded,
-            "cached": run.effort.texts - run.effort.encoded,
-            "seconds": round(run.effort.seconds, 3),
-            "texts_per_second": known.get("texts_per_second") if speed is None else speed,
-            "query_milliseconds": known.get("query_milliseconds") if query is None else query,
-            "route": run.route,
-            "badges": asdict(run.robustness) if run.robustness else known.get("badges"),
-        }
+        encoders[label] = _use_of(run, encoders.get(label, {}))
     if not plan.request.texts:
-        # Without texts: the reason of an error may quote one.
-        encoders = {label: _without_reason(record) for label, record in encoders.items()}
+        # The reason of an error may quote a text.
+        encoders = {label: _without_reason(use) for label, use in encoders.items()}
     return {
         **before,
         "state": "failed in part" if outcome.failures else "finished",
@@ -116,40 +107,92 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
     }
 
 
-def sources_of(plan: Plan) -> dict[str, Any]:
+def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
+    """Return the work of one encoder.
+
+    Parameters
+    ----------
+    before
+        Its work in earlier starts of the run; empty if there is none.
+    """
+    if run.effort is None:
+        # The encoder failed.
+        return {**before, "route": run.route}
+    if run.effort.texts == 0 and before:
+        # All its scores were stored, so nothing was measured.
+        return before
+    speed = run.speed.texts_per_second
+    if speed is None:
+        speed = before.get("texts_per_second")
+    query = run.speed.query_milliseconds
+    if query is None:
+        query = before.get("query_milliseconds")
+    badges = before.get("badges")
+    if run.robustness:
+        badges = asdict(run.robustness)
+    return {
+        "texts": run.effort.texts,
+        "encoded": run.effort.encoded,
+        "cached": run.effort.texts - run.effort.encoded,
+        "seconds": round(run.effort.seconds, 3),
+        "texts_per_second": speed,
+        "query_milliseconds": query,
+        "route": run.route,
+        "badges": badges,
+    }
+
+
+def sources_of(plan: Plan) -> JsonObject:
     """Return how the corpora of a run are read again; those that were made in Python are left out."""
     request = plan.request
-    sources = request.corpora
-    if isinstance(sources, (str, Spec, Corpus)):
-        sources = [sources]
-    specs = [parse(source, "corpus") if isinstance(source, str) else source for source in sources]
-    if not specs:
+    sources = corpus_sources(request)
+    specs = [as_spec(source, "corpus") for source in sources if not isinstance(source, Corpus)]
+    if not sources:
+        # A run without sources uses built-in corpora, which are read by their names.
         specs = [Spec(corpus.name) for corpus in plan.corpora]
-    corpora = [asdict(spec) for spec in specs if isinstance(spec, Spec)]
-    return {"corpora": corpora, "limit": request.limit, "follow_links": request.follow_links}
+    return {
+        "corpora": [asdict(spec) for spec in specs],
+        "limit": request.limit,
+        "follow_links": request.follow_links,
+    }
 
 
-def _without_reason(record: EncoderUse) -> EncoderUse:
-    """Return a record whose badges do not say why there are none: the reason may quote a text."""
-    badges = record.get("badges")
+def _without_reason(use: EncoderUse) -> EncoderUse:
+    """Return the work of an encoder without the reason why a robustness check failed: it may quote a text."""
+    badges = use.get("badges")
     if not badges or not badges.get("reason"):
-        return record
-    return {**record, "badges": {**badges, "reason": NO_TEXTS}}
+        return use
+    return {**use, "badges": {**badges, "reason": NO_TEXTS}}
 
 
 def speeds(record: RunRecord) -> dict[str, float]:
     """Return the texts per second of each encoder, where they were measured."""
-    return {label: speed for label, kept in _uses(record) if (speed := kept.get("texts_per_second"))}
+    speed_of = {}
+    for label, use in _uses(record):
+        speed = use.get("texts_per_second")
+        if speed:
+            speed_of[label] = speed
+    return speed_of
 
 
 def latencies(record: RunRecord) -> dict[str, float]:
     """Return the milliseconds for one query of each encoder, where they were measured."""
-    return {label: query for label, kept in _uses(record) if (query := kept.get("query_milliseconds"))}
+    latency_of = {}
+    for label, use in _uses(record):
+        milliseconds = use.get("query_milliseconds")
+        if milliseconds:
+            latency_of[label] = milliseconds
+    return latency_of
 
 
-def trust(record: RunRecord) -> dict[str, dict[str, Any]]:
+def trust(record: RunRecord) -> dict[str, JsonObject]:
     """Return the robustness checks of each encoder that has them."""
-    return {label: badges for label, kept in _uses(record) if (badges := kept.get("badges"))}
+    badges_of = {}
+    for label, use in _uses(record):
+        badges = use.get("badges")
+        if badges:
+            badges_of[label] = badges
+    return badges_of
 
 
 def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
@@ -160,8 +203,9 @@ def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
         # The record is damaged; what it says of encoders may still be of use.
         variants = {}
     for label, use in record.get("encoders", {}).items():
-        names = dict.fromkeys([label, *(variant.label(label) for variant in variants.values())])
-        yield from ((name, use) for name in names)
+        labels = [label, *(variant.label(label) for variant in variants.values())]
+        for name in dict.fromkeys(labels):
+            yield name, use
 
 
 def environment() -> RunRecord:
@@ -171,7 +215,7 @@ def environment() -> RunRecord:
         try:
             packages[package] = version(package)
         except PackageNotFoundError:
-            # Most of these packages are optional; one that is not installed had no part in the numbers.
+            # Most of these packages are optional; one that is not installed cannot affect the numbers.
             continue
     return {
         "embassay": __version__,
@@ -189,5 +233,7 @@ def peak_memory() -> int | None:
     except ImportError:
         # Windows does not have the module.
         return None
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(used / (1024 * 1024 if sys.platform == "darwin" else 1024))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS counts bytes, Linux KiB.
+    units_per_mib = 1024 * 1024 if sys.platform == "darwin" else 1024
+    return int(peak / units_per_mib)

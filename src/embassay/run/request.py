@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from embassay.errors import OutputError, SpecError, say
 from embassay.run.config import read
@@ -15,11 +15,11 @@ from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
 from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
-from embassay.types import Corpus, Draws, Encoder, Runtime
+from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
 
 DEFAULT_OUT = Path("embassay-run")
 EXAMPLES = 100
-"""Items of each diagnostic and corpus that are shown one by one, unless another number is asked for."""
+"""Default number of items of each diagnostic and corpus that are shown one by one."""
 
 
 def silent(message: str) -> None:
@@ -33,17 +33,17 @@ class RunRequest:
     Attributes
     ----------
     encoders
-        Specs, or encoders as objects; one may stand alone. The default encoder if empty.
+        Specs, or encoders as objects, or a single one. The default encoder if empty.
     corpora
-        Sources, or corpora that are loaded already; one may stand alone. The built-in ones if empty.
+        Sources, or corpora that are loaded already, or a single one. The built-in ones if empty.
     diagnostics
-        Names with options; those of the profile that fit the corpora if empty.
+        Specs of diagnostics. If empty, those of the profile that fit the corpora.
     profile
         The name of a choice of diagnostics; see ``run.profiles``.
     limit
         The number of units that are kept of each corpus; None for all.
     baselines
-        Whether the lexical and random baselines join.
+        Whether the lexical and random baselines are added.
     reference
         The label of the encoder that the others are compared with; empty for the first one.
     trusted
@@ -55,15 +55,15 @@ class RunRequest:
     cache
         Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
     examples
-        How many items of each diagnostic and corpus are shown one by one, at most; ``"all"`` for all.
+        Largest number of items of each diagnostic and corpus that are shown one by one; ``"all"`` for all.
     out, overwrite, texts
-        Folder of the run, whether it may replace another run, and whether sentences of the corpora are kept in it.
+        Folder of the run, whether it may replace another run, and whether texts of the corpora are stored in it.
     warn
-        Takes the messages that are shown even where ``quiet`` is set.
+        Called with the messages that are shown even where ``quiet`` is set.
     """
 
     encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder = ()
-    corpora: Sequence[str | Spec | Corpus[Any]] | str | Spec | Corpus[Any] = ()
+    corpora: Sequence[str | Spec | AnyCorpus] | str | Spec | AnyCorpus = ()
     diagnostics: Sequence[str | Spec] = ()
     profile: str = DEFAULT
     seed: int = 0
@@ -89,14 +89,21 @@ class RunRequest:
         _ = self.draws, self.most_examples
 
     @classmethod
-    def of(cls, config: Path | None, **flags: Any) -> RunRequest:
-        """Merge a config file with the flags of the command line; flags override the file."""
-        options = read(config).options() if config else {}
-        options |= {name: value for name, value in flags.items() if value is not None and value != []}
+    def of(cls, config: Path | None, **flags: object) -> RunRequest:
+        """Merge a config file with the flags of the command line.
+
+        A flag overrides the file, unless it is None or an empty list: then it was not given.
+        """
+        options: JsonObject = {"robustness": True}
+        if config:
+            options |= read(config).options()
+        for name, value in flags.items():
+            if value is not None and value != []:
+                options[name] = value
         options["out"] = output_path(options.get("out", DEFAULT_OUT))
         if options.get("cache", "default") != "default":
             options["cache"] = output_path(options["cache"])
-        return cls(**{"robustness": True, **options})
+        return cls(**options)
 
     @cached_property
     def cache_folder(self) -> Path | None:
@@ -110,12 +117,13 @@ class RunRequest:
         if self.cache is None:
             return None
         folder = default_folder() if self.cache == "default" else self.cache
-        if reason := trouble_with(folder):
-            if self.cache != "default":
-                raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
-            self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
-            return None
-        return folder
+        reason = trouble_with(folder)
+        if not reason:
+            return folder
+        if self.cache != "default":
+            raise OutputError(f"{folder}: cannot be used as a cache: {reason}")
+        self.warn(f"no cache: {folder}: {reason}; vectors are not stored")
+        return None
 
     @cached_property
     def draws(self) -> Draws:
@@ -139,12 +147,12 @@ class RunRequest:
 
     @property
     def tell(self) -> Callable[[str], None]:
-        """Takes the messages that ``quiet`` turns off."""
+        """The function that shows the messages that ``quiet`` turns off."""
         return silent if self.quiet else say
 
     @property
     def progress(self) -> Progress:
-        """Shows how far an encoder is."""
+        """The display of how far an encoder is."""
         return Quiet() if self.quiet else Bar()
 
     def runtime(self) -> Runtime:

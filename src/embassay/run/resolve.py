@@ -1,46 +1,47 @@
-"""From specs to things: a source to a corpus, a spec to an encoder, a name to a diagnostic."""
+"""Load what specs name: corpora, encoders and diagnostics."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from embassay.encoders.addresses import without_secrets
 from embassay.encoders.base import EncodesWithAnother
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 from embassay.run.loaders import builtin_names, check_kind, find_loader
-from embassay.run.specs import Spec, bind, known_options, parse
+from embassay.run.specs import Spec, as_spec, bind, known_options, parse
 from embassay.store.paths import source_path
-from embassay.types import Corpus, Diagnostic, Encoder, Runtime
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Runtime
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
-"""Schemes that are a whole spec. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
+"""Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
-"""Schemes of encoders that neither run code of others nor send texts anywhere; a file may name them."""
+"""Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
 
-def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any]:
+def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     """Load ``[NAME=]SOURCE[,option=value…]``: the name of a built-in corpus, a file, or a folder.
 
     Parameters
     ----------
     follow_links
-        Read what symbolic links inside a folder lead to; they are left out otherwise.
+        Whether symbolic links inside a folder are followed; they are left out otherwise.
 
     Raises
     ------
     SourceError
-        If the file or folder cannot be read as what it should be.
+        If the file or folder cannot be read in the format of its loader.
     """
-    spec = parse(source, "corpus") if isinstance(source, str) else source
+    spec = as_spec(source, "corpus")
     options = dict(spec.options)
-    loader = options.pop("loader", "") or find_loader(spec.head, options)
-    module, path = CORPORA.module(loader), source_path(spec.head)
+    loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
+    module = CORPORA.module(loader)
+    path = source_path(spec.head)
     if follow_links and "follow_links" in known_options(module.load):
         options.setdefault("follow_links", True)
     built_in = loader in builtin_names()
@@ -54,7 +55,8 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any
     else:
         name = path.stem
     with CORPORA.guarded(loader):
-        corpus = module.load(str(path), spec.label or name, **bind(module.load, options, f"corpus {spec.head!r}"))
+        bound_options = bind(module.load, options, f"corpus {spec.head!r}")
+        corpus = module.load(str(path), spec.label or name, **bound_options)
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -66,24 +68,24 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> Corpus[Any
 def load_encoder(
     spec: str | Spec | object, runtime: Runtime | None = None, *, name: str = "", version: str = ""
 ) -> Encoder:
-    """Make the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; labels are ignored here.
+    """Load the encoder of a spec such as ``all-MiniLM-L6-v2`` or ``random,dim=64``; its label is not used.
 
     Parameters
     ----------
     spec
-        Also an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``, a
-        ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
+        The spec, or an object that turns texts into vectors: LangChain's ``Embeddings``, LlamaIndex's
+        ``BaseEmbedding``, a ``SentenceTransformer``, a model of mteb, or anything with ``encode(list of str)``.
     name
-        What an object is to be called; a spec has its label.
+        The name of an object; a spec has its label.
     version
-        Stands for what an object computes with: say another one whenever that changes. Without it, and without an
-        attribute ``version`` or ``fingerprint`` of the object, the vectors of an object are not kept, but for those of
-        a ``SentenceTransformer``, which is known by its weights.
+        Identifies what an object computes; it must change whenever that changes. Without it, and without an attribute
+        ``version`` or ``fingerprint`` of the object, its vectors are not stored. A ``SentenceTransformer`` needs none:
+        it is identified by its weights.
 
     Raises
     ------
     InputError
-        If the spec names no encoder, or the object is none.
+        If the spec names no encoder, or the object is not an encoder.
     """
     if not isinstance(spec, (str, Spec)):
         from embassay.encoders.objects.foreign import from_object
@@ -93,8 +95,7 @@ def load_encoder(
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
     if version:
         raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
-    if isinstance(spec, str):
-        spec = parse(spec, "encoder")
+    spec = as_spec(spec, "encoder")
     scheme, target = scheme_of(spec.head)
     # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
     is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head
@@ -121,7 +122,7 @@ def load_encoder(
 
 
 def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
-    """Let an encoder that needs another one load it when it does."""
+    """Return an encoder that can load the other encoder that it needs, when it needs it."""
     if not isinstance(encoder, EncodesWithAnother):
         return encoder
     runtime = runtime or Runtime()
@@ -136,8 +137,7 @@ def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
 def is_safe_in_files(spec: str) -> bool:
     """Return whether an encoder may be loaded because a file names it.
 
-    Others can run code or send texts to a service: whoever wrote the file could have any function of an installed
-    package called.
+    All other encoders can run code or send texts to a service, and the author of the file chooses which.
     """
     scheme, _ = scheme_of(parse(spec, "encoder").head)
     return scheme in READ_FROM_FILES
@@ -169,16 +169,16 @@ class NamedDiagnostic:
 
     name: str
     method: Diagnostic
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
 
 
 def load_diagnostic(spec: Spec) -> NamedDiagnostic:
-    """Make the diagnostic of a spec.
+    """Load the diagnostic of a spec.
 
     Raises
     ------
     InputError
-        If there is none of that name, or an option does not fit.
+        If there is no diagnostic of that name, or an option does not fit.
     """
     module = DIAGNOSTICS.module(spec.head)
     with DIAGNOSTICS.guarded(spec.head):
@@ -190,19 +190,22 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     return NamedDiagnostic(spec.head, method, options)
 
 
-def encoder_list(encoders: Any) -> list[Any]:
+def encoder_list(encoders: Sequence[str | Spec | Encoder] | str | Spec | Encoder) -> list[str | Spec | Encoder]:
     """Return encoders as a list; a spec stands alone, and so does an object, even one that can be iterated."""
     if isinstance(encoders, (list, tuple)):
         return list(encoders)
+    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable):
+        return [encoders]
     from embassay.encoders.objects.foreign import is_encoder
 
-    if isinstance(encoders, (str, Spec)) or not isinstance(encoders, Iterable) or is_encoder(encoders):
-        return [encoders]
+    # A SentenceTransformer is a sequence of its layers.
+    if is_encoder(encoders):
+        return [cast("Encoder", encoders)]
     return list(encoders)
 
 
 def default_label(spec: Spec) -> str:
-    """Return what an encoder is called where its spec does not say: its target, else its scheme."""
+    """Return the label of an encoder whose spec has none: its target, or its scheme if it has no target."""
     scheme, target = scheme_of(spec.head)
     return without_secrets(target) or scheme
 

@@ -9,7 +9,7 @@ from concurrent.futures import BrokenExecutor, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +37,12 @@ from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.records import Speed
 from embassay.store.runs import RunFolder
-from embassay.types import Corpus, Encoder, ItemScores
-from embassay.vectors import Vectors
+from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
+from embassay.vectors import VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
 ENOUGH = 64
 """Minimum number of timed texts for a speed."""
-UNKNOWN_WORDS = ("unknown_tokens", "tokens", "without_words")
-"""What is kept with the scores of an encoder of words: tokens without a vector, all, texts without a known token."""
 Key = tuple[str, str]
 
 
@@ -93,7 +91,7 @@ class SharedVectors:
 
 @dataclass(frozen=True)
 class Services:
-    """What scoring uses: where vectors and scores are kept, what shows progress, and worker processes."""
+    """What scoring uses: the stores of vectors and scores, the display of progress, and worker processes."""
 
     cache: VectorCache | None
     folder: RunFolder | None
@@ -113,7 +111,7 @@ class Pool:
 
 @dataclass
 class EncoderRun:
-    """One encoder in a run: the scores that there are, those that are being worked out, and what it took.
+    """One encoder in a run: its scores, those still being computed, and the work that it took.
 
     Attributes
     ----------
@@ -122,13 +120,13 @@ class EncoderRun:
     failed_tasks
         By task, why a diagnostic failed.
     effort
-        What encoding took; None where the encoder failed before it was through.
+        The work of encoding; None where the encoder failed before the end.
     dim
         The number of dimensions; None where it depends on the corpus.
     truncated
         The distinct texts that are longer than it reads; None where that is not known.
     route
-        How the encoder computed its vectors, as far as it says so.
+        How the encoder computed its vectors, if it reports that: device, precision, notes.
     speed
         How fast the encoder is: measured in this run, or when the cached vectors were computed.
     """
@@ -143,7 +141,7 @@ class EncoderRun:
     robustness: Robustness | None = None
     dim: int | None = None
     truncated: frozenset[Text] | None = None
-    route: dict[str, Any] = field(default_factory=dict)
+    route: JsonObject = field(default_factory=dict)
     speed: Speed = field(default_factory=Speed)
 
     @property
@@ -154,14 +152,15 @@ class EncoderRun:
         return self.effort.timed / self.effort.seconds
 
     @property
-    def parts(self) -> list[Future[Any]]:
-        """What worker processes have not finished."""
-        return [part for waiting in self.pending.values() for part in waiting.parts if not part.done()]
+    def parts(self) -> list[Future[object]]:
+        """The calls that worker processes have not finished."""
+        calls = chain.from_iterable(pending.parts for pending in self.pending.values())
+        return [call for call in calls if not call.done()]
 
     def score_tasks(self, plan: Plan) -> None:
         """Score the encoder on its tasks; texts of tasks that share a fitted encoder are encoded together.
 
-        What diagnostics hand to worker processes is pending afterwards: see :meth:`collect`.
+        The work that diagnostics hand to worker processes is pending afterwards: see :meth:`collect`.
 
         Raises
         ------
@@ -170,81 +169,113 @@ class EncoderRun:
         """
         tasks = plan.tasks_of(self.entry)
         fitted = fit_encoders(self.entry.encoder, tasks)
-        if self.services.folder:
-            for task in tasks:
-                kept = self.services.folder.load(task.origin(self.entry, fitted[task.corpus.name]))
-                if kept is not None:
-                    self.scores[task.key] = kept
+        self.load_stored(tasks, fitted)
         pools = make_pools(tasks, self.scores, fitted)
-        dim = None if pools else int(self.scores[tasks[0].key].scalars["dim"])
         effort = Effort()
-        with self.services.progress.encoding(self.entry.label, sum(len(pool.texts) for pool in pools)) as advance:
+        dim = 0
+        total = sum(len(pool.texts) for pool in pools)
+        with self.services.progress.encoding(self.entry.label, total) as advance:
             for pool in pools:
-                vectors, spent = self.encode_pool(pool, advance)
-                effort += spent
+                vectors, pool_effort = self.encode_pool(pool, advance)
+                effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 card = pool.encoder.card
-                if plan.request.robustness and spent.encoded and card.cached and not card.remote:
-                    self.robustness = look_at_vectors(pool, vectors, plan.request.seed, spent.encoded)
+                # The check encodes some texts again, which a service would charge for.
+                if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
+                    self.robustness = look_at_vectors(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
         if pools:
             self.note_speed(pools[0].encoder)
-        self.dim = None if self.entry.encoder.card.fitted else dim
+        else:
+            dim = int(self.scores[tasks[0].key].scalars["dim"])
+        # An encoder that learns from each corpus may have another number of dimensions on each.
+        if not self.entry.encoder.card.fitted:
+            self.dim = dim
         self.truncated = find_truncated(self.entry.encoder, plan.corpora)
+
+    def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
+        """Load the scores of tasks that are in the run's folder.
+
+        Parameters
+        ----------
+        fitted
+            By corpus the encoder that has learnt from its texts.
+        """
+        folder = self.services.folder
+        if folder is None:
+            return
+        for task in tasks:
+            scores = folder.load(task.origin(self.entry, fitted[task.corpus.name]))
+            if scores is not None:
+                self.scores[task.key] = scores
 
     def note_speed(self, encoder: Encoder) -> None:
         """Set the speed, and keep it beside the cached vectors, from which later runs read it."""
-        milliseconds = self.robustness.query_milliseconds if self.robustness else None
-        route = encoder.route if isinstance(encoder, Routed) else {}
-        self.speed = Speed(self.texts_per_second, milliseconds, str(route.get("device", "")))
+        milliseconds = None
+        if self.robustness:
+            milliseconds = self.robustness.query_milliseconds
+        device = ""
+        if isinstance(encoder, Routed):
+            device = str(encoder.route.get("device", ""))
+        self.speed = Speed(self.texts_per_second, milliseconds, device)
         cache = self.services.cache
         if cache is None or not encoder.card.cached:
             return
+        # Encoders that are derived from the same vectors share their speed.
         fingerprint = encoder_of_vectors(encoder).fingerprint
         if self.texts_per_second is not None or milliseconds is not None:
             cache.note_speed(fingerprint, self.speed)
         self.speed = cache.speed(fingerprint) or self.speed
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
-        """Encode the texts of a pool, or take their vectors from the cache."""
-        cache, folder, shared = self.services.cache, self.services.folder, self.services.shared
-        full = encoder_of_vectors(pool.encoder)
-        fingerprint = full.fingerprint
-        kept = shared.take(fingerprint, pool.texts)
-        if kept is not None:
+        """Return the vectors of the texts of a pool, encoded now or taken from the cache, and the effort."""
+        cache = self.services.cache
+        folder = self.services.folder
+        shared = self.services.shared
+        # A derived encoder, such as one with fewer dimensions, is computed from the vectors of the full one.
+        full_encoder = encoder_of_vectors(pool.encoder)
+        fingerprint = full_encoder.fingerprint
+        shared_vectors = shared.take(fingerprint, pool.texts)
+        if shared_vectors is not None:
             advance(len(pool.texts))
-            return derived(pool.encoder, kept), Effort(len(pool.texts))
+            return derived(pool.encoder, shared_vectors), Effort(len(pool.texts))
         if cache:
-            cache.note(fingerprint, full.card.spec)
-        ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts) if folder else None
-        vectors, spent = encode(full, pool.texts, cache, advance, ledger)
+            cache.note(fingerprint, full_encoder.card.spec)
+        ledger = None
+        if folder:
+            ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts)
+        vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger)
         if cache is None or cache.trouble:
             shared.keep(fingerprint, vectors)
         vectors = derived(pool.encoder, vectors)
         if isinstance(pool.encoder, Relearns):
             vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
-        return vectors, spent
+        return vectors, effort
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
         """Score one task, or start to: a failing diagnostic is recorded, and the others continue."""
         origin = task.origin(self.entry, encoder)
+        corpus = task.corpus
+        diagnostic = task.diagnostic
+        dim = float(vectors.matrix.shape[1])
 
         def with_scalars(scores: ItemScores) -> ItemScores:
-            more = {"dim": float(vectors.matrix.shape[1]), **count_unknown_words(encoder, task.corpus)}
-            return replace(scores, scalars={**scores.scalars, **more})
+            scalars = {**scores.scalars, "dim": dim, **count_unknown_words(encoder, corpus)}
+            return replace(scores, scalars=scalars)
 
-        stored = task.corpus.stored_documents
+        stored = corpus.stored_documents
         if stored is not None and isinstance(encoder, HasStoredVectors):
             vectors = replace(vectors, documents=encoder.vectors_of(stored))
         with self.noting_failure(task.key):
-            if isinstance(task.diagnostic, ScoresInParallel):
-                waiting: Pending[ItemScores] = task.diagnostic.begin(task.corpus, vectors, origin, self.services.submit)
-                self.pending[task.key] = Pending(waiting.parts, lambda: with_scalars(waiting.finish()))
+            if isinstance(diagnostic, ScoresInParallel):
+                pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
+                self.pending[task.key] = Pending(pending.parts, lambda: with_scalars(pending.finish()))
             else:
-                self.keep(task.key, with_scalars(task.diagnostic.score(task.corpus, vectors, origin)))
+                scores = diagnostic.score(corpus, vectors, origin)
+                self.keep(task.key, with_scalars(scores))
 
     def collect(self) -> None:
         """Keep the scores that worker processes have finished.
@@ -254,7 +285,8 @@ class EncoderRun:
         BrokenExecutor
             If a worker process was killed.
         """
-        for key in [key for key, waiting in self.pending.items() if waiting.ready]:
+        ready = [key for key, pending in self.pending.items() if pending.ready]
+        for key in ready:
             with self.noting_failure(key):
                 self.keep(key, self.pending.pop(key).finish())
 
@@ -271,7 +303,7 @@ class EncoderRun:
         Raises
         ------
         EncoderError
-            If the encoder fails, which the diagnostic may have asked to learn anew.
+            If the encoder fails: a diagnostic may have it learn again in each fold.
         OutputError
             If the score cannot be written.
         BrokenExecutor
@@ -293,7 +325,9 @@ class EncoderRun:
     def release(self) -> None:
         """Release the model, so that two large ones are never in memory together."""
         encoder = self.entry.encoder
-        self.route = dict(encoder.route) if isinstance(encoder, Routed) else {}
+        # What the model knows of its route is lost when it is released.
+        if isinstance(encoder, Routed):
+            self.route = dict(encoder.route)
         if isinstance(encoder, Releases):
             encoder.release()
 
@@ -309,9 +343,10 @@ class EncoderRun:
 def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
     """Return by corpus the encoder that has learnt from its texts; the encoder itself where it learns nothing."""
     fitted = {}
-    for corpus in {task.corpus.name: task.corpus for task in tasks}.values():
+    corpora = {task.corpus.name: task.corpus for task in tasks}
+    for name, corpus in corpora.items():
         try:
-            fitted[corpus.name] = encoder.fit(list(corpus.learnt()))
+            fitted[name] = encoder.fit(list(corpus.learnt()))
         except EncoderError:
             raise
         except Exception as error:
@@ -320,30 +355,40 @@ def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
 
 
 def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[str, Encoder]) -> list[Pool]:
-    """Return, for each fitted encoder with unscored tasks, these and the distinct texts of *all* its tasks.
+    """Return, for each fitted encoder with unscored tasks, these tasks and the distinct texts of *all* its tasks.
 
-    Also the texts of tasks that are scored already: a run that goes on after a kill then encodes and looks at the same
-    matrix, row by row, as one that was never interrupted.
+    The texts of scored tasks are included so that a run that continues after a kill has the same matrix, row by row, as
+    one that was never interrupted.
     """
     # Fitted on two corpora, an encoder may still be the same one.
     by_fingerprint: dict[str, list[Task]] = {}
     for task in tasks:
         by_fingerprint.setdefault(fitted[task.corpus.name].fingerprint, []).append(task)
     pools = []
-    for of_encoder in by_fingerprint.values():
-        unscored = tuple(task for task in of_encoder if task.key not in scored)
-        if unscored:
-            corpora = {task.corpus.name: task.corpus for task in of_encoder}.values()
-            pools.append(Pool(fitted[of_encoder[0].corpus.name], distinct_texts(corpora), unscored))
+    for tasks_of_encoder in by_fingerprint.values():
+        unscored = tuple(task for task in tasks_of_encoder if task.key not in scored)
+        if not unscored:
+            continue
+        encoder = fitted[tasks_of_encoder[0].corpus.name]
+        corpora = {task.corpus.name: task.corpus for task in tasks_of_encoder}
+        pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
     return pools
 
 
-def count_unknown_words(encoder: Encoder, corpus: Corpus[Any]) -> dict[str, float]:
-    """Return the counts of unknown words in the texts of a corpus; empty for encoders that do not count them."""
+def count_unknown_words(encoder: Encoder, corpus: AnyCorpus) -> dict[str, float]:
+    """Return the counts of unknown words in the texts of a corpus; empty for encoders that do not count them.
+
+    They are the tokens without a vector, all tokens, and the texts without a token that has a vector.
+    """
     if not isinstance(encoder, KnowsWords):
         return {}
-    counts = encoder.unknown_words([text for _, text in corpus.texts()])
-    return dict(zip(UNKNOWN_WORDS, map(float, counts), strict=True))
+    texts = [text for _, text in corpus.texts()]
+    unknown_tokens, tokens, without_words = encoder.unknown_words(texts)
+    return {
+        "unknown_tokens": float(unknown_tokens),
+        "tokens": float(tokens),
+        "without_words": float(without_words),
+    }
 
 
 def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
@@ -351,11 +396,11 @@ def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Ro
     try:
         return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
-        # Its vectors are there: whatever goes wrong while they are looked at is no failure of the run.
+        # The vectors have been computed: the run does not depend on this check.
         return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
-def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]) -> Any:
+def relearnt_matrix(encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     try:
         learnt = encoder.relearn([texts[row][1] for row in rows.tolist()])
@@ -367,7 +412,7 @@ def relearnt_matrix(encoder: Any, texts: Sequence[Text], rows: NDArray[np.int64]
     return vectors.matrix
 
 
-def find_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> frozenset[Text] | None:
+def find_truncated(encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
     """Return the distinct texts that are longer than the encoder reads; None if that is unknown."""
     limit = encoder.card.max_tokens
     if limit is None or not isinstance(encoder, CountsTokens):
@@ -376,9 +421,12 @@ def find_truncated(encoder: Encoder, corpora: Iterable[Corpus[Any]]) -> frozense
     truncated = set[Text]()
     try:
         for role in dict.fromkeys(role for role, _ in texts):
-            of_role = [text for text in texts if text[0] == role]
-            lengths = encoder.count_tokens([text for _, text in of_role], role)
-            truncated.update(text for text, length in zip(of_role, lengths, strict=True) if length > limit)
+            texts_of_role = [text for text in texts if text[0] == role]
+            lengths = encoder.count_tokens([text for _, text in texts_of_role], role)
+            for text, length in zip(texts_of_role, lengths, strict=True):
+                if length > limit:
+                    truncated.add(text)
     except Exception:
-        return None  # its vectors are there all the same
+        # The vectors have been computed: the run does not depend on these counts.
+        return None
     return frozenset(truncated)

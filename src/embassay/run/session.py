@@ -1,4 +1,4 @@
-"""The one way from a request to result and report, for ``embassay run``, ``ea.assay`` and the assay of variants.
+"""The steps from a request to result and report, for ``embassay run``, ``ea.assay`` and the assay of variants.
 
 prepare        specs → corpora, encoders, diagnostics → a plan, checked before any work
 execute        each encoder scores its tasks; each task is summarised over all encoders
@@ -34,8 +34,8 @@ def carry_out(request: RunRequest) -> int:
     tell = request.tell
     plan = prepare(request)
     folder = RunFolder(request.out)
-    changed = folder.open(settings_of(plan), request.overwrite)
-    for name in changed:
+    changed_diagnostics = folder.open(settings_of(plan), request.overwrite)
+    for name in changed_diagnostics:
         tell(f"{name}: the code of this diagnostic has changed; its scores are computed again")
     for note in plan.notes:
         tell(note)
@@ -64,17 +64,20 @@ def carry_out(request: RunRequest) -> int:
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
+    is_complete = not result.failures
     pages = make_layouts(folder, result)
-    printed = pages is not None and print_summary(folder, result, pages, record)
+    if pages is None or not print_summary(folder, result, pages, record):
+        is_complete = False
     for failure in result.failures:
         say(f"failed: {failure.sentence}")
     if not result.rows:
         return FAILED_IN_PART if result.failures else FINE
-    drawn = pages is not None and write_report(folder, result, pages, record)
-    if drawn:
+    if pages is not None and write_report(folder, result, pages, record):
         tell(f"report: {folder.report}")
+    else:
+        is_complete = False
     tell(f"result: {folder.path / 'result.json'}")
-    return FINE if printed and drawn and not result.failures else FAILED_IN_PART
+    return FINE if is_complete else FAILED_IN_PART
 
 
 def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
@@ -89,7 +92,7 @@ def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: floa
     folder.write_result(outcome.result)
     folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
     folder.write_record(record)
-    # What failed can be tried again by the same command, which needs the records of the restart.
+    # The same command tries again what failed, and needs the restart records for it.
     if not outcome.failures:
         folder.remove_restart_records()
     return record

@@ -1,54 +1,53 @@
-"""The finding of a run that varies settings: which of them differ from the reference, and at what price."""
+"""The finding of a run that varies settings: which settings differ from the reference, and what they cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 
 from embassay.formatting import counted, interval, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import EncoderRecord, Finding, Result, Verdict
+from embassay.run.differences import Difference, read_differences
 
-ALPHA = 0.05
 MOST = 3
-"""Settings that are shown to differ and that a finding states at most."""
-Gap = Mapping[str, float | None]
+"""Largest number of settings that a finding compares with the reference one by one."""
 
 
 def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iterator[Finding]:
-    """Yield how the settings of the reference encoder compare with each other; nothing where it has one only.
+    """Yield how the other settings of the reference encoder compare with it; nothing if there are none.
 
     Parameters
     ----------
     headline
-        How the quantity that encoders are ranked by is called and written.
+        Name and format of the quantity that encoders are ranked by.
     """
     records = {record.name: record for record in result.encoders}
     reference = records.get(verdict.reference or "")
     if reference is None or not reference.setting:
         return
-    others = []
-    for name, gap in verdict.against_reference.items():
-        if records[name].setting and base(records[name]) == base(reference) and gap["p"] is not None:
-            others.append(records[name])
-    if not others:
+    differences = read_differences(verdict.against_reference)
+    different = []
+    not_different = []
+    for name, difference in differences.items():
+        record = records[name]
+        if not record.setting or base(record) != base(reference):
+            continue
+        if difference.is_significant:
+            different.append(record)
+        else:
+            not_different.append(record)
+    if not different and not not_different:
         return
 
-    style: Format = "points" if headline.format == "percent" else headline.format
-    different = []
-    for record in others:
-        p = verdict.against_reference[record.name]["p"]
-        if p is not None and p <= ALPHA:
-            different.append(record)
-    different.sort(key=lambda record: -(verdict.against_reference[record.name]["difference"] or 0.0))
+    different.sort(key=lambda record: differences[record.name].value, reverse=True)
     sentences = []
     for record in different[:MOST]:
-        gap = verdict.against_reference[record.name]
-        sentences.append(_difference(record, reference, gap, verdict.corpus, headline.heading, style))
+        price = _price(record, reference, verdict.corpus)
+        sentences.append(f"{_comparison(record, reference, differences[record.name], headline)}{price}.")
     if len(different) > MOST:
         sentences.append(f"{counted(len(different) - MOST, 'more setting')} shown to differ from {reference.setting}.")
-    same = [record for record in others if record not in different]
-    if same:
-        sentences.append(_not_shown(same, reference, verdict, style))
+    if not_different:
+        sentences.append(f"{_not_shown(not_different, reference, verdict, _style(headline))}.")
     yield Finding(
         "high",
         " ".join(sentences),
@@ -67,43 +66,55 @@ def base(record: EncoderRecord) -> str:
     return record.name.removesuffix(f",{record.setting}")
 
 
-def _difference(
-    record: EncoderRecord, reference: EncoderRecord, gap: Gap, corpus: str, heading: str, style: Format
-) -> str:
-    """Say by how much a setting differs from the reference, and what it costs."""
-    difference = gap["difference"] or 0.0
-    direction = "higher" if difference > 0 else "lower"
-    ends = interval(gap["low"], gap["high"], style, signed=True)
-    sentence = (
-        f"{record.setting}: {heading} {number(abs(difference), style)} {direction} than {reference.setting} {ends}, "
-        f"p (Holm) {p_value(gap['p'])}"
+def _style(headline: Column) -> Format:
+    """Return how a difference of two values of the headline is written."""
+    return "points" if headline.format == "percent" else headline.format
+
+
+def _comparison(record: EncoderRecord, reference: EncoderRecord, difference: Difference, headline: Column) -> str:
+    """Say by how much a setting differs from the reference."""
+    style = _style(headline)
+    amount = number(abs(difference.value), style)
+    direction = "higher" if difference.value > 0 else "lower"
+    ends = interval(difference.low, difference.high, style, signed=True)
+    return (
+        f"{record.setting}: {headline.heading} {amount} {direction} than {reference.setting} {ends}, "
+        f"p (Holm) {p_value(difference.p)}"
     )
-    return f"{sentence}{_price(record, reference, corpus)}."
 
 
 def _price(record: EncoderRecord, reference: EncoderRecord, corpus: str) -> str:
     """Say how many times the vectors or bytes of the reference a setting takes; nothing where it takes as many."""
     vectors = _ratio(record.vectors.get(corpus), reference.vectors.get(corpus))
-    size = _ratio(record.vector_bytes, reference.vector_bytes)
-    if size == 1:
-        return "" if vectors == 1 else f", with {vectors:.2g} times the vectors"
-    return f", with {vectors * size:.2g} times the bytes"
+    bytes_per_vector = _ratio(record.vector_bytes, reference.vector_bytes)
+    if bytes_per_vector != 1:
+        return f", with {vectors * bytes_per_vector:.2g} times the bytes"
+    if vectors != 1:
+        return f", with {vectors:.2g} times the vectors"
+    return ""
 
 
 def _ratio(one: int | None, other: int | None) -> float:
-    return one / other if one and other else 1.0
+    """Return the ratio of two counts; 1 where one of them is not known."""
+    if not one or not other:
+        return 1.0
+    return one / other
 
 
-def _not_shown(same: list[EncoderRecord], reference: EncoderRecord, verdict: Verdict, style: Format) -> str:
+def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict: Verdict, style: Format) -> str:
     """Say which settings are not shown to differ, how large a difference could have been, and which is cheapest."""
     if len(same) == 1:
         sentence = f"{same[0].setting} is not shown to differ from {reference.setting}"
     else:
         sentence = f"{counted(len(same), 'setting')} are not shown to differ from {reference.setting}"
-    detectable = [verdict.against_reference[record.name].get("smallest_difference") for record in same]
-    known = [value for value in detectable if value is not None]
-    if known:
-        sentence += f"; the minimum detectable difference is {number(max(known), style)}"
+    detectable = []
+    for record in same:
+        smallest_difference = verdict.against_reference[record.name].get("smallest_difference")
+        if smallest_difference is not None:
+            detectable.append(smallest_difference)
+    if detectable:
+        sentence += f"; the minimum detectable difference is {number(max(detectable), style)}"
+    # The smallest is only named where all sizes are known and not all are equal.
     sizes = {}
     for record in (reference, *same):
         vectors = record.vectors.get(verdict.corpus)
@@ -112,4 +123,4 @@ def _not_shown(same: list[EncoderRecord], reference: EncoderRecord, verdict: Ver
     if len(sizes) == len(same) + 1 and len(set(sizes.values())) > 1:
         smallest = min(sizes, key=lambda setting: sizes[setting])
         sentence += f"; of these and {reference.setting}, {smallest} needs the fewest bytes for its vectors"
-    return f"{sentence}."
+    return sentence

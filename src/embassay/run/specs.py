@@ -1,7 +1,7 @@
 """The syntax of sources and specs: ``[NAME=]HEAD[,option=value…]``.
 
-The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``; their annotations
-say how a value is read. So the signature is the documentation, and nothing is listed twice.
+The options of a plug-in are the keyword-only parameters of its ``create`` or ``load``. Their annotations define how a
+value is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Spec:
 
     head: str
     label: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 def parse(text: str, what: str) -> Spec:
@@ -40,41 +40,51 @@ def parse(text: str, what: str) -> Spec:
     Raises
     ------
     SpecError
-        If a part is empty, an option has no ``=``, or one is given twice.
+        If a part is empty, an option has no ``=``, or an option occurs twice.
     """
     # A comma inside [ ] separates the values of one option.
     head, *parts = re.split(r",(?![^\[\]]*\])", text)
+    label: str | None = None
     name, equals, rest = head.partition("=")
-    if "/" in name or name.startswith(("~", ".")):
-        name, equals, rest = "", "", head  # a path with an equals sign in it
-    if equals and not name.strip():
-        raise SpecError(f"{what}: the name before '=' is missing; write NAME={rest}")
-    label, head = (name.strip(), rest.strip()) if equals else (None, head.strip())
+    # An equals sign in a path belongs to the path.
+    is_path = "/" in name or name.startswith(("~", "."))
+    if equals and not is_path:
+        label, head = name.strip(), rest
+        if not label:
+            raise SpecError(f"{what}: the name before '=' is missing; write NAME={rest}")
+    head = head.strip()
     if not head:
         raise SpecError(f"{what}: the name is empty; see 'embassay list'")
     options: dict[str, str] = {}
     for part in parts:
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip():
+        option, equals, value = part.partition("=")
+        option = option.strip()
+        if not equals or not option:
             # Values are not repeated: an address may hold a password.
             after = f"after {', '.join(options)}" if options else "after its name"
             raise SpecError(
                 f"{what} {head!r}: expected option=value {after} (for values with commas, use a config file)"
             )
-        if name.strip() in options:
-            raise SpecError(f"{what} {head!r}: option {name.strip()!r} is given twice")
-        options[name.strip()] = value
+        if option in options:
+            raise SpecError(f"{what} {head!r}: option {option!r} is given twice")
+        options[option] = value
     return Spec(head, label, options)
 
 
-def list_options(spec: Spec) -> dict[str, list[Any]]:
+def as_spec(source: str | Spec, what: str) -> Spec:
+    """Return a spec, parsed if it is a text; see :func:`parse`."""
+    return parse(source, what) if isinstance(source, str) else source
+
+
+def list_options(spec: Spec) -> dict[str, list[object]]:
     """Return the options of a spec that are lists: from a config file, or written ``dim=[64,128]``."""
-    lists: dict[str, list[Any]] = {}
+    lists: dict[str, list[object]] = {}
     for name, value in spec.options.items():
         if isinstance(value, list):
             lists[name] = value
         elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-            lists[name] = [part.strip() for part in value[1:-1].split(",") if part.strip()]
+            parts = [part.strip() for part in value[1:-1].split(",")]
+            lists[name] = [part for part in parts if part]
     return lists
 
 
@@ -91,17 +101,18 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
     lists = list_options(spec)
     if not lists:
         return [spec]
-    if empty := [name for name, values in lists.items() if not values]:
-        raise SpecError(f"{what} {spec.head!r}: the list of option {empty[0]!r} is empty")
+    for name, values in lists.items():
+        if not values:
+            raise SpecError(f"{what} {spec.head!r}: the list of option {name!r} is empty")
     specs = []
-    for values in itertools.product(*lists.values()):
-        chosen = dict(zip(lists, values, strict=True))
-        suffix = ",".join(f"{name}={value}" for name, value in chosen.items())
-        specs.append(Spec(spec.head, f"{label},{suffix}", {**spec.options, **chosen}))
+    for combination in itertools.product(*lists.values()):
+        values_of = dict(zip(lists, combination, strict=True))
+        suffix = ",".join(f"{name}={value}" for name, value in values_of.items())
+        specs.append(Spec(spec.head, f"{label},{suffix}", {**spec.options, **values_of}))
     return specs
 
 
-def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) -> dict[str, Any]:
+def bind(function: Callable[..., object], options: Mapping[str, object], what: str) -> dict[str, Any]:
     """Convert a spec's options to the keyword-only parameters of a function.
 
     Raises
@@ -112,18 +123,18 @@ def bind(function: Callable[..., Any], options: Mapping[str, Any], what: str) ->
         If a value does not fit.
     """
     hints = get_type_hints(function)
-    known = known_options(function)
+    names = known_options(function)
     bound = {}
     for name, value in options.items():
-        if not known:
+        if not names:
             raise SpecError(f"{what} has no options; remove {name!r}")
-        if name not in known:
-            raise UnknownNameError(f"option of {what}", name, known)
+        if name not in names:
+            raise UnknownNameError(f"option of {what}", name, names)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")
     return bound
 
 
-def known_options(function: Callable[..., Any]) -> frozenset[str]:
+def known_options(function: Callable[..., object]) -> frozenset[str]:
     """Return the names of a function's options: its keyword-only parameters."""
     parameters = inspect.signature(function).parameters.values()
     return frozenset(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
@@ -138,15 +149,17 @@ def _convert(value: object, hint: Any, place: str) -> object:
         A text of the command line, or what a config file has.
     """
     if get_origin(hint) in (Union, types.UnionType):
+        # An optional value: int | None is read as int.
         hint = next(alternative for alternative in get_args(hint) if alternative is not type(None))
     if get_origin(hint) is Literal:
         text = str(value).strip()
-        if text not in get_args(hint):
-            raise SpecError(f"{place}: {quoted(text)} is not one of {', '.join(map(str, get_args(hint)))}")
+        choices = get_args(hint)
+        if text not in choices:
+            raise SpecError(f"{place}: {quoted(text)} is not one of {', '.join(map(str, choices))}")
         return text
     if isinstance(value, str) and hint is not str:
         return _read(value.strip(), hint, place)
-    # A whole number may stand for a float; a truth value, though an int to Python, for no number.
+    # A whole number is also a float; a truth value is no number, although bool is a subclass of int.
     is_whole_float = hint is float and type(value) is int
     if type(value) is not hint and not is_whole_float:
         raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")

@@ -1,7 +1,7 @@
-"""Notes on models that were trained on a corpus of the run, as far as their model cards say so.
+"""Notes on models that were trained on a corpus of the run, according to their model cards.
 
-A data set is known by a line in ``FAMILIES``: what model cards call it, and how a corpus of it is recognised. The label
-that a user gives to a corpus plays no part.
+Each line of ``FAMILIES`` is a data set: its names in model cards, and how a corpus of it is recognised. The label of
+the corpus is not used.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
 from embassay.encoders.base import NamesTrainingData
 from embassay.formatting import names
 from embassay.run.candidates import Entry
-from embassay.types import Corpus
+from embassay.types import AnyCorpus
 
 NAMED = 3
 """Names of a model card that a note repeats."""
@@ -25,12 +24,12 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Family:
-    """A data set, with all that is made of its texts.
+    """A data set, with all corpora that are made from its texts.
 
     Attributes
     ----------
     title
-        What it is called.
+        Its name.
     datasets
         Patterns of its names in model cards: lower case, letters and digits only, without organisation.
     files
@@ -38,9 +37,9 @@ class Family:
     loaders
         Loaders that read nothing else.
     fingerprints
-        Of corpora that are known to be of it.
+        Fingerprints of corpora that are made from it.
     item_ids
-        A pattern that all ids of its items match, and hardly those of others.
+        A pattern that the ids of all its items match, and the ids of other data sets hardly ever.
     """
 
     title: str
@@ -73,16 +72,16 @@ FAMILIES = (
     Family("WikiSplit", ("wikisplit*",), ("wikisplit*",), ("wikisplit",)),
 )
 # fmt: on
-"""A new data set is a line here, and so is a new name of one."""
+"""To add a data set or a new name of one, edit a line here."""
 
 
-def overlaps(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], sources: Mapping[str, str]) -> Iterator[str]:
+def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], sources: Mapping[str, str]) -> Iterator[str]:
     """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set.
 
     Parameters
     ----------
     sources
-        By corpus the file or folder that it was read from, as far as there is one.
+        By corpus the file or folder that it was read from, where there is one.
     """
     for corpus in corpora:
         if corpus.builtin:
@@ -92,29 +91,30 @@ def overlaps(entries: Sequence[Entry], corpora: Sequence[Corpus[Any]], sources: 
             if not evidence:
                 continue
             for entry in entries:
-                named = named_datasets(family, entry)
-                if named:
+                datasets = named_datasets(family, entry)
+                if datasets:
                     yield (
-                        f"{entry.label}: its model card names {names(named[:NAMED])} among its training data, and "
+                        f"{entry.label}: its model card names {names(datasets[:NAMED])} among its training data, and "
                         f"{corpus.name} is from {family.title} ({evidence}); if these texts were in its training, its "
                         "figures there are too high"
                     )
 
 
 def named_datasets(family: Family, entry: Entry) -> list[str]:
-    """Return the training data of an encoder that are of a family, as its model card writes them."""
+    """Return the training data sets of an encoder that belong to a family, as its model card writes them."""
     if not isinstance(entry.encoder, NamesTrainingData):
         return []
-    named = []
+    datasets = []
     for name in entry.encoder.training_datasets:
-        plain = re.sub(r"[^a-z0-9]", "", name.lower().rpartition("/")[2])
+        without_organisation = name.lower().rpartition("/")[2]
+        plain = re.sub(r"[^a-z0-9]", "", without_organisation)
         if any(fnmatchcase(plain, pattern) for pattern in family.datasets):
-            named.append(name)
-    return named
+            datasets.append(name)
+    return datasets
 
 
-def recognised_by(family: Family, corpus: Corpus[Any], source: str) -> str:
-    """Return how it is known that a corpus is of a family; empty where it is not.
+def recognised_by(family: Family, corpus: AnyCorpus, source: str) -> str:
+    """Return the evidence that a corpus belongs to a family; empty where there is none.
 
     Parameters
     ----------
@@ -127,9 +127,11 @@ def recognised_by(family: Family, corpus: Corpus[Any], source: str) -> str:
         return "by the ids of its items"
     if corpus.loader in family.loaders:
         return "by the format of its file"
+    if not source:
+        return ""
     path = Path(source)
-    # A folder has no suffix, and a dot in its name is a part of it.
-    file = path.name if path.is_dir() else path.stem
-    if source and any(fnmatchcase(file.lower(), pattern) for pattern in family.files):
+    # A folder has no suffix: a dot belongs to its name.
+    name = path.name if path.is_dir() else path.stem
+    if any(fnmatchcase(name.lower(), pattern) for pattern in family.files):
         return f"by the name of its file, {path.name}"
     return ""

@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 from urllib.parse import quote
 
 import numpy as np
@@ -29,7 +30,7 @@ from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
 from embassay.store.cache import VectorCache
-from embassay.types import Corpus, ItemScores
+from embassay.types import AnyCorpus, ItemScores
 from embassay.vectors import Similarity, Vectors
 
 DIAGNOSTIC = "retrieval"
@@ -38,12 +39,12 @@ DEPTH = 100
 DEEPEST = 1000
 """Documents of each question, at most: the usual depth at TREC."""
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
-"""What cannot be in an id, as lines are split at white space; and the percent sign, so that ids can be decoded."""
+"""Characters that an id cannot have: white space separates the fields, a percent sign marks an encoded character."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one encoder retrieved.
+    """The documents that one encoder retrieved for each question.
 
     Attributes
     ----------
@@ -52,10 +53,10 @@ class Ranking:
     scores
         (Q, k) float32 in the same order.
     depth
-        (Q,) how many documents of each question are written.
+        (Q,) number of documents of each question that are written.
     """
 
-    corpus: Corpus[Any]
+    corpus: AnyCorpus
     encoder: str
     documents: NDArray[np.int64]
     scores: NDArray[np.float32]
@@ -63,7 +64,7 @@ class Ranking:
 
     def write(self, file: BinaryIO) -> None:
         """Write the ranking as a run file."""
-        ids = [safe_id(document.id) for document in self.corpus.documents]
+        document_ids = [safe_id(document.id) for document in self.corpus.documents]
         tag = safe_id(self.encoder)
         for row, sample in enumerate(self.corpus.samples):
             question = safe_id(sample.id)
@@ -71,16 +72,24 @@ class Ranking:
             documents = self.documents[row, :depth].tolist()
             scores = self.scores[row, :depth].tolist()
             lines = []
-            for place, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
+            for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
                 if document >= 0:
-                    # Nine digits: read as float32 again, different scores stay different.
-                    lines.append(f"{question} Q0 {ids[document]} {place} {score:.9g} {tag}\n")
+                    # With nine digits, different float32 scores stay different when they are read again.
+                    lines.append(f"{question} Q0 {document_ids[document]} {rank} {score:.9g} {tag}\n")
             file.write("".join(lines).encode("utf-8", "replace"))
 
 
 @dataclass
 class Rankings:
-    """The rankings of a run; ``left_out`` says which encoders have none and why, ``notes`` what a reader must know."""
+    """The rankings of a run.
+
+    Attributes
+    ----------
+    left_out
+        Which encoders have no ranking, and why.
+    notes
+        Why figures that are computed from the files may differ from those of the run.
+    """
 
     rankings: list[Ranking] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -92,13 +101,14 @@ def safe_id(name: str) -> str:
     return _UNSAFE.sub(lambda character: quote(character[0]), name)
 
 
-def qrels(corpus: Corpus[Any]) -> bytes:
+def qrels(corpus: AnyCorpus) -> bytes:
     """Return which documents are right for each question, with their grade; 1 where the corpus has no grades."""
     lines = []
     for sample in corpus.samples:
+        question = safe_id(sample.id)
         gains = sample.gains or [1] * len(sample.right)
         for document, gain in zip(sample.right, gains, strict=True):
-            lines.append(f"{safe_id(sample.id)} 0 {safe_id(document)} {gain}\n")
+            lines.append(f"{question} 0 {safe_id(document)} {gain}\n")
     return "".join(lines).encode("utf-8", "replace")
 
 
@@ -108,7 +118,7 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
     Parameters
     ----------
     similarities
-        By encoder, what it compares a query with a document by.
+        By encoder, how it compares a query with a document.
     cache
         Folder of the vector cache; None for no cache.
 
@@ -123,31 +133,32 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
     if not tasks:
         raise OutputError("--format trec is for retrieval, which this run does not have")
     made = Rankings()
-    amount = sum(len(task.scores) for task in tasks)
-    with VectorCache(cache) if cache else nullcontext() as opened, Bar().drawing("rankings", amount) as advance:
+    total = sum(len(task.scores) for task in tasks)
+    with VectorCache(cache) if cache else nullcontext() as opened_cache, Bar().drawing("rankings", total) as advance:
         for task in tasks:
+            corpus = task.corpus
             for scores in task.scores:
                 label = scores.origin.encoder
                 try:
-                    vectors = _vectors(task.corpus, scores, similarities.get(label, "cosine"), opened)
+                    vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
                 except (InputError, EncoderError) as error:
-                    made.left_out.append(f"{label} on {task.corpus.name}: {error}")
+                    made.left_out.append(f"{label} on {corpus.name}: {error}")
                 else:
-                    made.rankings.append(_ranking(task.corpus, label, vectors))
-                    made.notes += _notes(task.corpus, scores)
+                    made.rankings.append(_ranking(corpus, label, vectors))
+                    made.notes += _notes(corpus, scores)
                 advance(1)
     if not made.rankings:
         raise OutputError(f"no encoder's vectors can be had ({made.left_out[0]})")
     return made
 
 
-def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, cache: VectorCache | None) -> Vectors:
+def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cache: VectorCache | None) -> Vectors:
     """Return an encoder's vectors of all texts of a corpus.
 
     Raises
     ------
     InputError
-        If they are not in the cache, and the encoder cannot be loaded or is not that of the run any more.
+        If they are not in the cache, and the encoder cannot be loaded or has changed since the run.
     EncoderError
         If the encoder fails.
     """
@@ -156,9 +167,10 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     origin = scores.origin
     if cache is not None:
         cached = cache.get(origin.encoder_fingerprint, texts)
-        if all(row is not None for row in cached):
-            row_of_text = {text: place for place, text in enumerate(texts)}
-            return Vectors(np.stack([row for row in cached if row is not None]), row_of_text, similarity)
+        rows = [vector for vector in cached if vector is not None]
+        if len(rows) == len(texts):
+            row_of_text = {text: row for row, text in enumerate(texts)}
+            return Vectors(np.stack(rows), row_of_text, similarity)
     if not is_safe_in_files(origin.spec):
         raise OutputError(
             "its vectors are not in the cache, and this export neither sends requests nor runs code of others; repeat "
@@ -168,7 +180,7 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     try:
         encoder = encoder.fit(list(corpus.learnt()))
     except Exception as error:
-        # Of another package perhaps: the rankings of the other encoders are still written.
+        # The encoder may be of another package. The rankings of the other encoders are still written.
         raise EncoderError(reason_of(error)) from error
     if encoder.fingerprint != origin.encoder_fingerprint:
         raise OutputError("the encoder has changed since the run; repeat the run first")
@@ -176,24 +188,31 @@ def _vectors(corpus: Corpus[Any], scores: ItemScores, similarity: Similarity, ca
     return vectors
 
 
-def _ranking(corpus: Corpus[Any], label: str, vectors: Vectors) -> Ranking:
+def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
     """Search a corpus with an encoder's vectors."""
-    sizes = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
-    place_of = {document.id: place for place, document in enumerate(corpus.documents)}
-    pairs = [(row, place_of[name]) for row, sample in enumerate(corpus.samples) for name in sample.right]
-    question_and_document = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    document_indices = {document.id: index for index, document in enumerate(corpus.documents)}
+    right_pairs = []
+    for question, sample in enumerate(corpus.samples):
+        right_pairs += [(question, document_indices[document_id]) for document_id in sample.right]
+    # (pairs, 2) indices of question and right document.
+    pairs = np.array(right_pairs, dtype=np.int64).reshape(-1, 2)
+
+    questions = [sample.question for sample in corpus.samples]
+    passages = list(chain.from_iterable(document.passages for document in corpus.documents))
+    passage_counts = np.array([len(document.passages) for document in corpus.documents], dtype=np.int64)
+    first_passages = np.cumsum(passage_counts) - passage_counts
     nearest = search(
-        vectors.take((sample.question for sample in corpus.samples), "query"),
-        vectors.take((passage for document in corpus.documents for passage in document.passages), "document"),
+        vectors.take(questions, "query"),
+        vectors.take(passages, "document"),
         k=min(DEEPEST, len(corpus.documents)),
         measure=vectors.similarity,
-        starts=np.cumsum(sizes) - sizes,
-        pairs=question_and_document,
+        starts=first_passages,
+        pairs=pairs,
     )
-    # The place of each right document when it is the last of those that are exactly as near.
-    last_place = nearest.greater + nearest.tied
+    # The rank of each right document if it is the last of those that are exactly as near.
+    last_rank = nearest.greater + nearest.tied
     depth = np.full(len(corpus.samples), DEPTH)
-    np.maximum.at(depth, question_and_document[:, 0], last_place)
+    np.maximum.at(depth, pairs[:, 0], last_rank)
     depth = np.minimum(depth, nearest.documents.shape[1])
     return Ranking(corpus, label, nearest.documents, distinct_float32(nearest.similarity), depth)
 
@@ -204,24 +223,29 @@ def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:
     TREC tools compute with float32 and order equal scores by the documents' ids.
     """
     scores = similarity.astype(np.float32)
-    for place in range(1, scores.shape[1]):
-        before = scores[:, place - 1]
-        is_lower = similarity[:, place] < similarity[:, place - 1]
-        next_lower = np.nextafter(before, np.float32(-np.inf))
-        scores[:, place] = np.where(is_lower, np.minimum(scores[:, place], next_lower), before)
+    for column in range(1, scores.shape[1]):
+        previous = scores[:, column - 1]
+        is_lower = similarity[:, column] < similarity[:, column - 1]
+        # The largest float32 below the previous score.
+        next_lower = np.nextafter(previous, np.float32(-np.inf))
+        lowered = np.minimum(scores[:, column], next_lower)
+        scores[:, column] = np.where(is_lower, lowered, previous)
     return scores
 
 
-def _notes(corpus: Corpus[Any], scores: ItemScores) -> Iterator[str]:
+def _notes(corpus: AnyCorpus, scores: ItemScores) -> Iterator[str]:
     """Yield why figures that are computed from the files may differ from those of the run."""
     where = f"{scores.origin.encoder} on {corpus.name}"
+    number = len(scores.item)
     tied = int((scores.values["tied"] > 1).sum())
     if tied:
         yield (
-            f"{where}: in {tied:,} of {len(scores.item):,} questions other documents are exactly as near as the right "
+            f"{where}: in {tied:,} of {number:,} questions other documents are exactly as near as the right "
             "one; TREC tools order them by id, Embassay takes the mean over all orders"
         )
     below = int((scores.values["rank"] > DEEPEST).sum())
     if below:
-        questions = f"{below:,} of {len(scores.item):,} questions"
-        yield f"{where}: in {questions} the right document is below rank {DEEPEST:,} and not in the file"
+        yield (
+            f"{where}: in {below:,} of {number:,} questions the right document is below rank {DEEPEST:,} and not in "
+            "the file"
+        )

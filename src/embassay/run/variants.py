@@ -7,9 +7,9 @@ together: each encoder on each variant is one candidate, ``m,passages=100``, on 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
-from embassay.run.specs import Spec, alternatives, list_options, parse
+from embassay.run.specs import Spec, alternatives, as_spec, list_options
 from embassay.store.items import item_hash
-from embassay.types import Corpus, ItemScores, is_chance
+from embassay.types import AnyCorpus, ItemScores, is_chance
 
 VARYING = ("passages",)
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
@@ -33,11 +33,11 @@ class Variant:
     Attributes
     ----------
     name
-        Of the variant: ``docs,passages=100``.
+        The name of the variant: ``docs,passages=100``.
     corpus
         The label that all variants have in the result: ``docs``.
     setting
-        What is particular to this one: ``passages=100``.
+        The options of this variant: ``passages=100``.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Variant:
     setting: str
 
     @classmethod
-    def of(cls, corpus: Corpus[Any]) -> Variant:
-        """Return which variant a corpus is; one that does not vary is its own, with an empty setting."""
+    def of(cls, corpus: AnyCorpus) -> Variant:
+        """Return which variant a corpus is; a corpus that does not vary is its own variant with an empty setting."""
         if not corpus.variant_of:
             return cls(corpus.name, corpus.name, "")
         return cls(corpus.name, corpus.variant_of, corpus.name.removeprefix(f"{corpus.variant_of},"))
 
     def label(self, encoder: str) -> str:
-        """Return what an encoder is called on this variant."""
+        """Return the label of an encoder on this variant."""
         return joined_setting(encoder, self.setting)
 
 
@@ -61,7 +61,7 @@ def joined_setting(*parts: str) -> str:
     return ",".join(part for part in parts if part)
 
 
-def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Corpus[Any]]:
+def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[AnyCorpus]:
     """Load the corpus of a spec, or each variant where options are lists.
 
     Raises
@@ -71,7 +71,7 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Cor
     SourceError
         If a file or folder cannot be read.
     """
-    spec = parse(source, "corpus") if isinstance(source, str) else source
+    spec = as_spec(source, "corpus")
     lists = list_options(spec)
     for name, values in lists.items():
         # The name of a column may be in brackets.
@@ -83,14 +83,15 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Cor
     if not any(name in VARYING for name in lists):
         return [load_corpus(spec, follow_links=follow_links)]
     variants = []
-    for one in alternatives(spec, "", "corpus"):
-        setting = (one.label or "").removeprefix(",")
-        corpus = load_corpus(replace(one, label=spec.label), follow_links=follow_links)
+    for variant_spec in alternatives(spec, "", "corpus"):
+        # Without a label of the spec, that of an alternative is its setting: ",passages=100".
+        setting = (variant_spec.label or "").removeprefix(",")
+        corpus = load_corpus(replace(variant_spec, label=spec.label), follow_links=follow_links)
         variants.append(replace(corpus, name=joined_setting(corpus.name, setting), variant_of=corpus.name))
     return variants
 
 
-def check_variants(variants: Sequence[Corpus[Any]]) -> None:
+def check_variants(variants: Sequence[AnyCorpus]) -> None:
     """Raise SpecError unless all variants have the same questions, right documents and documents, each with its id."""
     first = variants[0]
     for other in variants[1:]:
@@ -104,15 +105,15 @@ def check_variants(variants: Sequence[Corpus[Any]]) -> None:
             )
 
 
-def _questions(corpus: Corpus[Any]) -> list[tuple[str, str]]:
+def _questions(corpus: AnyCorpus) -> list[tuple[str, str]]:
     return [(sample.id, item_hash(sample)) for sample in corpus.samples]
 
 
-def _document_ids(corpus: Corpus[Any]) -> list[str]:
+def _document_ids(corpus: AnyCorpus) -> list[str]:
     return [document.id for document in corpus.documents]
 
 
-def limited_variants(variants: Sequence[Corpus[Any]], limit: int, seed: int) -> list[Corpus[Any]]:
+def limited_variants(variants: Sequence[AnyCorpus], limit: int, seed: int) -> list[AnyCorpus]:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole, the same questions in each variant."""
     if limit < 1:
         raise SpecError(f"limit must be 1 or more, is {limit}")
@@ -122,19 +123,27 @@ def limited_variants(variants: Sequence[Corpus[Any]], limit: int, seed: int) -> 
     number = int(unit.max(initial=-1)) + 1
     if limit >= number:
         return list(variants)
-    kept = generator(seed, "limit", variants[0].fingerprint).choice(number, size=limit, replace=False)
-    inside = np.isin(unit, kept)
+    chosen_units = generator(seed, "limit", variants[0].fingerprint).choice(number, size=limit, replace=False)
+    is_kept = np.isin(unit, chosen_units)
     note = f"limited to {limit} of {number} units, chosen at random with seed {seed}"
     smaller = []
     for corpus in variants:
-        samples = tuple(sample for sample, keep in zip(corpus.samples, inside, strict=True) if keep)
+        samples = tuple(itertools.compress(corpus.samples, is_kept))
         smaller.append(replace(corpus, samples=samples, notes=(*corpus.notes, note)))
     return smaller
 
 
-def by_corpus(corpora: Iterable[Corpus[Any]]) -> dict[str, list[Corpus[Any]]]:
-    """Return by label the variants of each corpus; of one that does not vary, itself."""
-    groups: dict[str, list[Corpus[Any]]] = {}
+def limited_corpora(corpora: Iterable[AnyCorpus], limit: int, seed: int) -> list[AnyCorpus]:
+    """Keep at most ``limit`` randomly chosen units of each corpus, the same questions in all variants of one corpus."""
+    limited: list[AnyCorpus] = []
+    for variants in by_corpus(corpora).values():
+        limited += limited_variants(variants, limit, seed)
+    return limited
+
+
+def by_corpus(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
+    """Return by label the variants of each corpus; a corpus that does not vary is its own only variant."""
+    groups: dict[str, list[AnyCorpus]] = {}
     for corpus in corpora:
         groups.setdefault(Variant.of(corpus).corpus, []).append(corpus)
     return groups
@@ -150,53 +159,68 @@ def join_scores(
     scores_of
         By variant the scores of its encoders.
     reference
-        The label of the reference; empty for the first candidate. That of an encoder stands for its first variant.
+        The label of the reference; empty for the first candidate. The label of an encoder means its first variant.
     """
     variants = list(scores_of)
     if len(variants) == 1 and not variants[0].setting:
         return {variants[0]: tuple(scores_of[variants[0]])}
-    every = [scores for of_variant in scores_of.values() for scores in of_variant]
-    # A diagnostic whose items are the texts, such as isotropy, has other items on each variant.
-    has_common_items = all(np.array_equal(scores.item, every[0].item) for scores in every)
-    unit = merged_units([scores.unit for scores in every]) if has_common_items else None
+    all_scores = list(itertools.chain.from_iterable(scores_of.values()))
+    # A diagnostic whose items are the texts, such as isotropy, has different items on each variant.
+    has_common_items = all(np.array_equal(scores.item, all_scores[0].item) for scores in all_scores)
+    common_unit = None
+    if has_common_items:
+        common_unit = merged_units([scores.unit for scores in all_scores])
     joined = {}
     for place, variant in enumerate(variants):
-        of_variant = []
+        is_first = place == 0
+        variant_scores = []
         for scores in scores_of[variant]:
             origin = scores.origin
-            if place > 0 and is_chance(origin.spec):
-                continue  # one encoder of random vectors is enough
+            # The encoder of random vectors is compared once only.
+            if is_chance(origin.spec) and not is_first:
+                continue
             label = variant.label(origin.encoder)
-            is_reference = reference == label or (reference == origin.encoder and place == 0)
+            is_reference = reference == label or (reference == origin.encoder and is_first)
+            unit = scores.unit if common_unit is None else common_unit
             origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
-            of_variant.append(replace(scores, origin=origin, unit=scores.unit if unit is None else unit))
-        joined[variant] = tuple(of_variant)
+            variant_scores.append(replace(scores, origin=origin, unit=unit))
+        joined[variant] = tuple(variant_scores)
     return joined
 
 
 def by_encoder(joined: Mapping[Variant, Sequence[ItemScores]]) -> tuple[ItemScores, ...]:
     """Return all joined scores, the variants of one encoder next to each other."""
     groups: dict[str, list[ItemScores]] = {}
-    for variant, of_variant in joined.items():
-        for scores in of_variant:
+    for variant, variant_scores in joined.items():
+        for scores in variant_scores:
             encoder = scores.origin.encoder.removesuffix(f",{variant.setting}")
             groups.setdefault(encoder, []).append(scores)
-    return tuple(scores for group in groups.values() for scores in group)
+    return tuple(itertools.chain.from_iterable(groups.values()))
 
 
 def merged_units(partitions: Sequence[Ints]) -> Ints:
-    """Return (n,) units that join the items that are in one unit in any of the partitions."""
+    """Return (n,) units in which two items are together if they are in one unit of any partition.
+
+    They are the connected components of a graph with a node for each item and for each unit of each partition, and an
+    edge from each item to its units.
+
+    Parameters
+    ----------
+    partitions
+        Each (n,), the units of the same n items.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     number = len(partitions[0])
-    rows = np.tile(np.arange(number), len(partitions))
-    columns = []
-    size = number
+    items = np.tile(np.arange(number), len(partitions))
+    unit_nodes = []
+    nodes = number
     for partition in partitions:
         codes = np.unique(partition, return_inverse=True)[1]
-        columns.append(codes + size)
-        size += int(codes.max(initial=-1)) + 1
-    graph = coo_array((np.ones(len(rows), dtype=np.int8), (rows, np.concatenate(columns))), shape=(size, size))
+        unit_nodes.append(codes + nodes)
+        nodes += int(codes.max(initial=-1)) + 1
+    edges = np.ones(len(items), dtype=np.int8)
+    graph = coo_array((edges, (items, np.concatenate(unit_nodes))), shape=(nodes, nodes))
     _, component = connected_components(graph, directed=False)
     return np.unique(component[:number], return_inverse=True)[1].astype(np.int64)
