@@ -68,6 +68,7 @@ def python(folder, *arguments, places=()):
     return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
 
 
+@pytest.mark.slow
 def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     arguments = ["-e", "char_ngrams,dim=64", "-e", "bow", "-c", pairs_file, "-d", "length_bias", "-d", "similarity"]
     done = python(tmp_path, "-m", "embassay", "run", *arguments, "-o", "out", places=[site])
@@ -268,6 +269,7 @@ def test_the_encoder_counts_n_grams(site):
 # The script, and what both import
 
 
+@pytest.mark.slow
 def test_the_script_runs(tmp_path):
     done = python(tmp_path, SCRIPT)
     assert done.returncode == 0, done.stderr

@@ -201,6 +201,7 @@ def test_a_broken_diagnostic_that_is_asked_for_is_one_error(install, kind):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_of_every_kind_ends_no_command(install, tmp_path):
     source = "raise ImportError('no\\nluck')"
     name = install(source, diagnostics="aaa", corpora="aab", encoders="aac", builders="aad")

@@ -94,6 +94,7 @@ def test_what_is_ready_is_kept_when_a_later_encoder_is_interrupted(monkeypatch, 
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_run_gives_the_same_bytes_with_one_process_and_with_two(monkeypatch):
     monkeypatch.setattr(localization, "LIGHT", 0)
     plan = prepare(

@@ -316,6 +316,7 @@ def test_the_data_of_a_series_is_what_its_kind_needs(results, tmp_path, kind, pa
         from_bytes(json.dumps(content).encode(), tmp_path / "result.json")
 
 
+@pytest.mark.slow
 def test_our_reader_of_the_schema_agrees_with_jsonschema(results):
     # Two differences are meant: a whole number is written as such, and fits into 64 bits.
     whole_number = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, v: type(v) is int)

@@ -56,7 +56,8 @@ def fine(tiny, base, domain):
     return train
 
 
-@pytest.mark.parametrize("loss", ["mnr", pytest.param("triplet", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("loss", ["mnr", "triplet"])
 def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, tmp_path, loss):
     from embassay.training.base_model import find_base
 
@@ -73,15 +74,8 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     assert not (tmp_path / "out" / "README.md").exists()
 
 
-@pytest.mark.parametrize(
-    ("loss", "accumulate"),
-    [
-        ("mnr", 1),
-        pytest.param("mnr", 2, marks=pytest.mark.slow),
-        pytest.param("triplet", 1, marks=pytest.mark.slow),
-        pytest.param("triplet", 2, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("loss", "accumulate"), [("mnr", 1), ("mnr", 2), ("triplet", 1), ("triplet", 2)])
 def test_a_training_that_was_killed_comes_to_the_same_weights(fine, tiny, stopped, tmp_path, loss, accumulate):
     how = {"loss": loss, "accumulate": accumulate, "epochs": 2}
     steps = []
@@ -95,6 +89,7 @@ def test_a_training_that_was_killed_comes_to_the_same_weights(fine, tiny, stoppe
     assert record(tmp_path / "whole")["evaluations"] == record(tmp_path / "killed")["evaluations"]
 
 
+@pytest.mark.slow
 def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, monkeypatch):
     scores = iter([0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9])
     monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
@@ -248,6 +243,7 @@ def test_small_batches_are_said(fine, domain, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):
     triplets = [*domain[1][:8], Triplet("what is it", "it", ())]
     notes = fine(tmp_path / "out", loss="triplet", triplets=triplets, dev=()).notes

@@ -135,6 +135,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored(pre, tmp_path, sigint):
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
+@pytest.mark.slow
 def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopped, tmp_path):
     pre(tmp_path / "out")
     again = stopped(1)
@@ -150,6 +151,7 @@ def test_the_same_command_again_trains_nothing_and_another_is_refused(pre, stopp
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stopped, tmp_path):
     advance = stopped(5)
     with pytest.raises(advance.error):
