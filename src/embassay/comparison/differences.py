@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.merge import MergedRuns
+from embassay.comparison.names import is_headline
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Format
-from embassay.result import Comparison, Result, Row, Verdict
+from embassay.result import Comparison, Result, Verdict
 from embassay.run.pages import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -210,7 +211,7 @@ class _Draft:
         values = tuple(_value(part, verdict, scores.origin.encoder) for scores in (before, after))
         comparison = None
         for candidate in part.comparisons:
-            if candidate.family == "reference" and _is_headline(candidate, verdict):
+            if candidate.family == "reference" and is_headline(candidate, verdict):
                 comparison = candidate
         return cls(pair, (before, after), headline, verdict, comparison, (values[0], values[1]))
 
@@ -282,16 +283,10 @@ def _outcome(
     return test.outcome, test.note
 
 
-def _is_headline(record: Comparison | Row, verdict: Verdict) -> bool:
-    """Return whether a record is about the quantity that a verdict ranks by."""
-    key = (record.quantity, record.subset, record.condition)
-    return key == (verdict.quantity, verdict.subset, verdict.condition) and verdict.measure in ("", record.measure)
-
-
 def _value(part: Result, verdict: Verdict, encoder: str) -> float | None:
     """Return the headline value of an encoder."""
     for row in part.rows:
-        if row.encoder == encoder and _is_headline(row, verdict):
+        if row.encoder == encoder and is_headline(row, verdict):
             return row.value
     return None
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
-from embassay.comparison.names import Named, matching, shortest_name
+from embassay.comparison.names import Named, is_headline, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
@@ -471,14 +471,14 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     """
     if not floors:
         return
-    headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in run.result.verdicts}
     candidates = candidates_in(run)
+    rows = [row for row in run.result.rows if row.encoder in candidates and (row.diagnostic, row.corpus) in run.tasks]
     named = []
-    for one in _named_rows([row for row in run.result.rows if row.encoder in candidates]):
-        row = one.content
-        if (row.diagnostic, row.corpus) in run.tasks:
-            is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
-            named.append(replace(one, is_headline=is_headline))
+    for one in _named_rows(rows):
+        verdicts = [verdict for verdict in run.result.verdicts if verdict.diagnostic == one.diagnostic]
+        is_of_headline = any(is_headline(one.content, verdict) for verdict in verdicts)
+        named.append(replace(one, is_headline=is_of_headline))
+
     for name, floor in floors.items():
         matches = matching(name, named)
         if not matches and named:
