@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from embassay.comparison.gate import Check, Floor
-from embassay.comparison.losses import Change
+from embassay.comparison.losses import Change, Outcome
 from embassay.diagnostics.base import meaning_of
 from embassay.formatting import counted, interval, number, p_value
 from embassay.layout import Format
 from embassay.result import MIN_UNITS
 
-MEANINGS = {
+MEANINGS: dict[Outcome, str] = {
     "regression": "significantly worse than the baseline",
     "inconclusive": "inconclusive",
     "pass": "not worse by the margin",
