@@ -169,7 +169,62 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
     return StoredRun(name, Path(name), result, {}, tasks)
 
 
-def _tasks(  # noqa: C901 - one loop over tasks, variants and encoders
+@dataclass(frozen=True)
+class _Settings:
+    """The settings of a run that its tasks are read by.
+
+    Attributes
+    ----------
+    is_baseline
+        By the label of the encoder.
+    reference
+        The label of the reference; may be empty.
+    fingerprints
+        By corpus or variant.
+    variants
+        By diagnostic and corpus; a corpus that does not vary is its own variant.
+    options, versions
+        By diagnostic.
+    """
+
+    is_baseline: Mapping[str, bool]
+    reference: str
+    fingerprints: Mapping[str, str]
+    variants: Mapping[TaskName, Sequence[Variant]]
+    options: Mapping[str, Mapping[str, str]]
+    versions: Mapping[str, str]
+
+    @classmethod
+    def of(cls, record: RunRecord, path: Path) -> _Settings:
+        """Read the settings out of ``run.json``.
+
+        Raises
+        ------
+        SourceError
+            If they are damaged.
+        """
+        settings = record["settings"]
+        variants: dict[TaskName, list[Variant]] = {}
+        options = {}
+        versions = {}
+        try:
+            is_baseline_of = {str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]}
+            reference = settings["reference"]
+            fingerprints = dict(settings["corpora"])
+            known_variants = variants_in(settings)
+            for diagnostic, version, given_options, corpus in settings["diagnostics"]:
+                if corpus not in fingerprints:
+                    raise KeyError(corpus)
+                variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
+                variants.setdefault((diagnostic, variant.corpus), []).append(variant)
+                options[diagnostic] = dict(given_options)
+                versions[diagnostic] = str(version)
+        except (KeyError, TypeError, ValueError):
+            raise SourceError("run.json is damaged; repeat the run's command", path) from None
+        return cls(is_baseline_of, reference, fingerprints, variants, options, versions)
+
+
+def _tasks(
     record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores.
@@ -179,57 +234,52 @@ def _tasks(  # noqa: C901 - one loop over tasks, variants and encoders
     SourceError
         If the scores of an encoder that has rows in the result are missing.
     """
-    settings = record["settings"]
-    try:
-        is_baseline_of = {str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]}
-        reference = settings["reference"]
-        fingerprints = dict(settings["corpora"])
-        known_variants = variants_in(settings)
-        variants_of: dict[TaskName, list[Variant]] = {}
-        details = {}
-        for name, version, options, corpus in settings["diagnostics"]:
-            variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
-            variants_of.setdefault((name, variant.corpus), []).append(variant)
-            if corpus not in fingerprints:
-                raise KeyError(corpus)
-            details[name] = dict(options), str(version)
-    except (KeyError, TypeError, ValueError):
-        raise SourceError("run.json is damaged; repeat the run's command", path) from None
+    settings = _Settings.of(record, path)
     by_origin: dict[tuple[str, str, str], list[ItemScores]] = {}
     for scores in stored:
         key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
         by_origin.setdefault(key, []).append(scores)
     signatures = _signatures(result)
-    for (diagnostic, corpus), variants in variants_of.items():
+
+    for (diagnostic, corpus), variants in settings.variants.items():
         scores_of: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
             of_variant = []
-            for encoder, is_baseline in is_baseline_of.items():
-                signature = signatures.get((diagnostic, corpus, variant.label(encoder)))
+            for encoder, is_baseline in settings.is_baseline.items():
+                label = variant.label(encoder)
+                signature = signatures.get((diagnostic, corpus, label))
                 if signature is None:
                     # The encoder failed here, or is not for corpora of this shape.
                     continue
                 candidates = by_origin.get((diagnostic, variant.name, encoder), [])
-                matching = _matching(candidates, signature, variant)
-                if matching is None:
-                    raise _damaged(path, f"of {variant.label(encoder)} ({diagnostic} on {corpus})")
-                origin = replace(matching.origin, baseline=is_baseline, reference=encoder == reference)
-                of_variant.append(replace(matching, origin=origin))
+                matched = _matching(candidates, signature, variant)
+                if matched is None:
+                    raise _damaged(path, f"of {label} ({diagnostic} on {corpus})")
+                # The roles of an encoder are those of the settings, whatever they were when it was scored.
+                is_reference = encoder == settings.reference
+                origin = replace(matched.origin, baseline=is_baseline, reference=is_reference)
+                of_variant.append(replace(matched, origin=origin))
             if of_variant:
                 scores_of[variant] = of_variant
         if not scores_of:
             continue
         _check_lengths(scores_of, path)
-        joined = by_encoder(join_scores(scores_of, reference))
-        of_task = {scores.origin.encoder: scores for scores in joined}
+        joined = by_encoder(join_scores(scores_of, settings.reference))
+
+        fingerprints = [settings.fingerprints[variant.name] for variant in variants]
         # The questions are the same on all variants.
-        listed = items.get(fingerprints[variants[0].name])
-        by_id = {item.id: item for item in listed.items} if listed else None
-        every = [fingerprints[variant.name] for variant in variants]
-        fingerprint = every[0] if len(every) == 1 else content_hash(every)
-        reduced = [diagnostic, corpus] in record.get("reduced", [])
-        documents = listed.documents if listed else ""
-        yield StoredTask(diagnostic, corpus, *details[diagnostic], fingerprint, of_task, by_id, reduced, documents)
+        listed = items.get(fingerprints[0])
+        yield StoredTask(
+            diagnostic=diagnostic,
+            corpus=corpus,
+            options=settings.options[diagnostic],
+            version=settings.versions[diagnostic],
+            fingerprint=fingerprints[0] if len(fingerprints) == 1 else content_hash(fingerprints),
+            scores={scores.origin.encoder: scores for scores in joined},
+            items={item.id: item for item in listed.items} if listed else None,
+            reduced=[diagnostic, corpus] in record.get("reduced", []),
+            documents=listed.documents if listed else "",
+        )
 
 
 def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
