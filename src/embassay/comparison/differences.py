@@ -321,7 +321,7 @@ def _with_flips(
         # Nothing is right or wrong, as with correlations.
         return difference
     before, after = correct
-    # NaN is undefined, and a half is a tie: neither right nor wrong.
+    # NaN is undefined, and a share is a tie: neither is right or wrong.
     decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
     for place in np.flatnonzero(decided & (before != after)).tolist():
