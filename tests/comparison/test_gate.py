@@ -115,6 +115,29 @@ def test_a_floor_is_missed_or_kept(choice_run):
     assert "keeps the highest allowed value of 0.2" in outcome.sentences[2]
 
 
+def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
+    operators = ("overlap", "difference", "union")
+    samples = [
+        ea.Composition(f"s{n}", operators[n % 3], f"a {n} x{n % 5}", f"b {n} y{n % 3}", f"c {n}", f"u{n}")
+        for n in range(60)
+    ]
+    corpus = ea.Corpus("mine", "composition", tuple(samples))
+    out = tmp_path / "run"
+    request = RunRequest(
+        ["model=hashing"], [corpus], ["composition"], out=out, quiet=True, resamples=20, cache=None, baselines=False
+    )
+    assert carry_out(request) == 0
+    rows = {}
+    for row in ea.read(out).rows:
+        if (row.quantity, row.subset, row.condition) == ("share", "c1:TT", "excess:eps0"):
+            rows[row.measure] = row.value
+    assert len(rows) > 1
+    floors = {"share[c1:TT,excess:eps0]": 0.1, "share[c1:TT,l2,excess:eps0]": 0.1}
+    headline, other = ea.check(out, out, floors=floors).floors
+    assert (headline.value, headline.quantity) == (rows["cosine"], "share[c1:TT]")
+    assert (other.value, other.quantity) == (rows["l2"], "share[c1:TT,l2,excess:eps0]")
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

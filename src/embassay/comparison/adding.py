@@ -55,8 +55,8 @@ def add_encoders(request: RunRequest) -> int:
     result = _result(plan, outcome, stored)
     if not plan.request.texts:
         result = without_texts(result)
-    added = settings_of(plan)
-    combined = {**settings, "encoders": _candidates_first([*settings["encoders"], *added["encoders"]])}
+    encoders = [*settings["encoders"], *settings_of(plan)["encoders"]]
+    combined = {**settings, "encoders": _candidates_first(encoders)}
     record = _record(folder, plan, outcome, time.perf_counter() - start)
     record["settings"] = combined
     record["key"] = content_hash([combined, __version__])
@@ -84,7 +84,8 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
     if request.corpora or request.diagnostics or request.overwrite:
         raise SpecError("--add takes encoders only; corpora and diagnostics are those of the run")
     record = stored.record
-    settings, sources = record["settings"], record.get("sources")
+    settings = record["settings"]
+    sources = record.get("sources")
     if record.get("embassay") != __version__:
         version = record.get("embassay", "an unknown version")
         raise OutputError(
@@ -144,23 +145,33 @@ def _check(plan: Plan, stored: StoredRun) -> None:
 
 def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
     """Return the result of all encoders."""
-    draws, most = plan.request.draws, plan.request.most_examples
+    draws = plan.request.draws
     new_scores = {(task.name, task.corpus.name): task.scores for task in outcome.scored(plan)}
     parts = []
     for task in plan.tasks:
-        before = stored.tasks.get(task.key)
-        scores: list[ItemScores] = list(before.scores.values()) if before else []
+        scores: list[ItemScores] = []
+        if task.key in stored.tasks:
+            scores += stored.tasks[task.key].scores.values()
         scores += new_scores.get(task.key, ())
         if not scores:
             continue
+        # Baselines are last, as in a run with all encoders.
         scores.sort(key=lambda s: s.origin.baseline)
         scored = ScoredTask.of(task.name, task.diagnostic, [(task.corpus, scores)], options=task.options)
-        parts.append(summarise_task(scored, draws, most))
-    new_records = [record for run in outcome.encoders if run.failure is None for record in encoder_records(run, plan)]
-    records = sorted([*stored.result.encoders, *new_records], key=lambda record: record.baseline)
-    failures = (*stored.result.failures, *outcome.result.failures)
-    corpora = stored.result.corpora
-    head = Result(draws.seed, draws.resamples, encoders=tuple(records), corpora=corpora, failures=failures)
+        parts.append(summarise_task(scored, draws, plan.request.most_examples))
+
+    records = list(stored.result.encoders)
+    for encoder in outcome.encoders:
+        if encoder.failure is None:
+            records += encoder_records(encoder, plan)
+    records.sort(key=lambda record: record.baseline)
+    head = Result(
+        draws.seed,
+        draws.resamples,
+        encoders=tuple(records),
+        corpora=stored.result.corpora,
+        failures=(*stored.result.failures, *outcome.result.failures),
+    )
     return joined(head, parts)
 
 
@@ -168,8 +179,10 @@ def _record(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> 
     """Return ``run.json``: what the run took before, and what the new encoders took."""
     before = folder.record()
     record = finished_record(before, plan, outcome, seconds)
-    record["notes"] = list(dict.fromkeys([*before.get("notes", ()), *record["notes"]]))
-    record["seconds"] = round(before.get("seconds", 0.0) + seconds, 3)
+    notes = [*before.get("notes", ()), *record["notes"]]
+    record["notes"] = list(dict.fromkeys(notes))
+    seconds_before = before.get("seconds", 0.0)
+    record["seconds"] = round(seconds_before + seconds, 3)
     return record
 
 

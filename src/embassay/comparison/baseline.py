@@ -132,14 +132,23 @@ def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: b
 
 def _scores_of(task: StoredTask, labels: Sequence[str]) -> list[ItemScores]:
     """Return the scores of the candidates, without names of folders."""
-    of_candidates = [task.scores[label] for label in labels if label in task.scores]
-    return [replace(s, origin=replace(s.origin, spec=without_folders(s.origin.spec))) for s in of_candidates]
+    of_candidates = []
+    for label in labels:
+        # A candidate that is not for corpora of this shape has no scores.
+        if label in task.scores:
+            scores = task.scores[label]
+            origin = replace(scores.origin, spec=without_folders(scores.origin.spec))
+            of_candidates.append(replace(scores, origin=origin))
+    return of_candidates
 
 
 def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     """Return the encoders, corpora and main rows of a result, for the candidates only."""
     result = run.result
-    encoders = [replace(e, spec=without_folders(e.spec)) for e in result.encoders if e.name in labels]
+    candidates = [record for record in result.encoders if record.name in labels]
+    encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
+    corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
+    # The lexical baselines are not kept, so nothing can be said against them.
     verdicts = [
         replace(
             verdict,
@@ -154,7 +163,7 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
         result.seed,
         result.resamples,
         encoders=tuple(encoders),
-        corpora=tuple(replace(c, source=without_folders(c.source)) for c in result.corpora),
+        corpora=tuple(corpora),
         rows=tuple(_main_rows(result, labels)),
         comparisons=tuple(c for c in result.comparisons if c.a in labels and c.b in labels),
         verdicts=tuple(verdicts),
@@ -198,9 +207,10 @@ def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
     records = [record for record in run.result.encoders if record.name in labels]
     encoders = [[record.name, without_folders(record.spec), record.fingerprint, record.baseline] for record in records]
     tasks = run.tasks.values()
+    fingerprints = {task.corpus: task.fingerprint for task in tasks}
     reference = settings["reference"]
     return {
-        "corpora": [[name, value] for name, value in {task.corpus: task.fingerprint for task in tasks}.items()],
+        "corpora": [[name, fingerprint] for name, fingerprint in fingerprints.items()],
         "diagnostics": [[task.diagnostic, task.version, dict(task.options), task.corpus] for task in tasks],
         "seed": settings["seed"],
         "resamples": settings["resamples"],
@@ -235,16 +245,19 @@ def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[I
     method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
     values = [_Recorder(scores.values) for scores in all_scores]
     labels = [_Recorder(scores.labels) for scores in all_scores]
-    recorded = [replace(s, values=v, labels=w) for s, v, w in zip(all_scores, values, labels, strict=True)]
+    recorded = []
+    for place, scores in enumerate(all_scores):
+        recorded.append(replace(scores, values=values[place], labels=labels[place]))
+    # The results do not matter here, only which arrays they are computed from.
     if isinstance(method, HasHeadline):
         method.headline(recorded)
     if isinstance(method, HasItemQuantities):
         for _ in method.item_quantities(recorded):
             pass
-    return [
-        replace(s, values=v.only_read(), labels=w.only_read())
-        for s, v, w in zip(all_scores, values, labels, strict=True)
-    ]
+    reduced = []
+    for place, scores in enumerate(all_scores):
+        reduced.append(replace(scores, values=values[place].only_read(), labels=labels[place].only_read()))
+    return reduced
 
 
 def _replace(folder: Path, complete: Path) -> None:

@@ -128,7 +128,9 @@ def names_of(runs: Sequence[str | Path]) -> list[str]:
     parts = []
     for run in runs:
         path = Path(run).expanduser().resolve()
-        parts.append((path.parent if path.suffix == ".json" else path).parts)
+        # A run may be named by its result.json.
+        folder = path.parent if path.suffix == ".json" else path
+        parts.append(folder.parts)
     if len(set(parts)) < len(parts):
         raise SpecError("a run is given twice")
     length = 1
@@ -143,25 +145,34 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
     The first run that has the encoder is compared with each later one.
     """
     candidates = {record.name for record in merged.result.encoders if not record.baseline}
-    labels = {label for run in runs for label in run.encoders}
+    # By label the position of the first run that has it.
+    first_run: dict[str, int] = {}
+    for position, run in enumerate(runs):
+        for label in run.encoders:
+            first_run.setdefault(label, position)
     for label in (*mapping, *mapping.values()):
-        if label not in labels:
-            raise UnknownNameError("label in --map", label, labels)
+        if label not in first_run:
+            raise UnknownNameError("label in --map", label, set(first_run))
+
     pairs = []
-    for label in dict.fromkeys(label for run in runs for label in run.encoders):
-        old_run = next(run for run in runs if label in run.encoders)
+    for label, position in first_run.items():
+        old_run = runs[position]
+        later_runs = runs[position + 1 :]
         new_label = mapping.get(label, label)
-        new_runs = [run for run in runs[runs.index(old_run) + 1 :] if new_label in run.encoders]
+        new_runs = [run for run in later_runs if new_label in run.encoders]
         if label in mapping and not new_runs:
             raise SpecError(f"--map {label}={new_label}: no run after {old_run.name} has {new_label!r}")
         for new_run in new_runs:
-            old, new = merged.labels[old_run.name, label], merged.labels[new_run.name, new_label]
-            is_chosen = label in mapping or (new in candidates and not is_chance(_spec_of(merged, new)))
-            if is_chosen:
-                name = label if new_label == label else f"{label} → {new_label}"
-                if len(new_runs) > 1:
-                    name = f"{name} ({old_run.name} → {new_run.name})"
-                pairs.append(Pair(name, old, new, old_run.name, new_run.name))
+            old = merged.labels[old_run.name, label]
+            new = merged.labels[new_run.name, new_label]
+            # Lexical baselines and random vectors are compared only where the mapping names them.
+            is_candidate = new in candidates and not is_chance(_spec_of(merged, new))
+            if label not in mapping and not is_candidate:
+                continue
+            name = label if new_label == label else f"{label} → {new_label}"
+            if len(new_runs) > 1:
+                name = f"{name} ({old_run.name} → {new_run.name})"
+            pairs.append(Pair(name, old, new, old_run.name, new_run.name))
     return pairs
 
 
@@ -182,11 +193,12 @@ def _against_reference(merged: MergedRuns) -> list[Pair]:
 
 def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fact]:
     """Return what differs between the encoders of a pair, other than scores."""
-    old_place, new_place = _place(merged, pair.old, pair.old_run), _place(merged, pair.new, pair.new_run)
-    by_name = {run.name: run for run in runs}
-    old, new = merged.records[old_place], merged.records[new_place]
+    old_place = _place(merged, pair.old, pair.old_run)
+    new_place = _place(merged, pair.new, pair.new_run)
+    properties = _properties_in_result(merged.records[old_place], merged.records[new_place])
+    properties += _properties_in_record(runs, old_place, new_place)
     facts = []
-    for name, old_text, new_text in (*_of_record(old, new), *_of_run(by_name, old_place, new_place)):
+    for name, old_text, new_text in properties:
         if old_text != new_text:
             facts.append(Fact(pair, name, old_text, new_text))
     return facts
@@ -201,7 +213,7 @@ def _place(merged: MergedRuns, label: str, run: str) -> Place:
     return places[0]
 
 
-def _of_record(old: EncoderRecord, new: EncoderRecord) -> list[tuple[str, str, str]]:
+def _properties_in_result(old: EncoderRecord, new: EncoderRecord) -> list[tuple[str, str, str]]:
     """Return what a result says of two encoders: name, old and new text."""
     return [
         ("spec", old.spec, new.spec),
@@ -224,13 +236,15 @@ def _price(price: float | None) -> str:
     return "unknown" if price is None else f"{price:g}"
 
 
-def _of_run(runs: Mapping[str, StoredRun], old: Place, new: Place) -> list[tuple[str, str, str]]:
-    """Return what the records of two runs say of two encoders: name, old and new text."""
-    (old_run, old_label), (new_run, new_label) = old, new
+def _properties_in_record(runs: Sequence[StoredRun], old: Place, new: Place) -> list[tuple[str, str, str]]:
+    """Return the speeds of two encoders that differ: name, old and new text."""
+    record_of = {run.name: run.record for run in runs}
+    old_run, old_label = old
+    new_run, new_label = new
     facts = []
     for name, measured in (("texts per second", speeds), ("milliseconds for a query", latencies)):
-        before = measured(runs[old_run].record).get(old_label)
-        after = measured(runs[new_run].record).get(new_label)
+        before = measured(record_of[old_run]).get(old_label)
+        after = measured(record_of[new_run]).get(new_label)
         # Encoders whose vectors came from a cache may have no speed.
         if before and after and abs(after / before - 1) > CLOSE:
             facts.append((name, f"{before:,.3g}", f"{after:,.3g}"))
@@ -243,18 +257,25 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
     notes = []
     for name in ("seed", "resamples"):
         values = {run.name: str(getattr(run.result, name)) for run in runs}
-        if len(set(values.values())) > 1:
+        if _differ(values):
             notes.append(f"{name}: {_listed(values)}; that of {last.name} is used")
-    values = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
-    if len(set(values.values())) > 1:
-        notes.append(f"version of embassay: {_listed(values)}")
+    versions = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
+    if _differ(versions):
+        notes.append(f"version of embassay: {_listed(versions)}")
     for package in ("torch", "transformers", "sentence-transformers", "numpy"):
-        values = {run.name: (run.record.get("packages") or {}).get(package, "not installed") for run in runs}
-        if len(set(values.values())) > 1:
-            notes.append(f"version of {package}: {_listed(values)}")
+        versions = {}
+        for run in runs:
+            packages = run.record.get("packages") or {}
+            versions[run.name] = packages.get(package, "not installed")
+        if _differ(versions):
+            notes.append(f"version of {package}: {_listed(versions)}")
     for run in runs:
         notes += [f"{run.name}: failed: {failure.sentence}" for failure in run.result.failures]
     return notes
+
+
+def _differ(values: Mapping[str, str]) -> bool:
+    return len(set(values.values())) > 1
 
 
 def _listed(values: Mapping[str, str]) -> str:

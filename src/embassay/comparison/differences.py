@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.merge import MergedRuns
+from embassay.comparison.names import is_headline
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Format
-from embassay.result import Comparison, Result, Row, Verdict
+from embassay.result import Comparison, Result, Verdict
 from embassay.run.pages import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -158,19 +159,21 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
         column = columns.get(task.diagnostic)
         if column is None or not isinstance(task.method, HasHeadline):
             continue
+        scores = merged.scores[task.name]
         drafts = []
         for pair in pairs:
-            scores = merged.scores[task.name]
-            if pair.old in scores and pair.new in scores:
-                draft = _Draft.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
-                if draft is not None:
-                    drafts.append(draft)
+            if pair.old not in scores or pair.new not in scores:
+                continue
+            draft = _Draft.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
+            if draft is not None:
+                drafts.append(draft)
+
         # One family for each diagnostic and corpus: the pairs.
-        tested = [draft for draft in drafts if draft.p is not None]
-        adjusted = holm([draft.p for draft in tested if draft.p is not None])
-        p_of = {id(draft): p for draft, p in zip(tested, adjusted, strict=True)}
-        for draft in drafts:
-            difference = draft.judged(p_of.get(id(draft)), merged.draws)
+        p_values = {place: draft.p for place, draft in enumerate(drafts) if draft.p is not None}
+        adjusted = holm(list(p_values.values()))
+        adjusted_at = dict(zip(p_values, adjusted, strict=True))
+        for place, draft in enumerate(drafts):
+            difference = draft.judged(adjusted_at.get(place), merged.draws)
             difference = replace(difference, heading=column.heading, format=column.format)
             differences.append(_with_flips(difference, task, draft.scores, texts=texts))
     return tuple(differences)
@@ -201,23 +204,27 @@ class _Draft:
         # Both are candidates here, so that a lexical baseline can be compared with itself as well.
         before = replace(old, origin=replace(old.origin, baseline=False, reference=True))
         after = replace(new, origin=replace(new.origin, baseline=False, reference=False))
-        method = task.method
-        headline = method.headline([before, after]) if isinstance(method, HasHeadline) else None
+        if not isinstance(task.method, HasHeadline):
+            return None
+        headline = task.method.headline([before, after])
         if headline is None:
             return None
-        part = method.summarise([before, after], draws)
+        part = task.method.summarise([before, after], draws)
         verdict = part.verdicts[0]
-        values = tuple(_value(part, verdict, scores.origin.encoder) for scores in (before, after))
+        old_value = _value(part, verdict, before.origin.encoder)
+        new_value = _value(part, verdict, after.origin.encoder)
         comparison = None
         for candidate in part.comparisons:
-            if candidate.family == "reference" and _is_headline(candidate, verdict):
+            if candidate.family == "reference" and is_headline(candidate, verdict):
                 comparison = candidate
-        return cls(pair, (before, after), headline, verdict, comparison, (values[0], values[1]))
+        return cls(pair, (before, after), headline, verdict, comparison, (old_value, new_value))
 
     @property
     def p(self) -> float | None:
         """The p-value of this pair alone; None where nothing changed, which needs no test."""
-        return self.comparison.p if self.comparison and not self.is_same else None
+        if self.comparison is None or self.is_same:
+            return None
+        return self.comparison.p
 
     @property
     def is_same(self) -> bool:
@@ -235,17 +242,28 @@ class _Draft:
         old, new = (scores.origin.encoder for scores in self.scores)
         gaps = self.headline.values[new] - self.headline.values[old]
         defined = ~np.isnan(gaps)
-        unit = self.headline.unit
-        compared = self.comparison
-        against = self.verdict.against_reference.get(new, {})
+        gaps = gaps[defined]
+        unit = self.headline.unit[defined]
+        items = len(gaps)
+        units = len(np.unique(unit))
         error = None
-        if len(np.unique(unit[defined])) > 1:
-            error = float(ratio_variance(gaps[defined], unit[defined]) ** 0.5)
+        if units > 1:
+            error = float(ratio_variance(gaps, unit) ** 0.5)
+
+        difference, low, high = None, None, None
+        compared = self.comparison
+        if compared is not None:
+            items = compared.items
+            units = compared.units
+            difference = compared.difference
+            # Where nothing changed there is nothing to estimate, so there is no interval.
+            if not self.is_same:
+                low = compared.low
+                high = compared.high
         outcome, note = UNCHANGED, ""
         if not self.is_same:
-            outcome, note = _outcome(self.headline, new, old, p, compared, draws)
-        # Where nothing changed there is nothing to estimate.
-        has_interval = compared is not None and not self.is_same
+            outcome, note = _outcome(self.headline, new, old, p, difference, draws)
+        against_reference = self.verdict.against_reference.get(new, {})
         return Difference(
             pair=self.pair,
             diagnostic=self.verdict.diagnostic,
@@ -254,50 +272,40 @@ class _Draft:
             format="number",
             old_value=self.values[0],
             new_value=self.values[1],
-            difference=compared.difference if compared else None,
-            low=compared.low if compared and has_interval else None,
-            high=compared.high if compared and has_interval else None,
+            difference=difference,
+            low=low,
+            high=high,
             p=p,
             outcome=outcome,
             margin=self.headline.margin,
             note=note,
-            smallest_difference=against.get("smallest_difference"),
+            smallest_difference=against_reference.get("smallest_difference"),
             error=error,
-            items=compared.items if compared else int(defined.sum()),
-            units=compared.units if compared else len(np.unique(unit[defined])),
+            items=items,
+            units=units,
         )
 
 
 def _outcome(
-    headline: Headline, new: str, old: str, p: float | None, compared: Comparison | None, draws: Draws
+    headline: Headline, new: str, old: str, p: float | None, difference: float | None, draws: Draws
 ) -> tuple[Outcome, str]:
-    """Return the outcome of a comparison with a remark."""
-    is_significant = False
-    is_gain = False
-    if compared is not None and compared.difference is not None:
-        is_significant = p is not None and p <= ALPHA
-        is_gain = compared.difference > 0
-    if is_significant and is_gain:
+    """Return the outcome of a comparison, and a remark that may be empty."""
+    is_significant = p is not None and p <= ALPHA and difference is not None
+    if is_significant and difference is not None and difference > 0:
         return "better", ""
-    if headline.margin:
-        # A significant loss may still be within the margin, so the test decides.
-        test: NotWorse = headline.not_worse(new, old, draws, p=p)
-        return test.outcome, test.note
-    if is_significant:
-        return "worse", ""
-    return "inconclusive", ""
-
-
-def _is_headline(record: Comparison | Row, verdict: Verdict) -> bool:
-    """Return whether a record is about the quantity that a verdict ranks by."""
-    key = (record.quantity, record.subset, record.condition)
-    return key == (verdict.quantity, verdict.subset, verdict.condition) and verdict.measure in ("", record.measure)
+    if not headline.margin:
+        # Without a margin there is no test of "not worse".
+        if is_significant:
+            return "worse", ""
+        return "inconclusive", ""
+    test: NotWorse = headline.not_worse(new, old, draws, p=p)
+    return test.outcome, test.note
 
 
 def _value(part: Result, verdict: Verdict, encoder: str) -> float | None:
     """Return the headline value of an encoder."""
     for row in part.rows:
-        if row.encoder == encoder and _is_headline(row, verdict):
+        if row.encoder == encoder and is_headline(row, verdict):
             return row.value
     return None
 
@@ -313,11 +321,14 @@ def _with_flips(
         # Nothing is right or wrong, as with correlations.
         return difference
     before, after = correct
+    # NaN is undefined, and a share is a tie: neither is right or wrong.
     decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
     for place in np.flatnonzero(decided & (before != after)).tolist():
         item = str(scores[0].item[place])
-        shown = task.items[place].texts if texts and task.items is not None else {}
+        shown: Mapping[str, str] = {}
+        if texts and task.items is not None:
+            shown = task.items[place].texts
         flips.append(Flip(item, bool(after[place] == 1), shown))
     return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
 
@@ -333,10 +344,11 @@ def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
             grouped.setdefault((difference.pair, difference.diagnostic), []).append(difference)
     summaries = []
     for (pair, diagnostic), of_pair in grouped.items():
-        if len(of_pair) > 1:
-            reason = _no_summary(of_pair)
-            across = None if reason else _across(of_pair)
-            summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
+        if len(of_pair) < 2:
+            continue
+        reason = _no_summary(of_pair)
+        across = None if reason else _across(of_pair)
+        summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
     return tuple(summaries)
 
 
@@ -354,6 +366,7 @@ def _no_summary(differences: Sequence[Difference]) -> str:
 
 
 def _across(differences: Sequence[Difference]) -> AcrossCorpora | None:
+    """Return the mean difference over corpora, from those with a difference and an error."""
     known = [(d.difference, d.error) for d in differences if d.difference is not None and d.error is not None]
     values, errors = np.array(known, dtype=np.float64).T
     return across_corpora(values, errors)

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
-from embassay.comparison.names import Named, matching, shortest_name
+from embassay.comparison.names import Named, is_headline, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
@@ -89,8 +89,9 @@ class Floor:
         """``regression`` where the floor is missed or the value is undefined."""
         if self.value is None:
             return "regression"
-        missed = self.value > self.floor if self.lower_is_better else self.value < self.floor
-        return "regression" if missed else "pass"
+        if self.lower_is_better:
+            return "regression" if self.value > self.floor else "pass"
+        return "regression" if self.value < self.floor else "pass"
 
 
 @dataclass(frozen=True)
@@ -122,19 +123,24 @@ class Check:
     @property
     def outcome(self) -> Outcome:
         """``failed``, ``regression``, ``inconclusive`` or ``pass``: the first that any part has."""
-        outcomes = {change.outcome for change in self.changes} | {floor.outcome for floor in self.floors}
         if self.failures:
             return "failed"
+        outcomes = [change.outcome for change in self.changes] + [floor.outcome for floor in self.floors]
         if "regression" in outcomes:
             return "regression"
-        return "inconclusive" if "inconclusive" in outcomes else "pass"
+        if "inconclusive" in outcomes:
+            return "inconclusive"
+        return "pass"
 
     @property
     def exit_code(self) -> int:
         """0 pass, 1 regression, 3 a candidate failed, 4 inconclusive unless that counts as pass or fail."""
-        if self.outcome == "inconclusive" and self.inconclusive:
-            return 0 if self.inconclusive == "pass" else 1
-        return EXIT_CODES[self.outcome]
+        outcome = self.outcome
+        if outcome == "inconclusive" and self.inconclusive == "pass":
+            outcome = "pass"
+        elif outcome == "inconclusive" and self.inconclusive == "fail":
+            outcome = "regression"
+        return EXIT_CODES[outcome]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -180,22 +186,25 @@ def check(
     try:
         old = read_run(baseline, "baseline")
         new = run_in_memory(run, "run") if isinstance(run, Result) else read_run(run, "run", may_have_failed=True)
-        return replace(check_runs(new, old, options), run=shown, baseline=str(baseline))
+        outcome = check_runs(new, old, options)
     except InputError as error:
         raise InputError(f"cannot check {shown} against {baseline}: {error}") from None
+    return replace(outcome, run=shown, baseline=str(baseline))
 
 
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
     _check_labels(options.on, new, old)
     excluded = [name for name in new.tasks if not _is_on(options.on, name, new)]
-    new, old = _restricted(new, options.on), _restricted(old, options.on)
+    new = _restricted(new, options.on)
+    old = _restricted(old, options.on)
     rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in new.tasks]
     # A config file may have margins and floors of more than --on selects.
     other_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
     margins = _selected(options.margins, rows, other_rows)
     floor_values = _selected(options.floors, rows, other_rows)
     failures = [failure for failure in new.result.failures if _concerns_candidate(failure, new, old, options.on)]
+
     labels, notes = _common_labels(new, old)
     tasks: Sequence[CommonTask] = ()
     if new.tasks:
@@ -205,6 +214,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
             raise InputError(f"{diagnostic} on {corpus}: {reason}")
         tasks = common.tasks
         notes += common.notes
+
     pairs = _pairs(tasks, labels, margins, rows)
     changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
     floors = tuple(_floors(new, floor_values))
@@ -231,10 +241,11 @@ def candidates_in(run: StoredRun) -> list[str]:
 
 def _check_labels(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
     """Refuse a label in ``--on`` that is neither a diagnostic nor a corpus of both runs."""
-    known = [label for run in (new, old) for name in run.tasks for label in name]
+    tasks = [*new.tasks, *old.tasks]
+    labels = dict.fromkeys(label for task in tasks for label in task)
     for label in on:
-        if label not in known:
-            raise UnknownNameError("diagnostic or corpus", label, dict.fromkeys(known))
+        if label not in labels:
+            raise UnknownNameError("diagnostic or corpus", label, labels)
 
 
 def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:
@@ -255,11 +266,14 @@ def _is_on(on: Sequence[str], task: tuple[str, str], run: StoredRun) -> bool:
 
 def _selected(numbers: Mapping[str, float], rows: Sequence[Row], other_rows: Sequence[Row]) -> dict[str, float]:
     """Return margins or floors without those of quantities that ``--on`` leaves out."""
-    named, others = _named_rows(rows), _named_rows(other_rows)
+    named = _named_rows(rows)
+    others = _named_rows(other_rows)
     selected = {}
     for name, number in numbers.items():
-        is_left_out = any(one.answers_to(name) for one in others) and not any(one.answers_to(name) for one in named)
-        if not is_left_out:
+        is_selected = any(one.answers_to(name) for one in named)
+        is_left_out = any(one.answers_to(name) for one in others)
+        # A name that is neither is kept: it is refused later, with the names that exist.
+        if is_selected or not is_left_out:
             selected[name] = number
     return selected
 
@@ -268,13 +282,15 @@ def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun, on: Se
     """Return whether a failure of the run is one of a candidate, in what is checked."""
     if on and failure.diagnostic and failure.diagnostic not in on and failure.corpus not in on:
         return False
-    # An encoder that failed is missing from the result, which says what its other encoders are.
-    automatic = {record.name for record in new.result.encoders if record.name not in candidates_in(new)}
-    automatic |= {
-        label for label, _, _, is_baseline in new.record.get("settings", {}).get("encoders", ()) if is_baseline
-    }
     if failure.encoder in candidates_in(old):
         return True
+    candidates = candidates_in(new)
+    automatic = {record.name for record in new.result.encoders if record.name not in candidates}
+    # An encoder that failed everywhere is missing from the result, but the settings have it.
+    settings = new.record.get("settings", {})
+    for label, _, _, is_baseline in settings.get("encoders", ()):
+        if is_baseline:
+            automatic.add(label)
     return failure.encoder not in automatic
 
 
@@ -286,7 +302,8 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
     InputError
         If the baseline has a candidate that the run does not have: an encoder that was renamed would not be checked.
     """
-    in_new, in_old = candidates_in(new), candidates_in(old)
+    in_new = candidates_in(new)
+    in_old = candidates_in(old)
     failed = {failure.encoder for failure in new.result.failures}
     missing = [label for label in in_old if label not in in_new and label not in failed]
     if missing:
@@ -328,7 +345,8 @@ def _pairs(
     margin_of = _margins(available, margins, rows)
     pairs: list[PairedQuantity] = []
     for one in available:
-        margin = margin_of.get(id(one), one.content[1].margin)
+        _, quantity = one.content
+        margin = margin_of.get(id(one), quantity.margin)
         if margin is not None:
             pairs += _pairs_of(one, shortest_name(one, available), margin, labels)
     return pairs
@@ -393,8 +411,9 @@ def _margins(
         if not matches:
             raise _unknown(name, available, rows)
         for one in matches:
-            quantity = one.content[1]
-            if meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition) == 0:
+            _, quantity = one.content
+            direction = meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition)
+            if direction == 0:
                 raise SpecError(f"{name} cannot have a margin: neither higher nor lower values of it are better")
             if quantity.of_shares and margins[name] >= 1:
                 raise SpecError(
@@ -416,8 +435,9 @@ def _unknown(name: str, available: Sequence[Named[tuple[CommonTask, ItemQuantity
 def _nearby(name: str, names: Sequence[str]) -> list[str]:
     """Return the names without a subset and the most similar ones: there may be hundreds of subsets."""
     distinct = list(dict.fromkeys(names))
-    whole = [one for one in distinct if "[" not in one]
-    return list(dict.fromkeys([*whole, *get_close_matches(name, distinct, n=5)]))
+    without_subset = [one for one in distinct if "[" not in one]
+    similar = get_close_matches(name, distinct, n=5)
+    return list(dict.fromkeys([*without_subset, *similar]))
 
 
 def _pairs_of(
@@ -458,7 +478,12 @@ def _pairs_of(
 
 
 def _named_rows(rows: Sequence[Row]) -> list[Named[Row]]:
-    return [Named(r.diagnostic, r.corpus, (r.quantity, r.subset, r.measure, r.condition), r) for r in rows]
+    """Return rows by the names of their quantities."""
+    named = []
+    for row in rows:
+        key = (row.quantity, row.subset, row.measure, row.condition)
+        named.append(Named(row.diagnostic, row.corpus, key, row))
+    return named
 
 
 def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
@@ -471,18 +496,20 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     """
     if not floors:
         return
-    headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in run.result.verdicts}
     candidates = candidates_in(run)
+    rows = [row for row in run.result.rows if row.encoder in candidates and (row.diagnostic, row.corpus) in run.tasks]
     named = []
-    for one in _named_rows([row for row in run.result.rows if row.encoder in candidates]):
-        row = one.content
-        if (row.diagnostic, row.corpus) in run.tasks:
-            is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
-            named.append(replace(one, is_headline=is_headline))
+    for one in _named_rows(rows):
+        verdicts = [verdict for verdict in run.result.verdicts if verdict.diagnostic == one.diagnostic]
+        is_of_headline = any(is_headline(one.content, verdict) for verdict in verdicts)
+        named.append(replace(one, is_headline=is_of_headline))
+
     for name, floor in floors.items():
         matches = matching(name, named)
+        # A run in which everything failed has no rows; the failures are reported then.
         if not matches and named:
-            raise UnknownNameError("quantity", name, _nearby(name, [one.names[0] for one in named]))
+            known = [one.names[0] for one in named]
+            raise UnknownNameError("quantity", name, _nearby(name, known))
         for one in matches:
             row = one.content
             direction = meaning_of(row.diagnostic).direction(row.quantity, row.subset, row.condition)

@@ -6,7 +6,7 @@ import os
 import textwrap
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from embassay.comparison.gate import Check, Floor
 from embassay.comparison.gate_words import (
     change_figure,
     change_sentence,
+    floor_figure,
     floor_sentence,
     margin_figure,
     summary,
@@ -91,28 +92,45 @@ def terminal_lines(check: Check) -> list[str]:
     return [*lines, *_wrapped(summary(check))]
 
 
+@dataclass(frozen=True)
+class _Line:
+    """The texts of one line of the terminal's table."""
+
+    outcome: str
+    name: str
+    figure: str
+    limit: str
+
+
 def _table(check: Check) -> Iterator[str]:
     """Yield a line of at most ``WIDTH`` columns for each quantity and floor, with aligned columns."""
-    rows: list[tuple[str, str, str, str]] = []
+    rows: list[_Line] = []
     for change in check.changes:
         name = visible(f"{change.encoder} {change.quantity} on {change.corpus}")
         figure = _without_unit(change_figure(change))
         margin = _without_unit(margin_figure(change))
-        rows.append((change.outcome, name, figure, f"margin {margin}"))
+        rows.append(_Line(change.outcome, name, figure, f"margin {margin}"))
     for floor in check.floors:
         name = visible(f"{floor.encoder} {floor.quantity} on {floor.corpus}")
-        figure = f"{number(floor.value, 'number')} {interval(floor.low, floor.high, 'number')}".strip()
-        limit = "at most" if floor.lower_is_better else "floor"
-        rows.append((floor.outcome, name, figure, f"{limit} {floor.floor:g}"))
+        rows.append(_Line(floor.outcome, name, floor_figure(floor), _limit(floor)))
     if not rows:
         return
 
-    outcome_width, name_width, figure_width, limit_width = (max(map(len, column)) for column in zip(*rows, strict=True))
+    outcome_width = max(len(row.outcome) for row in rows)
+    name_width = max(len(row.name) for row in rows)
+    figure_width = max(len(row.figure) for row in rows)
+    limit_width = max(len(row.limit) for row in rows)
     # Names give way where a line would be wider than the terminal; three spaces stand between the columns.
     name_width = min(name_width, WIDTH - outcome_width - figure_width - limit_width - 3)
-    for outcome, name, figure, limit in rows:
-        shown = _cut(name, name_width)
-        yield f"{outcome:<{outcome_width}} {shown:<{name_width}} {figure:>{figure_width}} {limit}"
+    for row in rows:
+        name = _cut(row.name, name_width)
+        yield f"{row.outcome:<{outcome_width}} {name:<{name_width}} {row.figure:>{figure_width}} {row.limit}"
+
+
+def _limit(floor: Floor) -> str:
+    """Return a floor with its direction: ``floor 0.95`` or ``at most 0.2``."""
+    direction = "at most" if floor.lower_is_better else "floor"
+    return f"{direction} {floor.floor:g}"
 
 
 def _without_unit(text: str) -> str:
@@ -137,6 +155,7 @@ def _wrapped(text: str) -> list[str]:
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
     changes = [{**asdict(change), "sentence": change_sentence(change)} for change in check.changes]
+    # The outcome of a floor is a property, which asdict leaves out.
     floors = [{**asdict(floor), "outcome": floor.outcome, "sentence": floor_sentence(floor)} for floor in check.floors]
     content: dict[str, Any] = {
         "schema": SCHEMA,
@@ -173,7 +192,8 @@ def junit(check: Check) -> bytes:
         _mark(case, counts, _kind(check, change), change_sentence(change))
     for floor in check.floors:
         case = _case(suite, counts, f"{floor.diagnostic}.{floor.corpus}", f"{floor.encoder}: floor {floor.quantity}")
-        _mark(case, counts, "failure" if floor.outcome == "regression" else "", floor_sentence(floor))
+        kind = "failure" if floor.outcome == "regression" else ""
+        _mark(case, counts, kind, floor_sentence(floor))
     for name, count in counts.items():
         suite.set(name, str(count))
     if check.notes:
@@ -194,9 +214,15 @@ def _case(suite: ET.Element, counts: dict[str, int], place: str, name: str) -> E
 
 def _kind(check: Check, change: Change) -> str:
     """Return the element that marks a test case; empty for one that passes."""
-    if change.outcome == "inconclusive":
-        return {"pass": "", "fail": "failure"}.get(check.inconclusive, "skipped")
-    return "failure" if change.outcome == "regression" else ""
+    if change.outcome == "pass":
+        return ""
+    if change.outcome == "regression":
+        return "failure"
+    if check.inconclusive == "pass":
+        return ""
+    if check.inconclusive == "fail":
+        return "failure"
+    return "skipped"
 
 
 def _mark(case: ET.Element, counts: dict[str, int], kind: str, sentence: str) -> None:
@@ -226,14 +252,20 @@ def markdown(check: Check) -> str:
     lines = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
     lines += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:LISTED]]
     lines += _markdown_table(check)
+
+    sentences = [f"- {escaped(sentence)}" for sentence in _not_passed(check)]
+    notes = [f"- note: {escaped(note)}" for note in check.notes]
+    changes = [change for change in check.changes if change.lost or change.gained]
+    # What did not pass is listed first.
+    changes.sort(key=lambda change: change.outcome == "pass")
+    lists_of_items = [_flipped(change) for change in changes]
+
     # Each line ends with a line feed.
     used = sum(len(line) + 1 for line in lines)
     limited = _Limited(MARKDOWN_LIMIT - used)
-    limited.add([f"- {escaped(sentence)}" for sentence in _not_passed(check)], "sentences")
-    limited.add([f"- note: {escaped(note)}" for note in check.notes], "notes")
-    # What did not pass is listed first.
-    changes = sorted(check.changes, key=lambda change: change.outcome == "pass")
-    limited.add([_flipped(change) for change in changes if change.lost or change.gained], "lists of items")
+    limited.add(sentences, "sentences")
+    limited.add(notes, "notes")
+    limited.add(lists_of_items, "lists of items")
     return "\n".join([*lines, *limited.lines]) + "\n"
 
 
@@ -300,7 +332,6 @@ def _change_row(change: Change) -> list[str]:
 
 
 def _floor_row(floor: Floor) -> list[str]:
-    limit = "at most" if floor.lower_is_better else "floor"
     return [
         _bold_unless_passed(floor.outcome),
         escaped(floor.encoder),
@@ -309,7 +340,7 @@ def _floor_row(floor: Floor) -> list[str]:
         "",
         number(floor.value, "number"),
         escaped(interval(floor.low, floor.high, "number")),
-        f"{limit} {floor.floor:g}",
+        _limit(floor),
     ]
 
 
@@ -324,4 +355,5 @@ def _flipped(change: Change) -> str:
             listed += f" and {len(items) - LISTED:,} more"
         paragraphs.append(f"{word}: {listed}")
     counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
-    return folded(f"{change.encoder}, {change.quantity} on {change.corpus}: {counts}", "\n\n".join(paragraphs))
+    title = f"{change.encoder}, {change.quantity} on {change.corpus}: {counts}"
+    return folded(title, "\n\n".join(paragraphs))

@@ -72,11 +72,12 @@ class Chosen:
         """Return a table with an empty column of right documents, which ``questions=`` reads when it is filled."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        first = [f"first of {candidate}" for candidate in self.candidates]
-        writer.writerow(["question", "document", "chosen_by", "disagreement", *first])
+        columns = [f"first of {candidate}" for candidate in self.candidates]
+        writer.writerow(["question", "document", "chosen_by", "disagreement", *columns])
         for question in self.questions:
-            found = [question.first[candidate] for candidate in self.candidates]
-            writer.writerow([question.question, "", question.chosen_by, f"{question.disagreement:.3f}", *found])
+            documents = [question.first[candidate] for candidate in self.candidates]
+            disagreement = f"{question.disagreement:.3f}"
+            writer.writerow([question.question, "", question.chosen_by, disagreement, *documents])
         return text.getvalue().encode("utf-8", "replace")
 
 
@@ -108,9 +109,10 @@ def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collect
     stored = read_run(run)
     corpus = _corpus(stored)
     specs = _candidates(stored, trusted)
-    known = {sample.question for sample in corpus.samples}
+    labelled = {sample.question for sample in corpus.samples}
     path = source_path(unlabelled)
-    texts = [text for text in dict.fromkeys(question_texts(path)) if text not in known]
+    distinct = dict.fromkeys(question_texts(path))
+    texts = [text for text in distinct if text not in labelled]
     if not texts:
         raise SourceError("has no question that the run's corpus does not have already", path)
     questions = tuple(Question(f"{PREFIX}{number}", text, ()) for number, text in enumerate(texts))
@@ -118,11 +120,10 @@ def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collect
     whole = replace(corpus, samples=(*corpus.samples, *questions))
     first, nearest = _search(stored, whole, specs, len(questions))
     disagreement = _disagreement(list(nearest.values()))
-    order = _order(disagreement, count, stored.result.seed)
     chosen = []
-    for place, chosen_by in order:
-        found = {name: first[name][place] for name in nearest}
-        chosen.append(ToLabel(texts[place], float(disagreement[place]), chosen_by, found))
+    for place, chosen_by in _order(disagreement, count, stored.result.seed):
+        first_documents = {name: first[name][place] for name in nearest}
+        chosen.append(ToLabel(texts[place], float(disagreement[place]), chosen_by, first_documents))
     return Chosen(tuple(chosen), tuple(nearest))
 
 
@@ -145,7 +146,8 @@ def question_texts(path: Path) -> list[str]:
 
 def _corpus(run: StoredRun) -> Corpus[Question]:
     """Return the run's only retrieval corpus, read again."""
-    corpora = [corpus for corpus in read_corpora(run.path, run.record).values() if corpus.shape == "retrieval"]
+    all_corpora = read_corpora(run.path, run.record).values()
+    corpora = [corpus for corpus in all_corpora if corpus.shape == "retrieval"]
     if len(corpora) != 1:
         raise SpecError(f"--unlabelled needs a run with one corpus of questions and documents; it has {len(corpora)}")
     return corpora[0]
@@ -185,11 +187,12 @@ def _search(
     first: dict[str, list[str]] = {}
     nearest: dict[str, list[frozenset[int]]] = {}
     for scores in task.scores:
-        rows = [found[~np.isnan(found)] for found in scores.values["found"][-count:]]
         encoder = scores.origin.encoder
         first[encoder] = []
         nearest[encoder] = []
-        for passages in rows:
+        # (count, k) the codes of the nearest passages, the nearest first; NaN where there are fewer than k.
+        for row in scores.values["found"][-count:]:
+            passages = row[~np.isnan(row)]
             nearest[encoder].append(frozenset(references.place(int(passage)) for passage in passages))
             # A question whose vector has no similarity finds nothing.
             first[encoder].append(references.document(int(passages[0])).id if len(passages) else "")
@@ -214,16 +217,16 @@ def _disagreement(nearest: Sequence[Sequence[frozenset[int]]]) -> Floats:
 def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Literal["disagreement", "random"]]]:
     """Return which questions to label, by turns the one with the largest disagreement and one at random."""
     count = min(count, len(disagreement))
-    by_disagreement = np.argsort(-disagreement, kind="stable").tolist()
-    at_random = generator(seed, "label first").permutation(len(disagreement)).tolist()
-    order: dict[int, Literal["disagreement", "random"]] = {}
+    random_count = (count + 1) // 2
     # A question that is drawn at random stays a random one, whatever its disagreement: the random half must be a sample
     # of all questions.
-    drawn = at_random[: (count + 1) // 2]
-    hardest = [place for place in by_disagreement if place not in set(drawn)]
+    at_random = generator(seed, "label first").permutation(len(disagreement))[:random_count].tolist()
+    by_disagreement = np.argsort(-disagreement, kind="stable")
+    hardest = by_disagreement[~np.isin(by_disagreement, at_random)].tolist()
+    order: list[tuple[int, Literal["disagreement", "random"]]] = []
     for turn in range(count):
-        if turn % 2 == 0 and turn // 2 < len(drawn):
-            order[drawn[turn // 2]] = "random"
-        elif turn // 2 < len(hardest):
-            order[hardest[turn // 2]] = "disagreement"
-    return list(order.items())
+        if turn % 2 == 0:
+            order.append((at_random[turn // 2], "random"))
+        else:
+            order.append((hardest[turn // 2], "disagreement"))
+    return order

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,12 +161,16 @@ class Change:
         """By how much the quantity became worse; negative where it became better."""
         if self.change is None:
             return None
-        return self.change if self.lower_is_better else 0.0 - self.change
+        if self.lower_is_better:
+            return self.change
+        return _negated(self.change)
 
     @property
     def loss_is_significant(self) -> bool:
         """Whether the quantity is significantly worse, be it by more or by less than the margin."""
-        return self.p is not None and self.p <= ALPHA and self.loss is not None and self.loss > 0
+        if self.p is None or self.loss is None:
+            return False
+        return self.p <= ALPHA and self.loss > 0
 
 
 @dataclass(frozen=True)
@@ -181,17 +185,22 @@ class _Oriented:
 def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
     """Test all quantities of a check, and return their changes in the same order."""
     # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
-    tested = [pair for pair in pairs if not pair.unchanged]
-    more_tests = max(len(tested) - 1, 0)
+    more_tests = max(sum(not pair.unchanged for pair in pairs) - 1, 0)
     differences = [_difference(pair, draws, more_tests) for pair in pairs]
-    p = {}
-    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
-        if not pair.unchanged and difference is not None and difference.p is not None:
-            p[place] = difference.p
-    adjusted = dict(zip(p, holm(list(p.values())), strict=True))
+
+    p_values: dict[int, float] = {}
+    for place, difference in enumerate(differences):
+        if pairs[place].unchanged or difference is None or difference.p is None:
+            continue
+        p_values[place] = difference.p
+    adjusted = holm(list(p_values.values()))
+    adjusted_at = dict(zip(p_values, adjusted, strict=True))
+    # Where no difference has a p-value, a change still counts as one test.
+    tests = max(len(p_values), 1)
+
     changes = []
-    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
-        changes.append(_change(pair, difference, adjusted.get(place), max(len(p), 1), draws))
+    for place, pair in enumerate(pairs):
+        changes.append(_change(pair, differences[place], adjusted_at.get(place), tests, draws))
     return tuple(changes)
 
 
@@ -211,17 +220,27 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
         Above 0, and above the margin, or else it may pass; in the unit of ``error``.
     """
     normal = NormalDist()
-    z_test = normal.inv_cdf(1 - ALPHA / (2 * max(precision.tests, 1)))
+    alpha_per_test = ALPHA / max(precision.tests, 1)
+    z_test = normal.inv_cdf(1 - alpha_per_test / 2)
     z_power = normal.inv_cdf(power)
-    error, effective, step = precision.error, float(precision.units), 0.0
+
+    error = precision.error
+    size = float(precision.units)
+    step = 0.0
     if precision.effective_items is not None:
-        effective = precision.effective_items
-        error = max(error, math.sqrt(loss * (1 - loss) / effective))
+        size = precision.effective_items
+        smallest_error = math.sqrt(loss * (1 - loss) / size)
+        error = max(error, smallest_error)
         step = 2 / precision.items
-    total = z_test * math.sqrt(error**2 + loss**2 / effective) + z_power * error
-    # total/√g + step/g = loss, solved for √g: the number of units must grow by the factor g.
-    growth = ((total + math.sqrt(total**2 + 4 * step * loss)) / (2 * loss)) ** 2
-    return max(math.ceil(precision.units * growth), MIN_UNITS)
+    error_of_sign_flip = math.sqrt(error**2 + loss**2 / size)
+    total = z_test * error_of_sign_flip + z_power * error
+
+    # Errors shrink with the root of the number of units, the step with the number itself. So with g times the units,
+    # total/√g + step/g = loss: a quadratic equation in √g.
+    discriminant = total**2 + 4 * step * loss
+    root_of_growth = (total + math.sqrt(discriminant)) / (2 * loss)
+    units = math.ceil(precision.units * root_of_growth**2)
+    return max(units, MIN_UNITS)
 
 
 def _oriented(pair: PairedQuantity) -> _Oriented:
@@ -230,27 +249,44 @@ def _oriented(pair: PairedQuantity) -> _Oriented:
     A new encoder that gives no vector to some texts must not pass because they are left out. So an item that only one
     of the two has a value for counts as the worst value of the other: 0, or 1 where lower is better.
     """
-    old, new = pair.old.copy(), pair.new.copy()
-    only_one = np.isnan(old) != np.isnan(new)
+    old = pair.old.copy()
+    new = pair.new.copy()
+    old_undefined = np.isnan(old)
+    new_undefined = np.isnan(new)
+    # A correlation is computed from values of its own, which leave these items out.
     if pair.correlated is None:
-        old[only_one & np.isnan(old)] = pair.worst
-        new[only_one & np.isnan(new)] = pair.worst
-    sign = -1.0 if pair.lower_is_better else 1.0
-    return _Oriented(sign * old, sign * new, int(only_one.sum()))
+        old[old_undefined & ~new_undefined] = pair.worst
+        new[new_undefined & ~old_undefined] = pair.worst
+    only_one = old_undefined != new_undefined
+    undefined = int(only_one.sum())
+    if pair.lower_is_better:
+        return _Oriented(-old, -new, undefined)
+    return _Oriented(old, new, undefined)
 
 
 def _difference(pair: PairedQuantity, draws: Draws, more_tests: int) -> PairedDifference | None:
     """Return how much better the new encoder is, with interval and p; None without items."""
     if pair.correlated is not None:
-        c = pair.correlated
-        rows = compare_correlations(c.x, c.ys, pair.unit, c.kind, ROLES, draws, *pair.purpose, more_tests=more_tests)
+        correlated = pair.correlated
+        rows = compare_correlations(
+            correlated.x,
+            correlated.ys,
+            pair.unit,
+            correlated.kind,
+            ROLES,
+            draws,
+            *pair.purpose,
+            more_tests=more_tests,
+        )
     else:
         oriented = _oriented(pair)
         values = {OLD: oriented.old, NEW: oriented.new}
         rows = compare_means(
             values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=more_tests
         )
-    return rows[0] if rows else None
+    if not rows:
+        return None
+    return rows[0]
 
 
 def _change(
@@ -283,6 +319,7 @@ def _change(
     )
     if difference is None or difference.difference is None:
         return change
+
     gaps = oriented.new - oriented.old
     test = _not_worse(pair, gaps, p, draws)
     precision = _precision(pair, oriented, replace(difference, tests=tests))
@@ -306,6 +343,7 @@ def _change(
     if change.outcome == "inconclusive":
         more_units = _further_units(difference, test, tests)
         more_items = math.ceil(more_units * difference.items / difference.units)
+        # More digits would promise a precision that the estimate does not have.
         change = replace(change, more_units=_rounded_up(more_units), more_items=_rounded_up(more_items))
     return change
 
@@ -323,12 +361,16 @@ def _outcome(test: NotWorse, units: int) -> Outcome:
         return "pass"
     if units < MIN_UNITS:
         return "inconclusive"
-    outcomes: dict[str, Outcome] = {"not worse": "pass", "worse": "regression"}
-    return outcomes.get(test.outcome, "inconclusive")
+    if test.outcome == "not worse":
+        return "pass"
+    if test.outcome == "worse":
+        return "regression"
+    return "inconclusive"
 
 
-class _Figures(NamedTuple):
-    """The values of a quantity and its change with interval, not turned."""
+@dataclass(frozen=True)
+class _Figures:
+    """The mean or correlation of a quantity in both runs, and the change with its interval, in the original sign."""
 
     old: float
     new: float
@@ -338,23 +380,31 @@ class _Figures(NamedTuple):
 
 
 def _figures(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> _Figures:
-    """Return the figures of a change as they are, where the oriented values and their difference may be turned."""
+    """Return the figures of a change in the original sign, which the oriented values may not have."""
+    change, low, high = difference.difference, difference.low, difference.high
     if pair.correlated is not None:
-        c = pair.correlated
-        both = ~np.isnan(c.x + c.ys[OLD] + c.ys[NEW])
-        old = correlation(c.x[both], c.ys[OLD][both], c.kind)
-        new = correlation(c.x[both], c.ys[NEW][both], c.kind)
-        return _Figures(old, new, difference.difference, difference.low, difference.high)
-    old, new = mean_of(oriented.old), mean_of(oriented.new)
-    if not pair.lower_is_better:
-        return _Figures(old, new, difference.difference, difference.low, difference.high)
-    # Negating the difference swaps the limits of its interval.
-    return _Figures(-old, -new, _negated(difference.difference), _negated(difference.high), _negated(difference.low))
+        return _Figures(_correlation(pair.correlated, OLD), _correlation(pair.correlated, NEW), change, low, high)
+    old = mean_of(oriented.old)
+    new = mean_of(oriented.new)
+    if pair.lower_is_better:
+        # Negating the difference swaps the limits of its interval.
+        return _Figures(-old, -new, _negated(change), low=_negated(high), high=_negated(low))
+    return _Figures(old, new, change, low, high)
+
+
+def _correlation(correlated: Correlated, run: str) -> float:
+    """Return the correlation in one run, on the items that have a value in both."""
+    # A sum with an undefined term is undefined.
+    in_both = ~np.isnan(correlated.x + correlated.ys[OLD] + correlated.ys[NEW])
+    return correlation(correlated.x[in_both], correlated.ys[run][in_both], correlated.kind)
 
 
 def _negated(value: float | None) -> float | None:
+    """Return the negative of a number; None stays None."""
+    if value is None:
+        return None
     # 0 − value and not −value: −0.0 would be printed with a sign.
-    return None if value is None else 0.0 - value
+    return 0.0 - value
 
 
 def _precision(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> Precision | None:
@@ -372,22 +422,26 @@ def _further_units(difference: PairedDifference, test: NotWorse, tests: int) -> 
     loss as a regression takes (z₁₋α/₂ₖ + z₀.₈)²·v/L², k the number of tests. The smaller number decides the test.
     """
     normal = NormalDist()
+    z_power = normal.inv_cdf(POWER)
     loss = -(difference.difference or 0.0)
     error = difference.error or 0.0
     needed = []
     if loss < test.margin:
-        z = Z + normal.inv_cdf(POWER)
-        to_pass = difference.units * (z * error / (test.margin - max(loss, 0.0))) ** 2
+        # An observed gain may be chance, so it does not lower the number.
+        distance = test.margin - max(loss, 0.0)
+        to_pass = difference.units * ((Z + z_power) * error / distance) ** 2
         # This number also covers corpora on which few items differ or that are small for the margin.
         needed.append(max(to_pass, float(test.units_needed or 0)))
     if loss > 0:
-        z = normal.inv_cdf(1 - ALPHA / (2 * tests)) + normal.inv_cdf(POWER)
-        needed.append(difference.units * (z * error / loss) ** 2)
+        z_test = normal.inv_cdf(1 - ALPHA / (2 * tests))
+        needed.append(difference.units * ((z_test + z_power) * error / loss) ** 2)
     units = max(math.ceil(min(needed)), MIN_UNITS)
     return max(units - difference.units, 1)
 
 
 def _rounded_up(number: int) -> int:
     """Round up to two significant digits."""
-    step: int = 10 ** max(len(str(number)) - 2, 0)
+    digits_to_drop = max(len(str(number)) - 2, 0)
+    step: int = 10**digits_to_drop
+    # Floor division of the negative number rounds up.
     return -(-number // step) * step

@@ -79,7 +79,7 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     draws = Draws(last.seed, last.resamples)
     records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
     result = _summarised(runs, common.tasks, scores, draws)
-    encoders = dict[str, EncoderRecord]()
+    encoders: dict[str, EncoderRecord] = {}
     for place, record in records.items():
         name = labels[place]
         # Of an encoder of several runs the last record stays, at the place of the first.
@@ -101,22 +101,29 @@ def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dic
     for run in runs:
         for label in run.encoders:
             places_of.setdefault(label, []).append((run.name, label))
-    merged = dict[Place, str]()
+    merged: dict[Place, str] = {}
     for label, places in places_of.items():
-        # Each encoder is represented by the first place that it stands at.
-        first_places = list[Place]()
-        first_of = dict[Place, Place]()
-        for place in places:
-            same = [first for first in first_places if all(_is_same(task, first, place) for task in tasks)]
-            first_of[place] = same[0] if same else place
-            if not same:
-                first_places.append(place)
-        for place, first in first_of.items():
-            merged[place] = label if len(first_places) == 1 else f"{label} ({first[0]})"
-    for place, name in merged.items():
-        if name in places_of and name != place[1]:
+        first_of = _first_places(places, tasks)
+        is_one_encoder = len(set(first_of.values())) == 1
+        for place, (first_run, _) in first_of.items():
+            merged[place] = label if is_one_encoder else f"{label} ({first_run})"
+    for (_, label), name in merged.items():
+        if name in places_of and name != label:
             raise SpecError(f"{name!r} is the label of another encoder of these runs; rename it, or the run's folder")
     return merged
+
+
+def _first_places(places: Sequence[Place], tasks: Sequence[CommonTask]) -> dict[Place, Place]:
+    """Return for each place of a label the first one at which the same encoder stands; it may be the place itself."""
+    first_of: dict[Place, Place] = {}
+    for place in places:
+        first = place
+        for earlier in dict.fromkeys(first_of.values()):
+            if all(_is_same(task, earlier, place) for task in tasks):
+                first = earlier
+                break
+        first_of[place] = first
+    return first_of
 
 
 def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
@@ -125,21 +132,36 @@ def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
     Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
     for the same encoder only the values that it is ranked by count.
     """
-    a, b = task.scores[one[0]].get(one[1]), task.scores[other[0]].get(other[1])
-    if a is None or b is None:
-        return a is b
-    if a.digest == b.digest:
+    scores = _scores_at(task, one)
+    other_scores = _scores_at(task, other)
+    if scores is None or other_scores is None:
+        # Where it failed in both runs, this task does not tell the two apart.
+        return scores is None and other_scores is None
+    if scores.digest == other_scores.digest:
         return True
-    if a.origin.encoder_fingerprint != b.origin.encoder_fingerprint or not isinstance(task.method, HasHeadline):
+    if scores.origin.encoder_fingerprint != other_scores.origin.encoder_fingerprint:
         return False
-    before, after = _headline_values(task.method, a), _headline_values(task.method, b)
-    return before is not None and after is not None and np.array_equal(before, after, equal_nan=True)
+    values = _headline_values(task, scores)
+    other_values = _headline_values(task, other_scores)
+    if values is None or other_values is None:
+        return False
+    return np.array_equal(values, other_values, equal_nan=True)
 
 
-def _headline_values(method: HasHeadline, scores: ItemScores) -> Floats | None:
+def _scores_at(task: CommonTask, place: Place) -> ItemScores | None:
+    """Return the scores of an encoder of a run; None where it has none."""
+    run, label = place
+    return task.scores[run].get(label)
+
+
+def _headline_values(task: CommonTask, scores: ItemScores) -> Floats | None:
     """Return the (n,) values of the headline; None where there is none."""
-    headline = method.headline([scores])
-    return headline.values[scores.origin.encoder] if headline else None
+    if not isinstance(task.method, HasHeadline):
+        return None
+    headline = task.method.headline([scores])
+    if headline is None:
+        return None
+    return headline.values[scores.origin.encoder]
 
 
 def _candidates(runs: Sequence[StoredRun], labels: Mapping[Place, str]) -> set[str]:
@@ -156,9 +178,13 @@ def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
     """Return the merged label of a run's reference: the encoder that was named, or the first candidate."""
     named = run.record["settings"].get("reference")
     for record in run.result.encoders:
-        # Where a corpus varies, an encoder that was named stands for its first variant.
-        is_named = record.name == named or (bool(record.setting) and record.name.startswith(f"{named},"))
-        if is_named or (not named and not record.baseline):
+        if named:
+            # Where a corpus varies, an encoder that was named stands for its first variant.
+            is_variant = bool(record.setting) and record.name.startswith(f"{named},")
+            is_reference = record.name == named or is_variant
+        else:
+            is_reference = not record.baseline
+        if is_reference:
             return labels[run.name, record.name]
     return None
 
@@ -171,7 +197,7 @@ def _summarised(
 ) -> Result:
     """Return the result of all tasks, without encoders and findings of the whole run."""
     records = {record.name: record for record in runs[-1].result.corpora}
-    corpora = dict[str, CorpusRecord]()
+    corpora: dict[str, CorpusRecord] = {}
     parts = []
     for task in tasks:
         of_task = list(scores[task.name].values())
@@ -181,13 +207,15 @@ def _summarised(
             part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
         parts.append(part)
         if any(task.left_out.values()):
-            units = np.bincount(np.unique(of_task[0].unit, return_inverse=True)[1])
+            _, sizes = np.unique(of_task[0].unit, return_counts=True)
+            # The effective number of units (Kish): fewer where their sizes differ.
+            effective_units = float(sizes.sum() ** 2 / (sizes @ sizes))
             record = replace(
                 record,
                 fingerprint=task.fingerprint,
                 items=task.count,
-                units=len(units),
-                effective_units=float(units.sum() ** 2 / (units @ units)),
+                units=len(sizes),
+                effective_units=effective_units,
             )
         corpora.setdefault(task.corpus, record)
     return Result(

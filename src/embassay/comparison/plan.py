@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.losses import units_to_detect
+from embassay.comparison.names import is_headline
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError, UnknownNameError
@@ -185,7 +186,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         return
     column = headlines(run.result)[task.diagnostic]
     for comparison in run.result.comparisons:
-        is_pair = comparison.family in FAMILIES and _is_headline(comparison, verdict)
+        is_pair = comparison.family in FAMILIES and is_headline(comparison, verdict)
         if not is_pair or (comparison.diagnostic, comparison.corpus) != task.name:
             continue
         precision = _precision(headline, comparison, _stored(verdict, comparison), power)
@@ -226,11 +227,6 @@ def _headline(task: StoredTask) -> Headline | None:
     if not isinstance(method, HasHeadline):
         return None
     return method.headline(list(task.scores.values()))
-
-
-def _is_headline(comparison: Comparison, verdict: Verdict) -> bool:
-    key = (comparison.quantity, comparison.subset, comparison.condition)
-    return key == (verdict.quantity, verdict.subset, verdict.condition) and verdict.measure in ("", comparison.measure)
 
 
 def _stored(verdict: Verdict, comparison: Comparison) -> float | None:

@@ -26,10 +26,10 @@ def show(plan: SizePlan, console: Console) -> None:
         pairs = list(group)
         first = pairs[0]
         console.print(f"{first.heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
-        print_table(Table("", *_sizes(pairs)), console)
+        print_table(_size_table(pairs), console)
         if any(pair.curve for pair in pairs):
             console.print()
-            print_table(Table("", *_curves(pairs)), console)
+            print_table(_curve_table(pairs), console)
         for sentence in _sentences(plan, pairs):
             print_line(console, f"• {visible(sentence)}", 2)
         console.print()
@@ -41,29 +41,47 @@ def _name(pair: PairPlan) -> str:
     return f"{pair.a} against {pair.b}"
 
 
-def _sizes(pairs: Sequence[PairPlan]) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Return head and rows of the table of present figures."""
+def _size_table(pairs: Sequence[PairPlan]) -> Table:
+    """Return the table of the differences and sizes of this run, with a row for each pair."""
     rows = []
     for pair in pairs:
         style = change_format(pair.format)
-        shown = f"{number(pair.difference, style, signed=True)} {interval(pair.low, pair.high, style, signed=True)}"
-        rows.append((Cell(_name(pair)), Cell(shown.strip()), Cell(f"{pair.units:,}"), Cell(f"{pair.items:,}")))
-    return ("", "present difference", "units", "items"), tuple(rows)
+        difference = number(pair.difference, style, signed=True)
+        limits = interval(pair.low, pair.high, style, signed=True)
+        row = (
+            Cell(_name(pair)),
+            # Under 10 units there is no interval.
+            Cell(f"{difference} {limits}".strip()),
+            Cell(f"{pair.units:,}"),
+            Cell(f"{pair.items:,}"),
+        )
+        rows.append(row)
+    return Table("", ("", "present difference", "units", "items"), tuple(rows))
 
 
-def _curves(pairs: Sequence[PairPlan]) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
-    """Return head and rows of the table of minimum detectable differences by size."""
-    longest = max((pair.curve for pair in pairs), key=len)
-    present = longest[0].units
+def _curve_table(pairs: Sequence[PairPlan]) -> Table:
+    """Return the table of minimum detectable differences by size, with a row for each pair."""
+    # A pair with too few units has no curve.
+    curves = [pair.curve for pair in pairs]
+    longest = max(curves, key=len)
+    units_of_run = longest[0].units
+
     head = ["minimum detectable difference with"]
     for point in longest:
-        times = point.units // present
-        head.append(f"{point.units:,} units" if times == 1 else f"{times} times")
+        times = point.units // units_of_run
+        if times == 1:
+            head.append(f"{point.units:,} units")
+        else:
+            head.append(f"{times} times")
+
     rows = []
     for pair in pairs:
-        cells = [Cell(number(point.difference, change_format(pair.format))) for point in pair.curve]
-        rows.append((Cell(_name(pair)), *(cells or [Cell("–")] * len(longest))))
-    return tuple(head), tuple(rows)
+        style = change_format(pair.format)
+        cells = [Cell(number(point.difference, style)) for point in pair.curve]
+        if not cells:
+            cells = [Cell("–")] * len(longest)
+        rows.append((Cell(_name(pair)), *cells))
+    return Table("", tuple(head), tuple(rows))
 
 
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
@@ -79,7 +97,8 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
             if pair.units_needed <= pair.units:
                 sentences.append(f"{wanted}, the {pair.units:,} units of this run are enough.")
             else:
-                units, items = pair.units_needed - pair.units, pair.items_needed - pair.items
+                units = pair.units_needed - pair.units
+                items = pair.items_needed - pair.items
                 sentences.append(
                     f"{wanted} takes {pair.units_needed:,} units ({pair.items_needed:,} items) like these: add "
                     f"{units:,} units ({items:,} items)."

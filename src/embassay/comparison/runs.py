@@ -306,6 +306,7 @@ class _CurrentScores:
             scores = _matching(candidates, signature, variant)
             if scores is None:
                 raise _damaged(self._path, f"of {label} ({diagnostic} on {variant.corpus})")
+            # The roles of an encoder are those of the settings, whatever they were when it was scored.
             is_reference = encoder == settings.reference
             origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
             of_variant.append(replace(scores, origin=origin))
@@ -386,13 +387,18 @@ class CommonTask:
     @property
     def count(self) -> int:
         """The number of common items."""
-        return len(next(iter(next(iter(self.scores.values())).values())).item)
+        of_some_run = next(iter(self.scores.values()))
+        of_some_encoder = next(iter(of_some_run.values()))
+        return len(of_some_encoder.item)
 
     @cached_property
     def fingerprint(self) -> str:
         """That of the corpus; where corpora differ, a hash of all of them and of the common items."""
-        origins = [scores.origin.corpus_fingerprint for of_run in self.scores.values() for scores in of_run.values()]
-        fingerprints = list(dict.fromkeys(origins))
+        fingerprints: list[str] = []
+        for of_run in self.scores.values():
+            for scores in of_run.values():
+                if scores.origin.corpus_fingerprint not in fingerprints:
+                    fingerprints.append(scores.origin.corpus_fingerprint)
         if len(fingerprints) == 1:
             return fingerprints[0]
         hashes = [item.hash for item in self.items or ()]
@@ -440,26 +446,28 @@ def common_tasks(runs: Sequence[StoredRun], *, may_be_reduced: bool = False) -> 
     for name in names:
         owners = [run for run in runs if name in run.tasks]
         diagnostic, corpus = name
+        title = f"{diagnostic} on {corpus}"
         if len(owners) < len(runs):
             missing = ", ".join(run.name for run in runs if run not in owners)
-            notes.append(f"{diagnostic} on {corpus} is not compared: {missing} does not have it")
+            notes.append(f"{title} is not compared: {missing} does not have it")
             continue
         reduced = [run.name for run in owners if run.tasks[name].reduced]
         if reduced and not may_be_reduced:
             incomparable[name] = f"{', '.join(reduced)} holds only the scores that 'embassay check' reads"
-            notes.append(f"{diagnostic} on {corpus} is not compared: {incomparable[name]}")
+            notes.append(f"{title} is not compared: {incomparable[name]}")
             continue
         try:
             task = _common_task({run.name: run.tasks[name] for run in runs})
         except InputError as error:
             incomparable[name] = str(error)
-            notes.append(f"{diagnostic} on {corpus} is not compared: {error}")
+            notes.append(f"{title} is not compared: {error}")
             continue
         tasks.append(task)
         notes += task.notes
     if not tasks:
         sides = "; ".join(f"{run.name} has {_listed(run)}" for run in runs)
-        reasons = f" ({'; '.join(notes)})" if any(len(runs) == sum(n in r.tasks for r in runs) for n in names) else ""
+        # Which run lacks which task can be read from the sides; the reason why a shared task is refused cannot.
+        reasons = f" ({'; '.join(notes)})" if incomparable else ""
         raise SourceError(f"these runs have nothing in common: {sides}{reasons}", runs[-1].path)
     return Common(tuple(tasks), tuple(notes), incomparable)
 
@@ -477,29 +485,32 @@ def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
     InputError
         If the scores cannot be compared, or no item is common.
     """
-    named = list(tasks.items())
-    last = named[-1][1]
+    # What changes the item scores must be the same in all runs.
+    versions = {run: task.version for run, task in tasks.items()}
+    if _differ(versions):
+        raise InputError(_all_sides("the diagnostic has another version", versions))
+    score_options = {run: task.score_options or "the defaults" for run, task in tasks.items()}
+    if _differ(score_options):
+        raise InputError(_all_sides("its options differ", score_options))
+
+    last_run, last = list(tasks.items())[-1]
     title = f"{last.diagnostic} on {last.corpus}"
-    versions = {task.version for task in tasks.values()}
-    if len(versions) > 1:
-        raise InputError(_both_sides("the diagnostic has another version", {n: t.version for n, t in named}))
-    options = {task.score_options for task in tasks.values()}
-    if len(options) > 1:
-        raise InputError(_both_sides("its options differ", {n: t.score_options or "the defaults" for n, t in named}))
     notes = []
-    given = {name: _as_text(task.options) for name, task in named}
-    if len(set(given.values())) > 1:
-        notes.append(f"{title}: {_both_sides('its options differ', given)}; those of {named[-1][0]} are used")
+    options = {run: _as_text(task.options) for run, task in tasks.items()}
+    if _differ(options):
+        notes.append(f"{title}: {_all_sides('its options differ', options)}; those of {last_run} are used")
     method = load_diagnostic(Spec(last.diagnostic, options=dict(last.options))).method
-    fingerprints = {name: task.fingerprint for name, task in named}
-    if len(set(fingerprints.values())) == 1:
-        return _same_corpus(named, method, tuple(notes))
-    task = _different_corpora(named, method)
-    lost = ", ".join(f"{count:,} of {name}" for name, count in task.left_out.items() if count) or "none"
-    notes.append(
-        f"{title}: {_both_sides('the corpus differs', fingerprints)}; compared on {task.count:,} common items "
-        f"(left out: {lost}){_of_documents(tasks.values())}"
-    )
+    fingerprints = {run: task.fingerprint for run, task in tasks.items()}
+    if _differ(fingerprints):
+        task = _different_corpora(tasks, method)
+        difference = _all_sides("the corpus differs", fingerprints)
+        left_out = ", ".join(f"{count:,} of {run}" for run, count in task.left_out.items() if count) or "none"
+        notes.append(
+            f"{title}: {difference}; compared on {task.count:,} common items (left out: {left_out})"
+            f"{_of_documents(tasks.values())}"
+        )
+    else:
+        task = _same_corpus(tasks, method)
     return replace(task, notes=tuple(notes))
 
 
@@ -514,24 +525,35 @@ def _as_text(options: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 
-def _both_sides(problem: str, values: Mapping[str, str]) -> str:
-    return f"{problem} ({', '.join(f'{name}: {value}' for name, value in values.items())})"
+def _differ(values: Mapping[str, str]) -> bool:
+    """Return whether the runs have different values."""
+    return len(set(values.values())) > 1
 
 
-def _same_corpus(named: Sequence[tuple[str, StoredTask]], method: Diagnostic, notes: tuple[str, ...]) -> CommonTask:
+def _all_sides(problem: str, values: Mapping[str, str]) -> str:
+    """Return a problem with the value of each run."""
+    sides = ", ".join(f"{run}: {value}" for run, value in values.items())
+    return f"{problem} ({sides})"
+
+
+def _same_corpus(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
     """Return the task of runs on the same corpus: all items are common."""
-    scores = {name: task.scores for name, task in named}
-    first = named[0][1]
-    listed = first.items
-    ids = [str(item) for item in next(iter(first.scores.values())).item]
-    items = _listed_items(listed, ids)
-    return CommonTask(first.diagnostic, first.corpus, method, scores, items, dict.fromkeys(scores, 0), notes)
+    first = next(iter(tasks.values()))
+    ids = [str(item) for item in _any_scores(first).item]
+    return CommonTask(
+        diagnostic=first.diagnostic,
+        corpus=first.corpus,
+        method=method,
+        scores={run: task.scores for run, task in tasks.items()},
+        items=_listed_items(first.items, ids),
+        left_out=dict.fromkeys(tasks, 0),
+    )
 
 
-def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnostic) -> CommonTask:
+def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
     """Return the task of runs on different corpora, reduced to the items with the same content."""
-    places = {name: places_by_content(name, task) for name, task in named}
-    first_run, first = named[0]
+    places = {run: places_by_content(run, task) for run, task in tasks.items()}
+    first_run, first = next(iter(tasks.items()))
     in_all = [content for content in places[first_run] if all(content in of_run for of_run in places.values())]
     if not in_all:
         raise InputError("the corpora have no item in common")
@@ -539,18 +561,17 @@ def _different_corpora(named: Sequence[tuple[str, StoredTask]], method: Diagnost
     # By run, where the common items stand in its scores; the order is that of the first run.
     rows: dict[str, Ints] = {}
     partitions = []
-    for name, task in named:
-        of_run = places[name]
-        rows[name] = np.array([of_run[content] for content in in_all], dtype=np.int64)
-        partitions.append(_any_scores(task).unit[rows[name]])
+    for run, task in tasks.items():
+        rows[run] = np.array([places[run][content] for content in in_all], dtype=np.int64)
+        partitions.append(_any_scores(task).unit[rows[run]])
     unit = merged_units(partitions)
     ids = _any_scores(first).item[rows[first_run]].tolist()
 
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
-    for name, task in named:
-        scores[name] = {label: _reduced(of_encoder, rows[name], unit, ids) for label, of_encoder in task.scores.items()}
-        left_out[name] = len(_any_scores(task).item) - len(in_all)
+    for run, task in tasks.items():
+        scores[run] = {label: _reduced(of_encoder, rows[run], unit, ids) for label, of_encoder in task.scores.items()}
+        left_out[run] = len(_any_scores(task).item) - len(in_all)
     return CommonTask(first.diagnostic, first.corpus, method, scores, _listed_items(first.items, ids), left_out)
 
 

@@ -20,20 +20,24 @@ def ordered(differences: Sequence[Difference]) -> list[Difference]:
 
 def change_format(style: Format) -> Format:
     """Return how a difference is written: that of two shares in points."""
-    return "points" if style == "percent" else style
+    if style == "percent":
+        return "points"
+    return style
 
 
 def change(difference: Difference) -> str:
     """Return a difference with its interval: ``−0.4 points [−1.3, 0.5]``."""
     style = change_format(difference.format)
     value = number(difference.difference, style, signed=True)
-    return f"{value} {interval(difference.low, difference.high, style, signed=True)}".strip()
+    limits = interval(difference.low, difference.high, style, signed=True)
+    return f"{value} {limits}".strip()
 
 
 def _tested(difference: Difference) -> str:
     """Return a difference with its interval and its p, which is corrected for the number of pairs."""
-    p = f", p (Holm) {p_value(difference.p)}" if difference.p is not None else ""
-    return f"{change(difference)}{p}"
+    if difference.p is None:
+        return change(difference)
+    return f"{change(difference)}, p (Holm) {p_value(difference.p)}"
 
 
 def place(difference: Difference) -> str:
@@ -43,23 +47,24 @@ def place(difference: Difference) -> str:
 
 def sentence(difference: Difference) -> str:
     """Return a difference in one or two sentences that can be read alone."""
-    label, style = difference.pair.label, change_format(difference.format)
-    values = f"{number(difference.old_value, difference.format)} to {number(difference.new_value, difference.format)}"
+    label = difference.pair.label
+    style = change_format(difference.format)
     where = place(difference)
+    old_value = number(difference.old_value, difference.format)
+    new_value = number(difference.new_value, difference.format)
+    course = f"{where} went from {old_value} to {new_value}, {_tested(difference)}."
     if difference.outcome == "nothing changed":
         return f"{label}: nothing changed on {difference.corpus}: {_all_items(difference)} have the same scores."
     if difference.difference is None:
         return f"{label}: no item of {where} is defined before and after."
     if difference.outcome in ("worse", "better"):
-        direction = "is worse" if difference.outcome == "worse" else "is better"
-        text = f"{label} {direction}: {where} went from {values}, {_tested(difference)}."
-        return f"{text}{_flipped(difference)}"
+        return f"{label} is {difference.outcome}: {course}{_flipped(difference)}"
     if difference.outcome == "not worse":
-        margin = number(difference.margin, style)
-        text = f"{label} is not worse: {where} went from {values}, {_tested(difference)}."
-        note = f" {difference.note[0].upper()}{difference.note[1:]}." if difference.note else ""
-        return f"{text} A loss of {margin} or more is ruled out.{note}{_flipped(difference)}"
-    text = f"{label}: no difference is shown: {where} went from {values}, {_tested(difference)}."
+        text = f"{label} is not worse: {course} A loss of {number(difference.margin, style)} or more is ruled out."
+        if difference.note:
+            text += f" {difference.note[0].upper()}{difference.note[1:]}."
+        return f"{text}{_flipped(difference)}"
+    text = f"{label}: no difference is shown: {course}"
     if difference.smallest_difference is not None:
         text += f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
     if difference.margin:
@@ -114,12 +119,13 @@ def best_sets(comparison: RunComparison) -> list[str]:
 
 def heading(comparison: RunComparison) -> str:
     """Return which runs are compared, and on how much."""
-    tasks = dict.fromkeys((d.diagnostic, d.corpus) for d in comparison.differences)
-    items = dict[tuple[str, str], int]()
+    # By task the number of items of the pair that has most of them; others may have undefined values.
+    items: dict[tuple[str, str], int] = {}
     for difference in comparison.differences:
         task = (difference.diagnostic, difference.corpus)
         items[task] = max(items.get(task, 0), difference.items)
-    count = sum(items.values())
     runs = " → ".join(comparison.runs)
-    counts = [counted(len(comparison.pairs), "pair"), counted(len(tasks), "headline"), counted(count, "common item")]
-    return f"{runs}: {', '.join(counts)}"
+    pairs = counted(len(comparison.pairs), "pair")
+    headlines = counted(len(items), "headline")
+    common_items = counted(sum(items.values()), "common item")
+    return f"{runs}: {pairs}, {headlines}, {common_items}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import Difference, Summary
@@ -32,6 +32,7 @@ from embassay.store.results import to_bytes
 if TYPE_CHECKING:
     from rich.console import Console
 
+T = TypeVar("T")
 SUFFIXES = (".html", ".md", ".json")
 MOST_FLIPS = 20
 """Flipped items of a headline that Markdown and page list for each direction."""
@@ -45,7 +46,9 @@ def difference_table(differences: Sequence[Difference]) -> Table:
     for difference in differences:
         style = change_format(difference.format)
         is_strong = difference.outcome in ("worse", "better")
-        flipped = f"−{difference.lost:,} +{difference.gained:,}" if difference.flips else "–"
+        flipped = "–"
+        if difference.flips:
+            flipped = f"−{difference.lost:,} +{difference.gained:,}"
         rows.append(
             (
                 Cell(difference.pair.label),
@@ -92,22 +95,31 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
             continue
         has_texts = any(flip.texts for flip in difference.flips)
         rows = []
-        for gained in (False, True):
-            of_direction = [flip for flip in difference.flips if flip.gained == gained]
-            for flip in of_direction[:MOST_FLIPS]:
-                cells = [Cell("gained" if gained else "lost"), Cell(flip.item)]
-                if has_texts:
-                    cells.append(Cell(_begun(" / ".join(flip.texts.values()))))
-                rows.append(tuple(cells))
+        lost = [flip for flip in difference.flips if not flip.gained]
+        gained = [flip for flip in difference.flips if flip.gained]
+        for flip in lost[:MOST_FLIPS] + gained[:MOST_FLIPS]:
+            cells = [Cell("gained" if flip.gained else "lost"), Cell(flip.item)]
+            if has_texts:
+                text = " / ".join(flip.texts.values())
+                cells.append(Cell(_shortened(text)))
+            rows.append(tuple(cells))
+
+        note = ""
         left_out = len(difference.flips) - len(rows)
-        note = f"{left_out:,} more items flipped; -o FILE.json lists all." if left_out else ""
-        head = ("", "item", "texts") if has_texts else ("", "item")
+        if left_out:
+            note = f"{left_out:,} more items flipped; -o FILE.json lists all."
+        head: tuple[str, ...] = ("", "item")
+        if has_texts:
+            head = ("", "item", "texts")
         title = f"Flipped items: {difference.pair.label}, {place(difference)}"
         yield Table(title, head, tuple(rows), note)
 
 
-def _begun(text: str) -> str:
-    return text if len(text) <= CUT else f"{text[:CUT]}…"
+def _shortened(text: str) -> str:
+    """Return a text of at most ``CUT`` characters, with an ellipsis where it was cut."""
+    if len(text) <= CUT:
+        return text
+    return f"{text[:CUT]}…"
 
 
 def forest(summary: Summary) -> Spec:
@@ -150,7 +162,7 @@ def show(comparison: RunComparison, console: Console) -> None:
     print_line(console, visible(heading(comparison)))
     console.print()
     if comparison.differences:
-        print_table(_without_note(_for_terminal(comparison.differences)), console)
+        print_table(_for_terminal(comparison.differences), console)
     part("Differences", differences_in_words(comparison))
     part("Over several corpora", [summary_sentence(summary) for summary in comparison.summaries])
     part("All runs together", best_sets(comparison))
@@ -169,14 +181,16 @@ def differences_in_words(comparison: RunComparison) -> list[str]:
 def _for_terminal(differences: Sequence[Difference]) -> Table:
     """Return the scorecard of differences with the columns that a narrow terminal has room for."""
     table = difference_table(differences)
-    kept = [0, 1, 2, 3, 4, 6]
-    head = tuple(table.head[place] for place in kept)
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
-    return Table(table.title, head, rows)
+    head = _narrow(table.head)
+    rows = [_narrow(row) for row in table.rows]
+    # The note explains columns that are left out, so it is left out as well.
+    return Table(table.title, head, tuple(rows))
 
 
-def _without_note(table: Table) -> Table:
-    return Table(table.title, table.head, table.rows)
+def _narrow(row: Sequence[T]) -> tuple[T, ...]:
+    """Return a row of the scorecard without p, flipped items and minimum detectable difference."""
+    encoder, headline, before, after, difference, _, outcome, _, _ = row
+    return encoder, headline, before, after, difference, outcome
 
 
 def page(comparison: RunComparison) -> str:
@@ -209,14 +223,17 @@ def markdown(comparison: RunComparison) -> str:
     lines = [f"# {escaped(' → '.join(comparison.runs))}", "", escaped(heading(comparison)), ""]
     lines += _bullets(differences_in_words(comparison))
     lines += _markdown_table(difference_table(comparison.differences))
-    lines += _bullets([summary_sentence(summary) for summary in comparison.summaries])
+    summaries = [summary_sentence(summary) for summary in comparison.summaries]
+    lines += _bullets(summaries)
     facts = fact_table(comparison)
     if facts is not None:
         lines += ["## What else differs", "", *_markdown_table(facts)]
-    if best := best_sets(comparison):
+    best = best_sets(comparison)
+    if best:
         lines += ["## All runs together", "", *_bullets(best)]
     for table in flip_tables(comparison):
-        lines += [folded(table.title, "\n".join(_markdown_table(table)).rstrip()), ""]
+        content = "\n".join(_markdown_table(table)).rstrip()
+        lines += [folded(table.title, content), ""]
     if comparison.notes:
         lines += ["## What does not match", "", *_bullets(comparison.notes)]
     return "\n".join(lines).rstrip() + "\n"
