@@ -46,7 +46,7 @@ benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
 docs: $(VENV)/.test  ## build the documentation site into site/; a broken link is an error
 	$(BIN)/zensical build --strict
 
-docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; EMBASSAY_DATA)
+docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; needs EMBASSAY_DATA)
 	$(OFFLINE) $(BIN)/python tools/docs_figures.py $(ARGS)
 
 vendor: $(VENV)/.test  ## write the report's Vega bundle and its licences again

@@ -110,6 +110,16 @@ def test_the_guide_s_config_file_is_valid(tmp_path):
     assert read(tmp_path / "c.toml").options()["encoders"][1].label == "e5"
 
 
+def test_the_guide_names_every_option_of_a_diagnostic_in_its_row():
+    from embassay.plugins import DIAGNOSTICS
+
+    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+    for name in DIAGNOSTICS.own_names():
+        (row,) = [line for line in guide.splitlines() if line.startswith(f"| [{name}]({name}.md) |")]
+        for option in DIAGNOSTICS.options(name):
+            assert f"`{option.partition('=')[0]}" in row, f"{name}: {option}"
+
+
 def test_the_guide_names_every_option_of_every_plug_in():
     from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS
 

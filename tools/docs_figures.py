@@ -6,7 +6,7 @@
 A figure stands in a block, between ``<!-- figures: NAME -->`` and ``<!-- end -->``; a function of this name below
 returns its Markdown. What the README's console blocks show is the block ``console``. Figures of all-MiniLM-L6-v2 need
 the extra ``minilm``; those of public data need the folder that EMBASSAY_DATA names, and the test sets built from it
-need the extra ``build``. All of them take about fifteen minutes.
+need the extra ``build``. All of them take about ten minutes.
 
 A figure that differs by one unit of its last printed digit is the same figure: vectors of a neural encoder differ by
 1e-7 between machines. Times and sizes of a machine's memory are not here; they carry their date and command instead.

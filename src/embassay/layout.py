@@ -327,7 +327,8 @@ class Layout:
     title, question
         What it is called, and what it answers, in one sentence.
     headline
-        The table that also goes to the terminal.
+        The table that ``embassay show`` prints too. Its first column is that of the scorecard if the verdict ranks the
+        encoders.
     parts
         Everything else, from top to bottom. The first picture is shown with the headline; the other parts are folded.
     paper

@@ -77,7 +77,7 @@ def outcome(name, encoders=ENCODERS, seed=0):
 
 
 def test_every_diagnostic_is_tried():
-    assert set(CORPORA) == DIAGNOSTICS.own_names()
+    assert set(CORPORA) == DIAGNOSTICS.own_names(), "add the diagnostic to CORPORA and to what it can do, below"
 
 
 def test_abilities_are_found_by_isinstance():

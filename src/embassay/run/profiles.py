@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 
 from embassay.errors import UnknownNameError
 from embassay.plugins import DIAGNOSTICS
@@ -73,8 +72,6 @@ def diagnostics_of(profile: str) -> list[str]:
     chosen = PROFILES[profile]
     specs = list(chosen.diagnostics)
     if chosen.with_others:
-        # A diagnostic that is in no profile belongs to another package.
-        own_specs = chain.from_iterable(every.diagnostics for every in PROFILES.values())
-        own_names = {spec.partition(",")[0] for spec in own_specs}
+        own_names = DIAGNOSTICS.own_names()
         specs += [name for name in DIAGNOSTICS.names() if name not in own_names]
     return sorted(specs)
