@@ -36,6 +36,7 @@ def make(path: str, count: str, width: str) -> None:
         threads=1,
         files=(InputFile("made.jsonl", rows, "0" * 64),),
         shards=tuple(plans),
+        distinct=rows,
         embassay=__version__,
     )
     folder = ShardFolder(Path(path))

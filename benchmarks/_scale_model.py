@@ -7,7 +7,7 @@ from dataclasses import dataclass
 BYTES = {"float32": 4, "float16": 2, "int8": 1}
 SIZES = (10**6, 10**8, 10**9)
 DIGEST, PARTS = 16, 64
-"""Bytes of an id's digest, and the parts in which ids are checked for repetitions (``sharding.source``)."""
+"""Bytes of the digest of an id or a text, and the parts in which they are sorted (``sharding.source``)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Estimate:
     dollars
         Of encoding once, cutting included.
     digests
-        Bytes of temporary disk for the digests of ids.
+        Bytes of temporary disk for the digests of ids and texts.
     part
         Bytes of the digests that are sorted at a time.
     """
@@ -78,7 +78,7 @@ def estimate(n: int, cores: int, constants: Constants) -> Estimate:
         search_hours=n * constants.search / 3600 / cores,
         dollars=(cut + core_hours) * constants.core_hour,
         disk=disk,
-        digests=float(n * DIGEST),
+        digests=2.0 * n * DIGEST,
         part=n * DIGEST / PARTS,
     )
 
@@ -92,9 +92,9 @@ def print_model(constants: Constants, cores: int) -> None:
         f"{constants.row:g} bytes of id and hash for each text"
     )
     print(f"{'texts':>13}{'cut h':>7}{'encode h':>9}{'search h':>9}{'dollars':>8}", end="")
-    print("".join(f"{dtype + ' GB':>11}" for dtype in BYTES) + f"{'ids GB':>7}{'part MB':>8}")
+    print("".join(f"{dtype + ' GB':>11}" for dtype in BYTES) + f"{'temp GB':>7}{'part MB':>8}")
     for n in SIZES:
         result = estimate(n, cores, constants)
         print(f"{n:>13,}{result.cut_hours:7.2f}{result.encode_hours:9.2f}{result.search_hours:9.2f}", end="")
         print(f"{result.dollars:8,.0f}" + "".join(f"{size / 1e9:11,.1f}" for size in result.disk.values()), end="")
-        print(f"{result.digests / 1e9:7.1f}{result.part / 1e6:8.1f}")
+        print(f"{result.digests / 1e9:8.1f}{result.part / 1e6:8.1f}")

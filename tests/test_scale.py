@@ -26,7 +26,7 @@ def test_the_cost_model_by_hand(benchmarks):
     assert result.search_hours == pytest.approx(0.01)
     assert result.dollars == pytest.approx(11 * 0.5)
     assert result.disk == {"float32": 420e6, "float16": 220e6, "int8": 124e6}
-    assert result.digests == 16e6
+    assert result.digests == 32e6
     assert result.part == 250e3
 
 

@@ -58,6 +58,7 @@ def write_shards(path, vectors, dtype, rows=700):
             threads=1,
             files=(),
             shards=tuple(plans),
+            distinct=0,
             embassay=__version__,
         )
     )

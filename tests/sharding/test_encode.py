@@ -74,6 +74,10 @@ def test_each_distinct_text_of_a_shard_is_encoded_once(tmp_path):
     # Seven different texts in each shard of ten.
     assert encoded.encoded == 14
     assert encoded.repeated == 6
+    # The second shard has the seven texts of the first one.
+    assert encoded.encoded_again == 7
+    again, _ = encode(texts, tmp_path / "out", shard_rows=10, shards=(0, 1))
+    assert again.encoded_again is None
 
 
 def test_no_shard_has_rows_of_two_files(tmp_path):

@@ -96,8 +96,12 @@ def encode(
         trusted=trust_remote_code,
     )
     encoded = encode_corpus(request, tell=say)
-    repeated = f"; {encoded.repeated:,} texts repeat within their shard" if encoded.repeated else ""
+    repeated = ""
+    if encoded.repeated:
+        repeated = f"; {encoded.repeated:,} texts repeat within their shard"
     say(f"encoded {encoded.encoded:,} texts now, in {encoded.made:,} of {encoded.shards:,} shards{repeated}")
+    if encoded.encoded_again:
+        say(f"{encoded.encoded_again:,} texts were encoded again, because another shard has the same text")
     if dtype != "float32":
         say(
             f"{dtype}, on a sample of each shard: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "

@@ -113,6 +113,8 @@ class Encoded:
         Of the stored vectors with the float32 ones, on a sample of each shard; see ``store.shards.Marker``.
     restarts
         How often workers were replaced now because one had been killed.
+    encoded_again
+        How many of the vectors are of a text that another shard has too; None where only some shards were selected.
     """
 
     folder: Path
@@ -125,6 +127,7 @@ class Encoded:
     lowest_cosine: float
     largest_error: float
     restarts: int
+    encoded_again: int | None
 
 
 def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet: bool = False) -> Encoded:
@@ -173,7 +176,7 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
                     advance(marker.rows)
         finally:
             executor.close()
-    return _summary(folder, selected, made, restarts=len(restarts))
+    return _summary(folder, manifest, selected, made, len(restarts))
 
 
 def check_encoder(encoder: Encoder) -> None:
@@ -199,7 +202,7 @@ def _input(request: EncodeRequest, folder: ShardFolder) -> Input:
         # Otherwise each of a hundred commands would read the whole input. The hash of each shard is checked when it is
         # encoded, and a command for all shards compares the whole input.
         if [file.name for file in manifest.files] == list(paths):
-            return Input(paths, manifest.files, manifest.shards)
+            return Input(paths, manifest.files, manifest.shards, manifest.distinct)
     return cut(paths, Columns(request.id, request.text), request.shard_rows)
 
 
@@ -217,6 +220,7 @@ def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifes
         threads=threads,
         files=parts.files,
         shards=parts.shards,
+        distinct=parts.distinct,
         embassay=__version__,
     )
 
@@ -273,8 +277,14 @@ def _executor(request: EncodeRequest, manifest: Manifest, tasks: int) -> Executo
     return LocalProcesses(workers, manifest.threads)
 
 
-def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[Marker], *, restarts: int) -> Encoded:
+def _summary(
+    folder: ShardFolder, manifest: Manifest, selected: Sequence[ShardPlan], made: Sequence[Marker], restarts: int
+) -> Encoded:
     markers = list(markers_of(folder, selected))
+    encoded_again = None
+    if len(selected) == len(manifest.shards):
+        # Each shard has encoded its different texts; what exceeds those of the whole input was in several shards.
+        encoded_again = sum(marker.distinct for marker in markers) - manifest.distinct
     return Encoded(
         folder=folder.path,
         rows=sum(marker.rows for marker in markers),
@@ -286,6 +296,7 @@ def _summary(folder: ShardFolder, selected: Sequence[ShardPlan], made: Sequence[
         lowest_cosine=min(marker.lowest_cosine for marker in markers),
         largest_error=max(marker.largest_error for marker in markers),
         restarts=restarts,
+        encoded_again=encoded_again,
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.errors import OutputError, SourceError, SpecError, quoted
 from embassay.samples.checks import text_problem
@@ -23,9 +24,9 @@ from embassay.store.paths import source_path
 from embassay.store.shards import InputFile, ShardPlan
 
 BUCKETS = 64
-"""Ids are checked for repetitions in so many parts, of which one is in memory at a time."""
+"""Repetitions are looked for in so many parts, of which one is in memory at a time."""
 DIGEST = 16
-"""Bytes of the digest of an id."""
+"""Bytes of the digest of an id or a text."""
 PARQUET_ROWS = 50_000
 """Rows of a Parquet file that are read at once."""
 SUFFIXES = (".jsonl", ".ndjson", ".parquet")
@@ -64,11 +65,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Input:
-    """The files of an input by name, and how they are cut."""
+    """The files of an input by name, how they are cut, and how many different texts they have."""
 
     paths: dict[str, Path]
     files: tuple[InputFile, ...]
     shards: tuple[ShardPlan, ...]
+    distinct: int
 
 
 def find_files(patterns: Iterable[str]) -> dict[str, Path]:
@@ -99,7 +101,7 @@ def find_files(patterns: Iterable[str]) -> dict[str, Path]:
 
 
 def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
-    """Read all files once: cut them into shards, hash them, and check that no id repeats.
+    """Read all files once: cut them into shards, hash them, count the texts, and check that no id repeats.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     SourceError
         For a row without id or text, an id that repeats, or no rows at all; with file and line.
     OutputError
-        If the temporary files of the ids cannot be written.
+        If temporary files cannot be written.
     """
     try:
         return _cut(paths, columns, shard_rows)
@@ -123,30 +125,36 @@ def _cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     files: list[InputFile] = []
     shards: list[ShardPlan] = []
     with ExitStack() as stack:
-        ids = _Ids(Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="embassay-ids-"))), stack)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="embassay-digests-")))
+        ids = _Digests(folder / "ids", stack)
+        texts = _Digests(folder / "texts", stack)
         for name, path in paths.items():
             of_file = hashlib.sha256()
             rows = 0
-            for shard in _cut_file(path, columns, shard_rows, len(shards), ids):
+            for shard in _cut_file(path, columns, shard_rows, len(shards), ids, texts):
                 shards.append(shard)
                 of_file.update(shard.sha256.encode())
                 rows += shard.rows
             files.append(InputFile(name, rows, of_file.hexdigest()))
         repeated = ids.first_repeated()
+        distinct = texts.count_distinct()
     if repeated is not None:
         raise _repetition(paths, columns, repeated)
     if not shards:
         raise SourceError("the files have no rows", next(iter(paths.values())))
-    return Input(paths, tuple(files), tuple(shards))
+    return Input(paths, tuple(files), tuple(shards), distinct)
 
 
-def _cut_file(path: Path, columns: Columns, shard_rows: int, number: int, ids: _Ids) -> Iterator[ShardPlan]:
-    """Yield the shards of one file."""
+def _cut_file(
+    path: Path, columns: Columns, shard_rows: int, number: int, ids: _Digests, texts: _Digests
+) -> Iterator[ShardPlan]:
+    """Yield the shards of one file, and add the digests of its ids and texts."""
     content = _Content()
     first_row, offset, line = 0, 0, 0
     last = Row("", "", 0, 0)
     for last in read_rows(path, columns):
         ids.add(last.id)
+        texts.add(last.text)
         content.add(last)
         if content.rows == shard_rows:
             yield ShardPlan(number, path.name, first_row, content.rows, offset, line, content.digest)
@@ -177,30 +185,41 @@ class _Content:
         return self._hash.hexdigest()
 
 
-class _Ids:
-    """Finds ids that repeat, with a fixed amount of memory: their digests are sorted into files by their first byte."""
+class _Digests:
+    """Finds texts that repeat with little memory: their digests are sorted into files by their first byte."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
+        """Create the files in a new folder; ``stack`` closes them."""
+        folder.mkdir()
         self._paths = [folder / str(number) for number in range(BUCKETS)]
         self._files: list[IO[bytes]] = [stack.enter_context(path.open("wb")) for path in self._paths]
 
-    def add(self, name: str) -> None:
-        digest = _digest(name)
+    def add(self, text: str) -> None:
+        """Add the digest of a text."""
+        digest = _digest(text)
         self._files[digest[0] % BUCKETS].write(digest)
 
     def first_repeated(self) -> bytes | None:
-        """Return the digest of an id that repeats; None if none does."""
-        for path, file in zip(self._paths, self._files, strict=True):
-            file.flush()
-            digests = np.fromfile(path, dtype=f"V{DIGEST}")
+        """Return the digest of a text that repeats; None if none does."""
+        for digests in self._parts():
             distinct, counts = np.unique(digests, return_counts=True)
             if len(distinct) < len(digests):
                 return bytes(distinct[counts > 1][0])
         return None
 
+    def count_distinct(self) -> int:
+        """Return the number of different texts."""
+        return sum(len(np.unique(digests)) for digests in self._parts())
 
-def _digest(name: str) -> bytes:
-    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
+    def _parts(self) -> Iterator[NDArray[np.void]]:
+        """Yield the digests part by part; equal ones are in the same part."""
+        for path, file in zip(self._paths, self._files, strict=True):
+            file.flush()
+            yield np.fromfile(path, dtype=f"V{DIGEST}")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=DIGEST).digest()
 
 
 def _repetition(paths: dict[str, Path], columns: Columns, digest: bytes) -> SourceError:

@@ -90,6 +90,8 @@ class Manifest:
         The columns that were read.
     threads
         How many threads encode a shard. It is fixed because sums in another order differ in the last digits.
+    distinct
+        How many different texts the input has. One that is in several shards is encoded for each of them.
     """
 
     spec: str
@@ -103,6 +105,7 @@ class Manifest:
     threads: int
     files: tuple[InputFile, ...]
     shards: tuple[ShardPlan, ...]
+    distinct: int
     embassay: str
     schema: int = SCHEMA
 
@@ -422,7 +425,7 @@ def _sha256(path: Path) -> str:
 def _settings(manifest: Manifest) -> Mapping[str, Any]:
     """Return what must be the same in two manifests, other than the input."""
     # The number of threads and the version are taken from the folder.
-    ignored = ("files", "shards", "threads", "embassay")
+    ignored = ("files", "shards", "distinct", "threads", "embassay")
     return {part.name: getattr(manifest, part.name) for part in fields(manifest) if part.name not in ignored}
 
 
