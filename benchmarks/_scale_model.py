@@ -97,4 +97,4 @@ def print_model(constants: Constants, cores: int) -> None:
         result = estimate(n, cores, constants)
         print(f"{n:>13,}{result.cut_hours:7.2f}{result.encode_hours:9.2f}{result.search_hours:9.2f}", end="")
         print(f"{result.dollars:8,.0f}" + "".join(f"{size / 1e9:11,.1f}" for size in result.disk.values()), end="")
-        print(f"{result.digests / 1e9:8.1f}{result.part / 1e6:8.1f}")
+        print(f"{result.digests / 1e9:9.1f}{result.part / 1e6:8.1f}")
