@@ -92,7 +92,7 @@ def print_model(constants: Constants, cores: int) -> None:
         f"{constants.row:g} bytes of id and hash for each text"
     )
     print(f"{'texts':>13}{'cut h':>7}{'encode h':>9}{'search h':>9}{'dollars':>8}", end="")
-    print("".join(f"{dtype + ' GB':>11}" for dtype in BYTES) + f"{'temp GB':>7}{'part MB':>8}")
+    print("".join(f"{dtype + ' GB':>11}" for dtype in BYTES) + f"{'temp GB':>9}{'part MB':>8}")
     for n in SIZES:
         result = estimate(n, cores, constants)
         print(f"{n:>13,}{result.cut_hours:7.2f}{result.encode_hours:9.2f}{result.search_hours:9.2f}", end="")
