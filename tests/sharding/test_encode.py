@@ -223,6 +223,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         ('{"id": 1, "text": 5}\n', r"line 1.*must be a text"),
         ("[1]\n", r"line 1.*not an object"),
         ("{", r"line 1.*not valid JSON"),
+        ('{"id": 1, "text": null}', r"line 1.*field 'text': is null"),
         ("", "the files have no rows"),
     ],
 )
@@ -244,6 +245,9 @@ def test_bad_files_are_one_message(tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(SourceError, match="not a Parquet file"):
         encode(tmp_path / "a.parquet", tmp_path / "out")
+    (tmp_path / "a.jsonl").write_bytes('{"id": 1, "text": "café"}'.encode("latin-1"))
+    with pytest.raises(SourceError, match=r"a\.jsonl, line 1: not UTF-8"):
+        encode(tmp_path / "a.jsonl", tmp_path / "out")
     polars.DataFrame({"id": ["a"]}).write_parquet(tmp_path / "a.parquet")
     with pytest.raises(SourceError, match="missing column; found id"):
         encode(tmp_path / "a.parquet", tmp_path / "out")

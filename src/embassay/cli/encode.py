@@ -70,6 +70,7 @@ def encode(
         Check the files of this shard folder against their recorded hashes; nothing is encoded.
     """
     from embassay.errors import SpecError, say
+    from embassay.formatting import counted
     from embassay.sharding.encode import EncodeRequest, encode_corpus
     from embassay.store.paths import output_path
 
@@ -98,10 +99,11 @@ def encode(
     encoded = encode_corpus(request, tell=say)
     repeated = ""
     if encoded.repeated:
-        repeated = f"; {encoded.repeated:,} texts repeat within their shard"
-    say(f"encoded {encoded.encoded:,} texts now, in {encoded.made:,} of {encoded.shards:,} shards{repeated}")
+        repeated = f"; texts that repeat within their shard: {encoded.repeated:,}"
+    made = f"{encoded.made:,} of {counted(encoded.shards, 'shard')}"
+    say(f"encoded {counted(encoded.encoded, 'text')} now, in {made}{repeated}")
     if encoded.encoded_again:
-        say(f"{encoded.encoded_again:,} texts were encoded again, because another shard has the same text")
+        say(f"texts that repeat across shards and are encoded for each of them: {encoded.encoded_again:,}")
     if dtype != "float32":
         say(
             f"{dtype}, on a sample of each shard: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
@@ -125,6 +127,7 @@ def _range(shards: str) -> tuple[int, int]:
 def _verify(path: Path) -> int:
     """Read a folder of shards, and say what is wrong with it."""
     from embassay.errors import say
+    from embassay.formatting import counted
     from embassay.sharding.encode import verify
     from embassay.store.shards import read_folder
 
@@ -132,7 +135,8 @@ def _verify(path: Path) -> int:
     for plan, problem in problems[:SHOWN]:
         say(f"shard {plan.name}: {problem}")
     if problems:
-        say(f"{len(problems):,} of {len(manifest.shards):,} shards are missing or damaged; encode again to make them")
+        shards = counted(len(manifest.shards), "shard")
+        say(f"{len(problems):,} of {shards} missing or damaged; encode again to make them")
         return WRONG_INPUT
-    say(f"{path}: {manifest.rows:,} texts in {len(manifest.shards):,} shards, all complete")
+    say(f"{path}: {counted(manifest.rows, 'text')} in {counted(len(manifest.shards), 'shard')}, all complete")
     return FINE

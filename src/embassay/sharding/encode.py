@@ -13,6 +13,7 @@ from embassay.engine.cores import cores
 from embassay.engine.executors import Executor, InProcess, LocalProcesses, run_all
 from embassay.engine.ray_executor import RayExecutor, check_cluster
 from embassay.errors import SpecError, quoted
+from embassay.formatting import counted
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec, parse
@@ -159,7 +160,8 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
         manifest = folder.manifest()
         to_make = _shards_to_make(folder, selected, tell)
         rows = sum(plan.rows for plan in selected)
-        tell(f"{rows:,} texts in {len(selected):,} shards; still to be made: {len(to_make):,}")
+        texts = counted(rows, "text")
+        tell(f"{texts} in {counted(len(selected), 'shard')}; still to be made: {len(to_make):,}")
         tasks = [_task(request, spec, manifest, parts, plan) for plan in to_make]
         executor = _executor(request, manifest, len(tasks))
         made = []

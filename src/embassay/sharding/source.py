@@ -286,6 +286,8 @@ def _json_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterato
                 continue
             try:
                 row = json.loads(stripped)
+            except UnicodeDecodeError:
+                raise SourceError("not UTF-8", path, line) from None
             except (ValueError, RecursionError):
                 raise SourceError("not valid JSON", path, line) from None
             if not isinstance(row, dict):
@@ -337,7 +339,9 @@ def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int)
         If one of them is missing, or is not a text that can be stored.
     """
     for column in (columns.id, columns.text):
-        if row.get(column) is None:
+        if column in row and row[column] is None:
+            raise SourceError("is null", path, line, column)
+        if column not in row:
             present = ", ".join(map(str, row)) or "nothing"
             raise SourceError(f"missing; found {present[:200]}", path, line, column)
     id_, text = row[columns.id], row[columns.text]
