@@ -48,7 +48,7 @@ def make(path: str, count: str, width: str) -> None:
         vectors += 0.7 * rng.standard_normal((plan.rows, dim), dtype=np.float32)
         ids = [str(plan.row + place) for place in range(plan.rows)]
         hashes = [f"{plan.row + place:016x}" for place in range(plan.rows)]
-        content = ShardRows(vectors.astype(np.float16), None, ids, hashes, plan.rows, 0, 1.0, 0.0)
+        content = ShardRows(vectors.astype(np.float16), None, ids, hashes, plan.rows, 1.0, 0.0)
         folder.write_shard(plan, content)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from embassay.errors import SpecError
+from embassay.errors import SpecError, quoted
 from embassay.result import Result
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
@@ -193,11 +193,10 @@ def encode_corpus(
     """
     from embassay.sharding import encode
 
-    patterns = [texts] if isinstance(texts, (str, Path)) else texts
     request = encode.EncodeRequest(
         encoder,
-        [str(pattern) for pattern in patterns],
-        output_path(out),
+        _patterns(texts),
+        _folder(out),
         id=id,
         text=text,
         role=role,
@@ -212,6 +211,21 @@ def encode_corpus(
         trusted=trust_remote_code,
     )
     return encode.encode_corpus(request, tell=lambda message: None, quiet=True)
+
+
+def _folder(out: object) -> Path:
+    """Return the path of a folder to write; raise SpecError for something that is no path."""
+    if not isinstance(out, (str, Path)):
+        raise SpecError(f"out must be a path, is {quoted(out)}")
+    return output_path(out)
+
+
+def _patterns(texts: object) -> list[str]:
+    """Return one or several paths or patterns as a list; raise SpecError for anything else."""
+    patterns = [texts] if isinstance(texts, (str, Path)) else texts
+    if not isinstance(patterns, (list, tuple)) or not all(isinstance(path, (str, Path)) for path in patterns):
+        raise SpecError(f"texts must be a path or a list of paths, is {quoted(texts)}")
+    return [str(path) for path in patterns]
 
 
 def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:

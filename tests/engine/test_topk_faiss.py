@@ -65,7 +65,7 @@ def write_shards(path, vectors, dtype, rows=700):
     for plan in plans:
         stored, scale = reduced(vectors[plan.row : plan.row + plan.rows], dtype)
         ids = [str(plan.row + place) for place in range(plan.rows)]
-        folder.write_shard(plan, ShardRows(stored, scale, ids, ids, plan.rows, 0, 1.0, 0.0))
+        folder.write_shard(plan, ShardRows(stored, scale, ids, ids, plan.rows, 1.0, 0.0))
     return open_shards(path)
 
 
@@ -179,6 +179,13 @@ def test_recall_is_measured_in_shards(tmp_path, monkeypatch):
     recall = topk_faiss.recall(result.documents, exact.documents)
     assert 0.2 < recall < 1
     assert result.route == f"approximate: faiss IVF110 nprobe 7, recall@5 {recall:.3f} on 40 queries"
+
+
+def test_success_counts_queries_with_a_right_passage():
+    nearest = np.array([[5, 2], [7, -1], [1, 0]])
+    # Query 3 has two right passages, of which one is near; query 8 has none near; query 9 none at all; 4 is not asked.
+    pairs = np.array([[3, 2], [3, 9], [8, 4], [4, 7]])
+    assert topk_faiss.success(nearest, np.array([3, 8, 9]), pairs) == 1 / 3
 
 
 def test_a_missing_file_is_an_error(tmp_path, monkeypatch):

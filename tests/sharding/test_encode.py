@@ -17,9 +17,9 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.errors import MissingExtraError, OutputError, SourceError, SpecError
+from embassay.errors import EncoderError, MissingExtraError, OutputError, SourceError, SpecError
 from embassay.sharding.encode import EncodeRequest, encode_corpus
-from embassay.sharding.making import reduced, restored_rows
+from embassay.sharding.making import precision, reduced, restored_rows
 from embassay.store.shards import ShardFolder
 
 ENCODER = "random,dim=16"
@@ -163,6 +163,53 @@ def test_a_row_of_zeros_stays_one():
     np.testing.assert_allclose(restored_rows(stored, scale), [[0, 0], [3, -4]], atol=0.02)
 
 
+def test_numbers_too_small_for_float16_are_refused_in_any_row(tmp_path, monkeypatch):
+    (tmp_path / "tiny_encoder.py").write_text(
+        "import numpy as np\n"
+        "def encode(texts):\n"
+        "    sizes = [1e-9 if text == 'tiny' else 1.0 for text in texts]\n"
+        "    return np.array([[3.0, 4.0]]) * np.array(sizes)[:, None]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    rows = [{"id": str(number), "text": f"text {number}"} for number in range(1_500)] + [{"id": "x", "text": "tiny"}]
+    texts = tmp_path / "a.jsonl"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"encoder": "python:tiny_encoder:encode", "shard_rows": 10_000}
+    with pytest.raises(EncoderError, match=r"float16 cannot hold the vector of 'tiny', .*; use float32"):
+        encode(texts, tmp_path / "out", dtype="float16", **options)
+    encode(texts, tmp_path / "exact", **options)
+
+
+@pytest.mark.parametrize(("size", "cosine"), [(1e-38, 0.999), (7e-44, 0.95), (1e-45, 0.95)])
+def test_int8_holds_the_smallest_numbers(size, cosine):
+    rows = np.array([[3.0, -4.0]], dtype=np.float32) * np.float32(size)
+    stored, scale = reduced(rows, "int8")
+    assert precision(rows, stored, scale).lowest_cosine > cosine
+
+
+def test_precision_is_that_of_a_naive_loop():
+    rows = np.random.default_rng(0).normal(size=(2_300, 5)).astype(np.float32)
+    rows[7] = 0
+    stored, scale = reduced(rows, "int8")
+    cosines, errors = [], []
+    for row, restored in zip(rows, restored_rows(stored, scale), strict=True):
+        if row.any():
+            exact, kept = row.astype(np.float64), restored.astype(np.float64)
+            cosines.append(exact @ kept / np.linalg.norm(exact) / np.linalg.norm(kept))
+            errors.append(np.abs(exact - kept).max() / np.linalg.norm(exact))
+    loss = precision(rows, stored, scale)
+    assert loss.lowest_cosine == pytest.approx(min(cosines), abs=1e-12)
+    assert loss.largest_error == pytest.approx(max(errors), abs=1e-12)
+    worst = rows[loss.worst_row].astype(np.float64), restored_rows(stored, scale)[loss.worst_row].astype(np.float64)
+    assert worst[0] @ worst[1] / np.prod(np.linalg.norm(worst, axis=1)) == pytest.approx(min(cosines), abs=1e-12)
+
+
+def test_numbers_too_large_for_float16_are_one_message(recwarn):
+    with pytest.raises(EncoderError, match="too large for float16"):
+        reduced(np.array([[1e6]], dtype=np.float32), "float16")
+    assert not recwarn
+
+
 def test_verify(tmp_path, capsys):
     encode(write_texts(tmp_path / "a.jsonl", 10), tmp_path / "out")
     assert exit_code_of(["encode", "--verify", str(tmp_path / "out")]) == 0
@@ -192,6 +239,75 @@ def test_another_encoder_or_input_is_refused(tmp_path):
     write_texts(tmp_path / "a.jsonl", 11)
     with pytest.raises(OutputError, match=r"a\.jsonl has changed since"):
         encode(texts, tmp_path / "out")
+
+
+def test_another_cut_or_number_of_threads_is_named_alone(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    encode(texts, tmp_path / "out")
+    with pytest.raises(OutputError, match=r"something else \(shard rows 4, now 5\);"):
+        encode(texts, tmp_path / "out", shard_rows=5)
+    with pytest.raises(OutputError, match="is made with 1 thread per process, not 2; leave out the number of threads"):
+        encode(texts, tmp_path / "out", threads=2)
+    encoded, _ = encode(texts, tmp_path / "out", threads=None)
+    assert encoded.made == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "latin-1"])
+def test_another_character_encoding_is_named_in_the_first_line(tmp_path, encoding):
+    content = '{"id": "1", "text": "é"}\n{"id": "2", "text": "b"}\n'
+    (tmp_path / "a.jsonl").write_bytes(content.encode(encoding))
+    with pytest.raises(SourceError, match=r"line 1: not (UTF-8|valid JSON)"):
+        encode(tmp_path / "a.jsonl", tmp_path / "out")
+
+
+def test_a_folder_of_texts_is_said_to_be_one(tmp_path):
+    with pytest.raises(SourceError, match="a folder; name its files"):
+        encode(tmp_path, tmp_path / "out")
+
+
+def test_a_refused_input_leaves_no_folder(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "1"}\n')
+    with pytest.raises(SourceError, match=r"field .text.: missing"):
+        encode(tmp_path / "a.jsonl", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_finished_shards_is_known_as_one(tmp_path, monkeypatch):
+    from embassay.sharding import encode as module
+
+    def fail(*args):
+        raise EncoderError("out of work")
+
+    texts = write_texts(tmp_path / "a.jsonl", 3)
+    with monkeypatch.context() as patched, pytest.raises(EncoderError):
+        patched.setattr(module, "run_all", fail)
+        encode(texts, tmp_path / "out")
+    (tmp_path / "q.jsonl").write_text('{"question": "?", "document": "d0"}\n')
+    with pytest.raises(SourceError, match="shard 00000000 is missing; repeat the 'embassay encode'"):
+        ea.load(f"c={tmp_path / 'out'},questions={tmp_path / 'q.jsonl'}")
+
+
+def test_an_error_of_the_encoder_names_it(tmp_path, monkeypatch):
+    (tmp_path / "nan_encoder.py").write_text("def encode(texts):\n    return [[float('nan')] for text in texts]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    texts = write_texts(tmp_path / "a.jsonl", 3)
+    with pytest.raises(EncoderError, match="encoder 'python:nan_encoder:encode': it returned a vector with NaN"):
+        encode(texts, tmp_path / "out", encoder="python:nan_encoder:encode")
+
+
+@pytest.mark.slow
+def test_a_script_without_main_guard_is_named(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 10)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import embassay as ea\n"
+        f"ea.encode_corpus({ENCODER!r}, {str(texts)!r}, {str(tmp_path / 'out')!r}, shard_rows=4, workers=2)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    assert "the worker processes cannot start" in done.stderr.splitlines()[-1]
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    assert "killed" not in done.stderr
 
 
 def test_a_manifest_of_a_later_version_is_refused_by_its_schema(tmp_path):
@@ -275,7 +391,7 @@ def test_ranges_of_shards_make_the_same_bytes(tmp_path):
     encode(texts, tmp_path / "whole")
     encoded, _ = encode(texts, tmp_path / "parts", shards=(2, 99))
     assert (encoded.shards, encoded.rows, encoded.made) == (3, 10, 3)
-    encoded, messages = encode(texts, tmp_path / "parts", shards=(0, 3), threads=7)
+    encoded, messages = encode(texts, tmp_path / "parts", shards=(0, 3), threads=None)
     assert (encoded.shards, encoded.rows, encoded.made) == (3, 12, 2)
     assert messages == ["12 texts in 3 shards; still to be made: 2"]
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
@@ -298,19 +414,27 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"shards": (3, 3)}, "--shards 3:3: the first number must be 0 or more, and the second one larger"),
-        ({"shards": (30, 40)}, "--shards 30:40: the input has 3 shards, from 0 on"),
-        ({"ray_address": "127.0.0.1:6379"}, "--ray-address needs --executor ray"),
+        ({"shards": (3, 3)}, "shards 3:3: the first number must be 0 or more, and the second one larger"),
+        ({"shards": (30, 40)}, "shards 30:40: the input has 3 shards, from 0 on"),
+        ({"ray_address": "127.0.0.1:6379"}, "a Ray address needs the executor ray"),
         ({"executor": "dask"}, "executor must be one of local, ray, is 'dask'"),
-        ({"id": "text"}, "--id and --text must be different columns, are both 'text'"),
-        ({"threads": 0}, "--threads must be 1 or more, is 0"),
+        ({"id": "text"}, "ids and texts must be in different columns, are both in 'text'"),
+        ({"threads": 0}, "threads must be a whole number of 1 or more, is 0"),
+        ({"workers": 1.5}, "workers must be a whole number of 1 or more, is 1.5"),
+        ({"shard_rows": True}, "rows per shard must be a whole number of 1 or more, is True"),
+        ({"shards": "0:1"}, r"shards must be two whole numbers such as \(0, 100\), are '0:1'"),
+        ({"encoder": None}, "encoder must be a text, is None"),
+        (
+            {"encoder": "python:math:sqrt"},
+            "no source file to fingerprint; give it a version",
+        ),
     ],
 )
 def test_wrong_options_write_nothing(tmp_path, options, message):
     texts = write_texts(tmp_path / "a.jsonl", 10)
     with pytest.raises(SpecError, match=message):
         encode(texts, tmp_path / "out", **options)
-    assert not (tmp_path / "out" / "manifest.json").exists()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("shards", ["3", "a:b", "-1:3", "1:", "1:2:3", "0:9999999999999"])
@@ -324,7 +448,9 @@ def test_a_wrong_range_is_one_message(tmp_path, capsys, shards):
 
 def test_without_ray_the_message_has_the_pip_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"--executor ray needs the extra 'ray': pip install 'embassay\[ray\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"the executor ray needs the extra 'ray': pip install 'embassay\[ray\]'"
+    ):
         encode(write_texts(tmp_path / "a.jsonl", 3), tmp_path / "out", executor="ray")
     assert not (tmp_path / "out").exists()
 
@@ -373,6 +499,22 @@ def test_from_python(tmp_path):
     assert (encoded.rows, encoded.shards, encoded.dim, encoded.made) == (10, 3, 16, 3)
     encode(texts, tmp_path / "same", dtype="float16")
     assert contents(tmp_path / "out") == contents(tmp_path / "same")
+
+
+@pytest.mark.parametrize(
+    ("texts", "out", "message"),
+    [
+        (None, "out", "texts must be a path or a list of paths, is None"),
+        ([5], "out", r"texts must be a path or a list of paths, is \[5\]"),
+        ([], "out", "no files of texts are given"),
+        ("a.jsonl", None, "out must be a path, is None"),
+    ],
+)
+def test_wrong_arguments_from_python(tmp_path, monkeypatch, texts, out, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SpecError, match=message):
+        ea.encode_corpus(ENCODER, texts, out)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_encoder_that_learns_is_refused(tmp_path):

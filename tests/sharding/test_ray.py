@@ -159,7 +159,7 @@ def test_more_workers_than_the_cluster_has_is_one_message(tmp_path, drive, clust
     process = start(tmp_path / "out", "--executor", "ray", "--ray-address", cluster[0], "--workers", "3")
     said = process.stdout.read()
     assert process.wait(60) == 2
-    assert "the Ray cluster has 2 CPUs; --workers 3 with --threads 1 needs 3" in said
+    assert "the Ray cluster has 2 CPUs; 3 workers with 1 thread each need 3" in said
     assert "Traceback" not in said
 
 
@@ -219,7 +219,7 @@ def test_without_a_cluster_on_this_machine_auto_is_one_message(tmp_path, capsys,
 
 @pytest.mark.parametrize("address", ["nonsense", "ray://127.0.0.1:10001", "127.0.0.1:", "a b:1"])
 def test_a_wrong_address_is_one_message(tmp_path, address):
-    with pytest.raises(ea.InputError, match=r"--ray-address must be HOST:PORT or auto, is"):
+    with pytest.raises(ea.InputError, match=r"the Ray address must be HOST:PORT or auto, is"):
         ea.encode_corpus("random", "a.jsonl", tmp_path / "out", executor="ray", ray_address=address)
 
 

@@ -95,10 +95,8 @@ def test_a_missing_or_damaged_shard_is_one_message(folder, tmp_path):
     shutil.copytree(folder.path, copy)
     vectors = copy / "shards" / "00000002.npy"
     vectors.write_bytes(vectors.read_bytes()[:-50])
-    matrix = open_shards(copy)
-    assert len(matrix[slice(0, 100)]) == 100
-    with pytest.raises(SourceError, match="shard 00000002"):
-        matrix[slice(90, 110)]
+    with pytest.raises(SourceError, match=r"shard 00000002: .*repeat the 'embassay encode'"):
+        open_shards(copy)
     (copy / "shards" / "00000001.json").unlink()
     with pytest.raises(SourceError, match="shard 00000001 is missing; repeat the 'embassay encode'"):
         open_shards(copy)

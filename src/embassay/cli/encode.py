@@ -106,7 +106,7 @@ def encode(
         say(f"texts that repeat across shards and are encoded for each of them: {encoded.encoded_again:,}")
     if dtype != "float32":
         say(
-            f"{dtype}, on a sample of each shard: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
+            f"{dtype}: lowest cosine with the float32 vectors {encoded.lowest_cosine:.6f}, "
             f"largest error of a coordinate {encoded.largest_error:.2g} of the vector's length"
         )
     selected = f" in shards {shards}" if shards else ""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
 
 from embassay.engine.pending import at_once
@@ -36,7 +37,13 @@ class Executor(Protocol):
         ...
 
     def restart(self) -> None:
-        """Replace workers that died; the futures of their calls are done afterwards."""
+        """Replace workers that died; the futures of their calls are done afterwards.
+
+        Raises
+        ------
+        EncoderError
+            If workers cannot be started at all.
+        """
         ...
 
     def close(self) -> None:
@@ -75,6 +82,7 @@ class LocalProcesses:
         self._threads = threads
         self._pool = self._new_pool()
         self._running: set[Future[Any]] = set()
+        self._processes: list[BaseProcess] = []
 
     def _new_pool(self) -> ProcessPoolExecutor:
         # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
@@ -85,19 +93,33 @@ class LocalProcesses:
     def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
         """Start a call in a process."""
         future = self._pool.submit(function, task)
+        # A pool whose processes have died forgets them.
+        self._processes = list((self._pool._processes or {}).values()) or self._processes
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future
 
     def restart(self) -> None:
-        """Replace all processes: one that dies takes the others with it."""
+        """Replace all processes: one that dies takes the others with it.
+
+        Raises
+        ------
+        EncoderError
+            If a process ended before it took a task: the script that it imports has failed.
+        """
         self._pool.shutdown(wait=True, cancel_futures=True)
+        # A process that is killed has a negative code, and errors of tasks are returned to this process.
+        if any(process.exitcode == 1 for process in self._processes):
+            raise EncoderError(
+                "the worker processes cannot start, because the script fails when they import it; "
+                "put the call under 'if __name__ == \"__main__\":', or use one worker"
+            )
         self._pool = self._new_pool()
 
     def close(self) -> None:
         """End the processes without waiting for their work."""
         if self._running:
-            for process in list((self._pool._processes or {}).values()):
+            for process in self._processes:
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from embassay.engine.executors import Answer, Task, thread_settings
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError, reason_of
+from embassay.formatting import counted
 
 CONNECTING = 20
 """Seconds after which an address without a cluster is given up."""
@@ -126,7 +127,7 @@ class RayExecutor:
         cpus = int(resources.get("CPU", 0))
         if cpus < self.workers * threads:
             raise SpecError(
-                f"the Ray cluster has {cpus} CPUs; --workers {self.workers} with --threads {threads} needs "
+                f"the Ray cluster has {cpus} CPUs; {self.workers} workers with {counted(threads, 'thread')} each need "
                 f"{self.workers * threads}"
             )
         return self._ray.remote(_Worker).options(
@@ -223,9 +224,7 @@ def check_cluster(address: str | None) -> None:
 
 
 def _no_cluster(problem: str) -> str:
-    return (
-        f"{problem}; start one with 'ray start --head', or leave out --ray-address for a cluster on this machine alone"
-    )
+    return f"{problem}; start one with 'ray start --head', or leave out its address for a cluster on this machine alone"
 
 
 def import_ray(*, starts_cluster: bool) -> Any:
@@ -244,7 +243,7 @@ def import_ray(*, starts_cluster: bool) -> Any:
     try:
         import ray
     except ImportError:
-        raise MissingExtraError("--executor ray", "ray") from None
+        raise MissingExtraError("the executor ray", "ray") from None
     return ray
 
 

@@ -119,8 +119,17 @@ def _approximate(task: SearchTask, k: int, device: str) -> Found:
     checked = topk_faiss.checked_queries(task)
     check = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
     exact, _ = _exact(check, "auto", device)
-    recall = topk_faiss.recall(answer.documents[checked, :k], exact.documents[:, :k])
-    return answer.result(f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries", k)
+    nearest, nearest_exact = answer.documents[checked, :k], exact.documents[:, :k]
+    recall = topk_faiss.recall(nearest, nearest_exact)
+    route = f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries"
+    if len(task.pairs):
+        # Right documents may be harder to find than others, for example among many nearly equal ones.
+        success = topk_faiss.success(nearest, checked, task.pairs)
+        exact_success = topk_faiss.success(nearest_exact, checked, task.pairs)
+        route += (
+            f", of which {success:.1%} have a right passage among the first {k} (exact search: {exact_success:.1%})"
+        )
+    return answer.result(route, k)
 
 
 def _check(task: SearchTask) -> None:

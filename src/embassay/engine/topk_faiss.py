@@ -157,6 +157,24 @@ def recall(approximate: Ints, exact: Ints) -> float:
     return hits / max(int(np.count_nonzero(exact >= 0)), 1)
 
 
+def success(nearest: Ints, queries: Ints, pairs: Ints) -> float:
+    """Return the share of queries that have one of their own passages among the nearest ones; ties are not averaged.
+
+    Parameters
+    ----------
+    nearest
+        (n, k) passages of each query, -1 for none.
+    queries
+        (n,) the numbers of the queries, increasing.
+    pairs
+        (m, 2) numbers of queries, of which others are left out, and of their passages.
+    """
+    is_checked = np.isin(pairs[:, 0], queries)
+    rows = np.searchsorted(queries, pairs[is_checked, 0])
+    is_near = (nearest[rows] == pairs[is_checked, 1][:, None]).any(axis=1)
+    return len(np.unique(rows[is_near])) / len(queries)
+
+
 def load() -> ModuleType:
     """Import faiss; raise MissingExtraError if it is not installed."""
     try:

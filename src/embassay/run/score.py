@@ -214,6 +214,9 @@ class EncoderRun:
 
     def note_speed(self, encoder: Encoder) -> None:
         """Set the speed, and keep it beside the cached vectors, from which later runs read it."""
+        if encoder.card.spec.startswith("vectors:"):
+            # Reading files says nothing about the model that made the vectors.
+            return
         milliseconds = None
         if self.robustness:
             milliseconds = self.robustness.query_milliseconds

@@ -12,7 +12,7 @@ from embassay._version import __version__
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor, InProcess, LocalProcesses, run_all
 from embassay.engine.ray_executor import RayExecutor, check_cluster
-from embassay.errors import SpecError, quoted
+from embassay.errors import OutputError, SpecError, quoted
 from embassay.formatting import counted
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.resolve import load_encoder
@@ -71,12 +71,19 @@ class EncodeRequest:
     trusted: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse counts out of range."""
-        for name, value in (("--shard", self.shard_rows), ("--workers", self.workers)):
-            if value < 1:
-                raise SpecError(f"{name} must be 1 or more, is {value}")
-        if self.threads is not None and self.threads < 1:
-            raise SpecError(f"--threads must be 1 or more, is {self.threads}")
+        """Refuse values of another type or out of range: they would be written into the manifest."""
+        for name, value in (
+            ("encoder", self.encoder),
+            ("id column", self.id),
+            ("text column", self.text),
+            ("device", self.device),
+        ):
+            if not isinstance(value, str):
+                raise SpecError(f"{name} must be a text, is {quoted(value)}")
+        _check_count("rows per shard", self.shard_rows)
+        _check_count("workers", self.workers)
+        if self.threads is not None:
+            _check_count("threads", self.threads)
         for option, choice, choices in (
             ("role", self.role, get_args(Role)),
             ("dtype", self.dtype, get_args(Dtype)),
@@ -85,15 +92,27 @@ class EncodeRequest:
             if choice not in choices:
                 raise SpecError(f"{option} must be one of {', '.join(choices)}, is {quoted(choice)}")
         if self.ray_address is not None and self.executor != "ray":
-            raise SpecError("--ray-address needs --executor ray")
-        if self.ray_address is not None and not re.fullmatch(r"auto|[^\s/]+:[0-9]+", self.ray_address):
-            raise SpecError(f"--ray-address must be HOST:PORT or auto, is {quoted(self.ray_address)}")
+            raise SpecError("a Ray address needs the executor ray")
+        if self.ray_address is not None and not re.fullmatch(r"auto|[^\s/]+:[0-9]+", str(self.ray_address)):
+            raise SpecError(f"the Ray address must be HOST:PORT or auto, is {quoted(self.ray_address)}")
         if self.shards is not None:
-            first, stop = self.shards
-            if not 0 <= first < stop:
-                raise SpecError(
-                    f"--shards {first}:{stop}: the first number must be 0 or more, and the second one larger"
-                )
+            _check_range(self.shards)
+
+
+def _check_count(name: str, value: object) -> None:
+    """Raise SpecError unless a value is a whole number of 1 or more."""
+    # Python takes True for the whole number 1.
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise SpecError(f"{name} must be a whole number of 1 or more, is {quoted(value)}")
+
+
+def _check_range(shards: object) -> None:
+    """Raise SpecError unless shards are two whole numbers, the second one larger."""
+    if not isinstance(shards, tuple) or [type(number) for number in shards] != [int, int]:
+        raise SpecError(f"shards must be two whole numbers such as (0, 100), are {quoted(shards)}")
+    first, stop = shards
+    if not 0 <= first < stop:
+        raise SpecError(f"shards {first}:{stop}: the first number must be 0 or more, and the second one larger")
 
 
 @dataclass(frozen=True)
@@ -111,7 +130,7 @@ class Encoded:
     repeated
         How many texts of the input repeat within their shard.
     lowest_cosine, largest_error
-        Of the stored vectors with the float32 ones, on a sample of each shard; see ``store.shards.Marker``.
+        Of the stored vectors with the float32 ones; see ``store.shards.Marker``.
     restarts
         How often workers were replaced now because one had been killed.
     encoded_again
@@ -149,6 +168,7 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
     spec = parse(request.encoder, "encoder")
     encoder = load_encoder(spec, Runtime(device=request.device, trust_remote_code=request.trusted))
     check_encoder(encoder)
+    _check_fingerprint(encoder, spec)
     folder = ShardFolder(request.out)
     progress: Progress = Quiet() if quiet else Bar()
     if request.executor == "ray":
@@ -158,6 +178,11 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
         selected = _selected(request.shards, parts)
         folder.open(_manifest(request, encoder, parts))
         manifest = folder.manifest()
+        if request.threads not in (None, manifest.threads):
+            raise OutputError(
+                f"{folder.path}: is made with {counted(manifest.threads, 'thread')} per process, not "
+                f"{request.threads}; leave out the number of threads, or choose another folder"
+            )
         to_make = _shards_to_make(folder, selected, tell)
         rows = sum(plan.rows for plan in selected)
         texts = counted(rows, "text")
@@ -193,6 +218,22 @@ def check_encoder(encoder: Encoder) -> None:
         raise SpecError(
             f"{encoder.name} learns from the texts that it encodes, so each shard would have other dimensions; "
             "choose an encoder with fixed vectors"
+        )
+
+
+def _check_fingerprint(encoder: Encoder, spec: Spec) -> None:
+    """Refuse an encoder whose fingerprint changes: shards of different runs could not be told from each other.
+
+    Raises
+    ------
+    SpecError
+        For a callable without a source file and without a version.
+    """
+    # Each of these has a version in its spec, or files that are hashed, except a callable without a source file.
+    if spec.head.startswith("python:") and not encoder.card.cached:
+        raise SpecError(
+            f"encoder {spec.head!r}: the callable has no source file to fingerprint; give it a version that changes "
+            f"whenever its vectors change: {spec.head},version=1"
         )
 
 
@@ -234,7 +275,7 @@ def _selected(shards: tuple[int, int] | None, parts: Input) -> tuple[ShardPlan, 
     first, stop = shards
     selected = parts.shards[first:stop]
     if not selected:
-        raise SpecError(f"--shards {first}:{stop}: the input has {len(parts.shards):,} shards, from 0 on")
+        raise SpecError(f"shards {first}:{stop}: the input has {counted(len(parts.shards), 'shard')}, from 0 on")
     return selected
 
 

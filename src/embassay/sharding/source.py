@@ -42,7 +42,7 @@ class Columns:
     def __post_init__(self) -> None:
         """Refuse one column for both."""
         if self.id == self.text:
-            raise SpecError(f"--id and --text must be different columns, are both {quoted(self.id)}")
+            raise SpecError(f"ids and texts must be in different columns, are both in {quoted(self.id)}")
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,8 @@ def find_files(patterns: Iterable[str]) -> dict[str, Path]:
     ------
     SourceError
         If nothing matches, a file has another suffix, or two files have the same name.
+    SpecError
+        If there are no patterns.
     """
     paths: dict[str, Path] = {}
     for pattern in patterns:
@@ -88,6 +90,8 @@ def find_files(patterns: Iterable[str]) -> dict[str, Path]:
         matches = [path] if path.exists() else sorted(path.parent.glob(path.name)) or [path]
         for match in matches:
             path = source_path(match)
+            if path.is_dir():
+                raise SourceError("a folder; name its files, for example with the pattern *.jsonl", path)
             if not path.is_file():
                 raise SourceError("no such file", path)
             if path.suffix not in SUFFIXES:
@@ -96,7 +100,7 @@ def find_files(patterns: Iterable[str]) -> dict[str, Path]:
                 raise SourceError(f"two files have the name {path.name!r}; the other is {paths[path.name]}", path)
             paths[path.name] = path
     if not paths:
-        raise SourceError("give the files of texts with --texts", "--texts")
+        raise SpecError("no files of texts are given")
     return paths
 
 
@@ -285,7 +289,8 @@ def _json_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterato
             if not stripped:
                 continue
             try:
-                row = json.loads(stripped)
+                # Given bytes, json would also accept UTF-16.
+                row = json.loads(stripped.decode("utf-8"))
             except UnicodeDecodeError:
                 raise SourceError("not UTF-8", path, line) from None
             except (ValueError, RecursionError):

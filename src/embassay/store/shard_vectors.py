@@ -48,7 +48,8 @@ class ShardVectors:
         Raises
         ------
         SourceError
-            If the manifest is damaged, or a shard is missing.
+            If the manifest is damaged, or a shard is missing or has a file of another size. The contents of the files
+            are not compared with their hashes: that would read everything twice.
         """
         self.folder = folder
         self.manifest: Manifest = folder.manifest()
@@ -58,6 +59,8 @@ class ShardVectors:
         self.shape = (rows, _dimensions(folder, self.manifest))
         self._scale = lru_cache(CACHED)(self._read_scale)
         self._ids = lru_cache(CACHED)(self._read_ids)
+        for number in range(len(self.manifest.shards)):
+            self._opened(number)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -103,6 +106,13 @@ class ShardVectors:
 
     def _read(self, number: int, rows: slice | Ints) -> NDArray[np.float32]:
         """Return some rows of a shard, given by their numbers within it."""
+        vectors = self._opened(number)[rows].astype(np.float32)
+        if self.manifest.dtype == "int8":
+            vectors *= self._scale(number)[rows][:, None]
+        return vectors
+
+    def _opened(self, number: int) -> NDArray[Any]:
+        """Return the (m, d) stored vectors of a shard, memory-mapped; raise SourceError for a file of another size."""
         plan = self.manifest.shards[number]
         try:
             stored = self.folder.vectors(plan)
@@ -111,10 +121,7 @@ class ShardVectors:
         if stored.shape != (plan.rows, self.shape[1]) or stored.dtype != self.manifest.dtype:
             held = f"{stored.dtype} of shape {stored.shape}"
             raise _damaged(self.folder, f"shard {plan.name} holds {held}, which is not what the manifest says")
-        vectors = stored[rows].astype(np.float32)
-        if self.manifest.dtype == "int8":
-            vectors *= self._scale(number)[rows][:, None]
-        return vectors
+        return stored
 
     def _read_scale(self, number: int) -> NDArray[np.float32]:
         """Return what the int8 rows of a shard are multiplied by."""

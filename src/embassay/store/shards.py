@@ -16,7 +16,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any, Literal, get_args
@@ -124,8 +124,8 @@ class Marker:
     distinct
         How many different texts were encoded for it.
     lowest_cosine, largest_error
-        Of a sample of the stored vectors with the float32 ones: their lowest cosine, and the largest difference in a
-        coordinate, as a share of the vector's length. 1 and 0 for float32.
+        Of the stored vectors with the float32 ones: their lowest cosine, and the largest difference in a coordinate,
+        as a share of the vector's length. 1 and 0 for float32.
     vectors_sha256, rows_sha256
         Of the two other files.
     """
@@ -134,7 +134,6 @@ class Marker:
     rows: int
     dim: int
     distinct: int
-    sampled: int
     lowest_cosine: float
     largest_error: float
     vectors_sha256: str
@@ -160,7 +159,6 @@ class ShardRows:
     ids: Sequence[str]
     text_hashes: Sequence[str]
     distinct: int
-    sampled: int
     lowest_cosine: float
     largest_error: float
 
@@ -217,18 +215,22 @@ class ShardFolder:
         """
         with self._lock_file(MANIFEST_LOCK) as file:
             _lock(file, 0, 0, wait=True)
-            self._open(manifest)
+            if self.exists():
+                self._check_same(manifest)
+                remove_left_overs(self._shards)
+            else:
+                self._create(manifest)
 
-    def _open(self, manifest: Manifest) -> None:
-        if self.exists():
-            before = self.manifest()
-            changed = differences(before, manifest)
-            if changed:
-                raise OutputError(
-                    f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder with -o"
-                )
-            remove_left_overs(self._shards)
-            return
+    def _check_same(self, manifest: Manifest) -> None:
+        """Raise OutputError if the folder's manifest has another encoder, input or setting."""
+        changed = differences(self.manifest(), manifest)
+        if changed:
+            raise OutputError(
+                f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder"
+            )
+
+    def _create(self, manifest: Manifest) -> None:
+        """Write the manifest of a new folder; raise OutputError if the folder has other files."""
         try:
             others = [path for path in self.path.iterdir() if path.name not in (LOCK, MANIFEST_LOCK, SHARDS)]
         except FileNotFoundError:
@@ -236,14 +238,17 @@ class ShardFolder:
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
         if [path for path in others if path.suffix != ".part"]:
-            raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder with -o")
+            raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder")
+        # A folder without finished shards is also known as one of shards.
+        self._shards.mkdir(exist_ok=True)
         write(self.path / MANIFEST, canonical(asdict(manifest)))
 
     @contextmanager
     def locked(self, shards: tuple[int, int] | None = None) -> Iterator[None]:
         """Hold a range of shards for this process, from the first up to but without the second; all if None.
 
-        Processes with other ranges may work at the same time.
+        Processes with other ranges may work at the same time. A folder that is new and still has no manifest afterwards
+        is removed again.
 
         Raises
         ------
@@ -251,12 +256,26 @@ class ShardFolder:
             If another process holds one of the shards.
         """
         first, stop = shards or (0, 0)
+        is_new = not self.path.exists()
         with self._lock_file(LOCK) as file:
             # A byte of the file stands for each shard, whether it is there or not; a length of 0 means all of them.
             if not _lock(file, first, stop - first, wait=False):
                 what = "this folder" if shards is None else f"some of the shards {first}:{stop} of this folder"
                 raise OutputError(f"{self.path}: another process is encoding into {what}; wait until it ends")
-            yield
+            try:
+                yield
+            finally:
+                if is_new and not self.exists():
+                    self._remove_empty()
+
+    def _remove_empty(self) -> None:
+        """Remove the folder if nothing but locks is in it."""
+        with suppress(OSError):
+            self._shards.rmdir()
+        with suppress(OSError):
+            for name in (LOCK, MANIFEST_LOCK):
+                (self.path / name).unlink(missing_ok=True)
+            self.path.rmdir()
 
     @contextmanager
     def _lock_file(self, name: str) -> Iterator[IO[bytes]]:
@@ -285,7 +304,6 @@ class ShardFolder:
             rows=len(rows.ids),
             dim=rows.vectors.shape[1],
             distinct=rows.distinct,
-            sampled=rows.sampled,
             lowest_cosine=rows.lowest_cosine,
             largest_error=rows.largest_error,
             vectors_sha256=_sha256(vectors),
@@ -373,14 +391,16 @@ def differences(before: Manifest, now: Manifest) -> list[str]:
     for name, value in new.items():
         if old[name] != value:
             changed.append(f"{name.replace('_', ' ')} {old[name]}, now {value}")
-    old_files = {file.name: file.sha256 for file in before.files}
-    new_files = {file.name: file.sha256 for file in now.files}
+    old_files = {file.name: file for file in before.files}
+    new_files = {file.name: file for file in now.files}
+    # The hash of a file is made of those of its shards, so it depends on how the file is cut.
+    is_cut_alike = before.shard_rows == now.shard_rows
     for name in sorted(old_files.keys() | new_files.keys()):
         if name not in new_files:
             changed.append(f"{name} was in the input and is not now")
         elif name not in old_files:
             changed.append(f"{name} was not in the input")
-        elif old_files[name] != new_files[name]:
+        elif old_files[name].rows != new_files[name].rows or (is_cut_alike and old_files[name] != new_files[name]):
             changed.append(f"{name} has changed since")
     return changed
 
