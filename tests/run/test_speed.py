@@ -14,7 +14,9 @@ class Slow:
 
     name = "slow"
     fingerprint = "slow"
-    card = Card("slow")
+
+    def __init__(self, spec="slow", cached=True):
+        self.card = Card(spec, cached=cached)
 
     def fit(self, texts):
         return self
@@ -23,9 +25,9 @@ class Slow:
         return np.array([[len(text), len(text.split()), 1.0] for text in texts], dtype=np.float32)
 
 
-def run(folder, **options):
+def run(folder, encoder=None, **options):
     request = RunRequest(
-        encoders=(Slow(),),
+        encoders=(encoder or Slow(),),
         corpora=("opposites",),
         cache=folder,
         baselines=False,
@@ -49,3 +51,9 @@ def test_a_later_run_knows_the_speed_of_cached_vectors(tmp_path):
     assert later.encoders[0].effort.encoded == 0
     assert later.encoders[0].texts_per_second is None
     assert (speeds(record)["slow"], latencies(record)["slow"]) == (measured, milliseconds)
+
+
+def test_reading_vectors_has_no_speed(tmp_path):
+    _, record = run(tmp_path, Slow("vectors:files", cached=False))
+    assert speeds(record) == {}
+    assert latencies(record) == {}
