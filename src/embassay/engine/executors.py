@@ -71,17 +71,20 @@ class LocalProcesses:
     """Runs calls in several processes, which end with this one."""
 
     def __init__(self, workers: int, threads: int) -> None:
-        """Start no process yet.
+        """Prepare a pool; its processes start with the first calls.
 
         Parameters
         ----------
+        workers
+            The number of processes.
         threads
-            Of each process.
+            How many threads each process uses.
         """
         self.workers = workers
         self._threads = threads
         self._pool = self._new_pool()
         self._running: set[Future[Any]] = set()
+        # A pool whose processes have died forgets them, but ``restart`` needs their exit codes.
         self._processes: list[BaseProcess] = []
 
     def _new_pool(self) -> ProcessPoolExecutor:
@@ -93,8 +96,9 @@ class LocalProcesses:
     def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
         """Start a call in a process."""
         future = self._pool.submit(function, task)
-        # A pool whose processes have died forgets them.
-        self._processes = list((self._pool._processes or {}).values()) or self._processes
+        pool_processes = self._pool._processes
+        if pool_processes:
+            self._processes = list(pool_processes.values())
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future

@@ -71,32 +71,30 @@ class EncodeRequest:
     trusted: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse values of another type or out of range: they would be written into the manifest."""
-        for name, value in (
-            ("encoder", self.encoder),
-            ("id column", self.id),
-            ("text column", self.text),
-            ("device", self.device),
-        ):
-            if not isinstance(value, str):
-                raise SpecError(f"{name} must be a text, is {quoted(value)}")
+        """Raise SpecError for a value of another type or out of range, before anything is read or written."""
+        _check_text("encoder", self.encoder)
+        _check_text("id column", self.id)
+        _check_text("text column", self.text)
+        _check_text("device", self.device)
         _check_count("rows per shard", self.shard_rows)
         _check_count("workers", self.workers)
         if self.threads is not None:
             _check_count("threads", self.threads)
-        for option, choice, choices in (
-            ("role", self.role, get_args(Role)),
-            ("dtype", self.dtype, get_args(Dtype)),
-            ("executor", self.executor, ("local", "ray")),
-        ):
-            if choice not in choices:
-                raise SpecError(f"{option} must be one of {', '.join(choices)}, is {quoted(choice)}")
-        if self.ray_address is not None and self.executor != "ray":
-            raise SpecError("a Ray address needs the executor ray")
-        if self.ray_address is not None and not re.fullmatch(r"auto|[^\s/]+:[0-9]+", str(self.ray_address)):
-            raise SpecError(f"the Ray address must be HOST:PORT or auto, is {quoted(self.ray_address)}")
+        _check_choice("role", self.role, get_args(Role))
+        _check_choice("dtype", self.dtype, get_args(Dtype))
+        _check_choice("executor", self.executor, ("local", "ray"))
+        if self.ray_address is not None:
+            if self.executor != "ray":
+                raise SpecError("a Ray address needs the executor ray")
+            _check_address(self.ray_address)
         if self.shards is not None:
             _check_range(self.shards)
+
+
+def _check_text(name: str, value: object) -> None:
+    """Raise SpecError unless a value is a text."""
+    if not isinstance(value, str):
+        raise SpecError(f"{name} must be a text, is {quoted(value)}")
 
 
 def _check_count(name: str, value: object) -> None:
@@ -104,6 +102,18 @@ def _check_count(name: str, value: object) -> None:
     # Python takes True for the whole number 1.
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise SpecError(f"{name} must be a whole number of 1 or more, is {quoted(value)}")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise SpecError unless a value is one of the choices."""
+    if value not in choices:
+        raise SpecError(f"{name} must be one of {', '.join(choices)}, is {quoted(value)}")
+
+
+def _check_address(address: object) -> None:
+    """Raise SpecError unless an address is ``auto``, or a host and a port such as ``10.0.0.5:6379``."""
+    if not re.fullmatch(r"auto|[^\s/]+:[0-9]+", str(address)):
+        raise SpecError(f"the Ray address must be HOST:PORT or auto, is {quoted(address)}")
 
 
 def _check_range(shards: object) -> None:
@@ -269,7 +279,15 @@ def _manifest(request: EncodeRequest, encoder: Encoder, parts: Input) -> Manifes
 
 
 def _selected(shards: tuple[int, int] | None, parts: Input) -> tuple[ShardPlan, ...]:
-    """Return the shards of a range, of which there must be one."""
+    """Return the shards from the first number up to but without the second; all if None.
+
+    The range may end after the last shard.
+
+    Raises
+    ------
+    SpecError
+        If the input has no shard in the range.
+    """
     if shards is None:
         return parts.shards
     first, stop = shards
@@ -295,9 +313,13 @@ def _shards_to_make(folder: ShardFolder, selected: Sequence[ShardPlan], tell: Ca
 
 
 def _task(request: EncodeRequest, spec: Spec, manifest: Manifest, parts: Input, plan: ShardPlan) -> ShardTask:
+    """Return everything that a worker needs to make a shard."""
+    # A plan names its file, such as a.jsonl, and not where it is: a folder can be continued after the files were moved.
+    source = parts.paths[plan.file]
     return ShardTask(
         plan=plan,
-        source=parts.paths[plan.file].resolve(),
+        # A worker of a cluster may have another working directory.
+        source=source.resolve(),
         folder=request.out.resolve(),
         spec=spec,
         fingerprint=manifest.fingerprint,

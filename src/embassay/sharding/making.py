@@ -86,11 +86,12 @@ def make_shard(task: ShardTask) -> Marker:
             f"{task.dtype} cannot hold the vector of {quoted(distinct[loss.worst_row])}, whose numbers are too small: "
             f"the cosine of the stored vector with the float32 vector is {loss.lowest_cosine:.3f}; use float32"
         )
-    row_of_text = {text: row for row, text in enumerate(distinct)}
-    rows = np.array([row_of_text[text] for text in texts])
+    # ``stored`` has one row for each distinct text, the shard one for each text.
+    place_of_text = {text: place for place, text in enumerate(distinct)}
+    places = np.array([place_of_text[text] for text in texts])
     content = ShardRows(
-        vectors=stored[rows],
-        scale=None if scale is None else scale[rows],
+        vectors=stored[places],
+        scale=_some_scales(scale, places),
         ids=ids,
         text_hashes=[text_hash(text) for text in texts],
         distinct=len(distinct),
@@ -132,12 +133,16 @@ def limited_threads(count: int) -> Iterator[None]:
 
 
 def reduced(rows: Floats, dtype: Dtype) -> tuple[NDArray[Any], Floats | None]:
-    """Return vectors in a dtype with fewer bits, and for int8 what each row is multiplied by.
+    """Convert float32 vectors to the dtype in which they are stored; :func:`restored_rows` is the way back.
 
     Parameters
     ----------
     rows
         (n, d) finite.
+
+    Returns
+    -------
+    The (n, d) stored vectors, and for int8 the (n,) scales: what each row is multiplied by to restore it.
 
     Raises
     ------
@@ -147,18 +152,37 @@ def reduced(rows: Floats, dtype: Dtype) -> tuple[NDArray[Any], Floats | None]:
     if dtype == "float32":
         return rows, None
     if dtype == "float16":
-        with np.errstate(over="ignore"):
-            half = rows.astype(np.float16)
-        if not np.isfinite(half).all():
-            raise EncoderError("a coordinate is too large for float16; use float32 or int8")
-        return half, None
+        return _as_float16(rows), None
+    return _as_int8(rows)
+
+
+def _as_float16(rows: Floats) -> NDArray[np.float16]:
+    """Return vectors as float16; raise EncoderError if a coordinate is too large for it."""
+    # The check below reports an overflow, so numpy need not warn of it.
+    with np.errstate(over="ignore"):
+        half = rows.astype(np.float16)
+    if not np.isfinite(half).all():
+        raise EncoderError("a coordinate is too large for float16; use float32 or int8")
+    return half
+
+
+def _as_int8(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Return (n, d) whole numbers from -127 to 127, and the (n,) scales: a row is about its numbers times its scale."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
-    # A row of zeros stays one, whatever it is multiplied by.
+    # A row of zeros stays one with any scale; 1 avoids a division by 0.
     scale = np.where(largest > 0, largest / LARGEST_INT8, 1).astype(np.float32)
-    # Of the smallest numbers that float32 has, a 127th may be rounded down, even to 0.
+    # If the largest coordinate is near the smallest positive float32, a 127th of it is rounded: to 0, which cannot be
+    # divided by, or to a smaller number, with which quotients exceed 127.
     scale = np.maximum(scale, np.finfo(np.float32).smallest_subnormal)
-    whole = np.rint(rows / scale[:, None])
-    return np.clip(whole, -LARGEST_INT8, LARGEST_INT8).astype(np.int8), scale
+    quotients = np.rint(rows / scale[:, None])
+    return np.clip(quotients, -LARGEST_INT8, LARGEST_INT8).astype(np.int8), scale
+
+
+def _some_scales(scale: Floats | None, rows: slice | NDArray[np.integer]) -> Floats | None:
+    """Return the scales of some rows; None for a dtype without scales."""
+    if scale is None:
+        return None
+    return scale[rows]
 
 
 def restored_rows(stored: NDArray[Any], scale: Floats | None) -> Floats:
@@ -187,13 +211,16 @@ class Precision:
 
 
 def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Precision:
-    """Compare all (n, d) stored vectors with the float32 ones; vectors of zeros are left out."""
+    """Return the worst cosine and the worst error of (n, d) stored vectors against the float32 ones.
+
+    A vector of zeros counts as exact.
+    """
     if stored.dtype == np.float32:
         return Precision()
     worst = Precision()
     for start in range(0, len(rows), COMPARED_ROWS):
         block = slice(start, start + COMPARED_ROWS)
-        restored = restored_rows(stored[block], None if scale is None else scale[block])
+        restored = restored_rows(stored[block], _some_scales(scale, block))
         cosines, errors = _rounding(rows[block], restored)
         lowest = int(cosines.argmin())
         if cosines[lowest] < worst.lowest_cosine:
@@ -203,15 +230,28 @@ def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Preci
 
 
 def _rounding(rows: Floats, restored: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the (n,) cosines of rows with the restored ones, and their (n,) largest errors as shares of the length."""
-    exact, stored = rows.astype(np.float64), restored.astype(np.float64)
-    lengths = np.linalg.norm(exact, axis=1)
-    stored_lengths = np.linalg.norm(stored, axis=1)
-    products = np.einsum("ij,ij->i", exact, stored)
-    differences = np.abs(exact - stored).max(axis=1)
-    is_zero = lengths == 0
-    # A vector of zeros stays one. A vector that becomes zeros has the cosine 0, because its product is 0.
-    cosines = np.where(is_zero, 1.0, products / np.where(products == 0, 1.0, lengths * stored_lengths))
-    errors = np.where(is_zero, 0.0, differences / np.where(is_zero, 1.0, lengths))
+    """Compare (n, d) rows with the restored ones.
+
+    Returns
+    -------
+    The (n,) cosines, at most 1; and the (n,) largest differences in a coordinate, as shares of the row's length. A row
+    of zeros counts as exact, with 1 and 0. A row that became zeros has the cosine 0.
+    """
+    # The squares of the smallest float32 numbers would be 0 in float32.
+    rows_64 = rows.astype(np.float64)
+    restored_64 = restored.astype(np.float64)
+    lengths = np.linalg.norm(rows_64, axis=1)
+    was_zero = lengths == 0
+
+    products = np.einsum("ij,ij->i", rows_64, restored_64)
+    products_of_lengths = lengths * np.linalg.norm(restored_64, axis=1)
+    cosines = np.zeros(len(rows))
+    np.divide(products, products_of_lengths, out=cosines, where=products_of_lengths > 0)
+    cosines[was_zero] = 1.0
     # Rounding may leave a cosine just above 1.
-    return np.minimum(cosines, 1.0), errors
+    cosines = np.minimum(cosines, 1.0)
+
+    differences = np.abs(rows_64 - restored_64).max(axis=1)
+    errors = np.zeros(len(rows))
+    np.divide(differences, lengths, out=errors, where=~was_zero)
+    return cosines, errors

@@ -204,11 +204,13 @@ class _Digests:
         self._files[digest[0] % BUCKETS].write(digest)
 
     def first_repeated(self) -> bytes | None:
-        """Return the digest of a text that repeats; None if none does."""
+        """Return the digest of a text that was added more than once; None if there is none."""
+        # Equal digests are in the same part, so each part can be searched alone.
         for digests in self._parts():
             distinct, counts = np.unique(digests, return_counts=True)
-            if len(distinct) < len(digests):
-                return bytes(distinct[counts > 1][0])
+            repeated = distinct[counts > 1]
+            if len(repeated):
+                return bytes(repeated[0])
         return None
 
     def count_distinct(self) -> int:
@@ -250,6 +252,7 @@ def read_shard(path: Path, columns: Columns, plan: ShardPlan) -> tuple[list[str]
     """
     content = _Content()
     ids, texts = [], []
+    # ``read_rows`` starts at the shard, but does not stop at its end.
     for row in read_rows(path, columns, plan):
         content.add(row)
         ids.append(row.id)

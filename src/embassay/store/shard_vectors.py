@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import SourceError
-from embassay.store.shards import Manifest, ShardFolder, ShardPlan
+from embassay.store.shards import Manifest, Marker, ShardFolder, ShardPlan
+
+if TYPE_CHECKING:
+    from polars import DataFrame
 
 Ints = NDArray[np.int64]
 Column = Literal["id", "text_hash"]
@@ -91,17 +94,20 @@ class ShardVectors:
         return vectors
 
     def _block(self, rows: slice) -> NDArray[np.float32]:
+        """Return the (m, d) vectors of a slice, which may go over several shards; raise IndexError for another step."""
         start, stop, step = rows.indices(len(self))
         if step != 1:
             raise IndexError("a slice of shards must have a step of 1")
         vectors = np.empty((max(stop - start, 0), self.shape[1]), dtype=np.float32)
-        done = start
-        while done < stop:
-            number = int(np.searchsorted(self.starts, done, side="right")) - 1
-            end = min(stop, int(self.starts[number + 1]))
-            first = int(self.starts[number])
-            vectors[done - start : end - start] = self._read(number, slice(done - first, end - first))
-            done = end
+        row = start
+        while row < stop:
+            number = self._shard_of(row)
+            first_of_shard = int(self.starts[number])
+            end_of_shard = int(self.starts[number + 1])
+            end = min(stop, end_of_shard)
+            in_shard = slice(row - first_of_shard, end - first_of_shard)
+            vectors[row - start : end - start] = self._read(number, in_shard)
+            row = end
         return vectors
 
     def _read(self, number: int, rows: slice | Ints) -> NDArray[np.float32]:
@@ -141,8 +147,9 @@ class ShardVectors:
         for number, plan in enumerate(self.manifest.shards):
             table = _table(self.folder, plan, [column]).with_row_index("row")
             matching = table.filter(polars.col(column).is_in(values.implode()))
-            for row, value in matching.iter_rows():
-                rows.setdefault(value, int(self.starts[number]) + row)
+            for row_in_shard, value in matching.iter_rows():
+                # The shards are read in their order, so the first row that has a value is already there.
+                rows.setdefault(value, int(self.starts[number]) + row_in_shard)
         return rows
 
     def columns(self, column: Column) -> Iterator[list[str]]:
@@ -152,8 +159,13 @@ class ShardVectors:
 
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
-        number = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._ids(number)[row - int(self.starts[number])]
+        number = self._shard_of(row)
+        row_in_shard = row - int(self.starts[number])
+        return self._ids(number)[row_in_shard]
+
+    def _shard_of(self, row: int) -> int:
+        """Return the number of the shard that has a row."""
+        return int(np.searchsorted(self.starts, row, side="right")) - 1
 
     def _read_ids(self, number: int) -> list[str]:
         return list(_table(self.folder, self.manifest.shards[number], ["id"])["id"])
@@ -170,7 +182,7 @@ def open_shards(path: str | Path) -> ShardVectors:
     return ShardVectors(ShardFolder(Path(path)))
 
 
-def _markers(folder: ShardFolder, manifest: Manifest) -> Iterator[Any]:
+def _markers(folder: ShardFolder, manifest: Manifest) -> Iterator[Marker]:
     for plan in manifest.shards:
         marker = folder.marker(plan)
         if marker is None:
@@ -183,18 +195,26 @@ def _dimensions(folder: ShardFolder, manifest: Manifest) -> int:
     dimensions = {marker.dim for marker in _markers(folder, manifest)}
     if len(dimensions) != 1:
         raise _damaged(folder, f"the shards have {sorted(dimensions)} dimensions")
-    return int(dimensions.pop())
+    return dimensions.pop()
 
 
-def _table(folder: ShardFolder, plan: ShardPlan, columns: list[str]) -> Any:
-    """Return some columns of the Parquet file of a shard."""
+def _table(folder: ShardFolder, plan: ShardPlan, columns: list[str]) -> DataFrame:
+    """Return some columns of the Parquet file of a shard.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read, lacks a column, or has another number of rows than the plan.
+    """
     import polars
 
     path = folder.rows_file(plan)
     try:
         table = polars.read_parquet(path, columns=columns)
     except (OSError, polars.exceptions.PolarsError) as error:
-        raise _damaged(folder, f"shard {plan.name}: {str(error).splitlines()[0]}") from None
+        # For a column that is missing, polars adds lines about its query.
+        reason = str(error).splitlines()[0]
+        raise _damaged(folder, f"shard {plan.name}: {reason}") from None
     if len(table) != plan.rows:
         raise _damaged(folder, f"shard {plan.name} has {len(table):,} rows instead of {plan.rows:,}")
     return table

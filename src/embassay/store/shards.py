@@ -184,26 +184,20 @@ class ShardFolder:
         Raises
         ------
         SourceError
-            If there is none, or it is damaged.
+            If there is none, it is damaged, or another version wrote it.
         """
         path = self.path / MANIFEST
         if not path.is_file():
             raise SourceError("not a folder of shards: there is no manifest.json", self.path)
         try:
             content = json.loads(path.read_bytes())
-            # A newer version may have other fields.
             schema = content["schema"]
-            if schema != SCHEMA:
-                raise SourceError(f"the manifest has schema {schema}; this version reads {SCHEMA}", path)
-            files = tuple(InputFile(**part) for part in content.pop("files"))
-            shards = tuple(ShardPlan(**part) for part in content.pop("shards"))
-            manifest = Manifest(**content, files=files, shards=shards)
-            _check_types(manifest, *files, *shards)
-            if [plan.number for plan in shards] != list(range(len(shards))):
-                raise ValueError("the shards are not numbered from 0")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            # The fields of another schema may be others, so they are not looked at.
+            if schema == SCHEMA:
+                return _manifest_from(content)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise SourceError("the manifest is damaged; encode into another folder", path) from None
-        return manifest
+        raise SourceError(f"the manifest has schema {schema}; this version reads {SCHEMA}", path)
 
     def open(self, manifest: Manifest) -> None:
         """Create the folder, or continue one of the same encoder and input; of several processes the first creates it.
@@ -324,11 +318,15 @@ class ShardFolder:
         return marker if (marker.number, marker.rows) == (plan.number, plan.rows) else None
 
     def problem_with(self, plan: ShardPlan) -> str:
-        """Read a shard, and return what is wrong with it; empty if it is complete."""
+        """Read a shard, and return what is wrong with it; empty if it is complete.
+
+        A shard without a valid marker is ``missing``, whatever other files it has.
+        """
         marker = self.marker(plan)
         if marker is None:
             return "missing"
-        for suffix, sha256 in ((".npy", marker.vectors_sha256), (".parquet", marker.rows_sha256)):
+        hashes = {".npy": marker.vectors_sha256, ".parquet": marker.rows_sha256}
+        for suffix, sha256 in hashes.items():
             path = self._file(plan, suffix)
             if not path.is_file():
                 return f"{path.name} is missing"
@@ -419,16 +417,35 @@ def _lock(file: IO[bytes], first: int, length: int, *, wait: bool) -> bool:
     return True
 
 
-def _check_types(*records: Manifest | InputFile | ShardPlan | Marker) -> None:
-    """Raise ValueError for a value that is not of the type of its field, or a negative number.
+def _manifest_from(content: dict[str, Any]) -> Manifest:
+    """Return the manifest of JSON content.
 
-    The files may have been written by someone else.
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If the content is not that of a manifest: the file may have been written by someone else.
+    """
+    settings = dict(content)
+    files = tuple(InputFile(**part) for part in settings.pop("files"))
+    shards = tuple(ShardPlan(**part) for part in settings.pop("shards"))
+    manifest = Manifest(**settings, files=files, shards=shards)
+    _check_types(manifest, *files, *shards)
+    if [plan.number for plan in shards] != list(range(len(shards))):
+        raise ValueError("the shards are not numbered from 0")
+    return manifest
+
+
+def _check_types(*records: Manifest | InputFile | ShardPlan | Marker) -> None:
+    """Raise ValueError for a value that is not of the type of its field, or a whole number below 0.
+
+    Tuples of records are not looked into: their records are checked on their own.
     """
     for record in records:
         for part in fields(record):
             value = getattr(record, part.name)
+            # Annotations are texts in this module. Python takes True for the whole number 1, so types are compared.
             if part.type == "int" and not (type(value) is int and value >= 0):
-                raise ValueError(f"{part.name} is not a whole number")
+                raise ValueError(f"{part.name} is not a whole number of 0 or more")
             if part.type == "float" and type(value) not in (int, float):
                 raise ValueError(f"{part.name} is not a number")
             if part.type == "str" and type(value) is not str:
@@ -450,13 +467,15 @@ def _settings(manifest: Manifest) -> Mapping[str, Any]:
 
 
 def _parquet(rows: ShardRows) -> bytes:
+    """Return a Parquet file with a row for each text: its id, its hash and, for int8, its scale."""
     import polars
 
-    columns: dict[str, Any] = {"id": list(rows.ids), "text_hash": list(rows.text_hashes)}
-    schema: dict[str, Any] = {"id": polars.String, "text_hash": polars.String}
+    columns = [
+        polars.Series("id", rows.ids, dtype=polars.String),
+        polars.Series("text_hash", rows.text_hashes, dtype=polars.String),
+    ]
     if rows.scale is not None:
-        columns["scale"] = rows.scale
-        schema["scale"] = polars.Float32
+        columns.append(polars.Series("scale", rows.scale, dtype=polars.Float32))
     buffer = io.BytesIO()
-    polars.DataFrame(columns, schema=schema).write_parquet(buffer)
+    polars.DataFrame(columns).write_parquet(buffer)
     return buffer.getvalue()
