@@ -409,6 +409,11 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
     texts.write_text(texts.read_text().replace("text 6", "text X"))
     with pytest.raises(SourceError, match="has changed since it was cut"):
         encode(texts, tmp_path / "out", shards=(3, 4))
+    texts.write_text("{}" + texts.read_text())
+    with pytest.raises(
+        SourceError, match=r"has changed since it was cut into shards, or cannot be read \(.*line 13: not"
+    ):
+        encode(texts, tmp_path / "out", shards=(3, 4))
 
 
 @pytest.mark.parametrize(
@@ -423,6 +428,7 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
         ({"workers": 1.5}, "workers must be a whole number of 1 or more, is 1.5"),
         ({"shard_rows": True}, "rows per shard must be a whole number of 1 or more, is True"),
         ({"shards": "0:1"}, r"shards must be two whole numbers such as \(0, 100\), are '0:1'"),
+        ({"trusted": "no"}, "trust_remote_code must be true or false, is 'no'"),
         ({"encoder": None}, "encoder must be a text, is None"),
         (
             {"encoder": "python:math:sqrt"},

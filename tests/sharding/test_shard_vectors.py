@@ -111,6 +111,7 @@ def test_a_missing_or_damaged_shard_is_one_message(folder, tmp_path):
         ("shards/00000001.json", "dim", "32"),
         ("shards/00000001.json", "dim", 33),
         ("shards/00000001.json", "rows", True),
+        ("shards/00000001.json", "lowest_cosine", float("nan")),
     ],
 )
 def test_wrong_values_in_the_records_are_one_message(folder, tmp_path, name, field, value):
@@ -122,7 +123,9 @@ def test_wrong_values_in_the_records_are_one_message(folder, tmp_path, name, fie
         open_shards(copy)
 
 
-@pytest.mark.parametrize("change", [{"number": "../../x"}, {"number": 7}, {"rows": -1}, {"rows": 1.5}, {"file": None}])
+@pytest.mark.parametrize(
+    "change", [{"number": "../../x"}, {"number": 7}, {"rows": -1}, {"rows": 1.5}, {"file": None}, {"file": "x"}]
+)
 def test_wrong_values_in_the_list_of_shards_are_one_message(folder, tmp_path, change):
     copy = tmp_path / "copy"
     shutil.copytree(folder.path, copy)

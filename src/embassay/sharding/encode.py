@@ -80,6 +80,9 @@ class EncodeRequest:
         _check_count("workers", self.workers)
         if self.threads is not None:
             _check_count("threads", self.threads)
+        # Any text would count as true.
+        if not isinstance(self.trusted, bool):
+            raise SpecError(f"trust_remote_code must be true or false, is {quoted(self.trusted)}")
         _check_choice("role", self.role, get_args(Role))
         _check_choice("dtype", self.dtype, get_args(Dtype))
         _check_choice("executor", self.executor, ("local", "ray"))

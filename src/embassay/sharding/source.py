@@ -252,13 +252,18 @@ def read_shard(path: Path, columns: Columns, plan: ShardPlan) -> tuple[list[str]
     """
     content = _Content()
     ids, texts = [], []
-    # ``read_rows`` starts at the shard, but does not stop at its end.
-    for row in read_rows(path, columns, plan):
-        content.add(row)
-        ids.append(row.id)
-        texts.append(row.text)
-        if content.rows == plan.rows:
-            break
+    try:
+        # ``read_rows`` starts at the shard, but does not stop at its end.
+        for row in read_rows(path, columns, plan):
+            content.add(row)
+            ids.append(row.id)
+            texts.append(row.text)
+            if content.rows == plan.rows:
+                break
+    except SourceError as error:
+        # Every row was valid when the file was cut.
+        problem = f"the file has changed since it was cut into shards, or cannot be read ({error})"
+        raise SourceError(f"{problem}; encode it into another folder", path) from None
     if content.digest != plan.sha256:
         raise SourceError("the file has changed since it was cut into shards; encode it into another folder", path)
     return ids, texts

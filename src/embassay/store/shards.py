@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields
@@ -226,15 +227,13 @@ class ShardFolder:
     def _create(self, manifest: Manifest) -> None:
         """Write the manifest of a new folder; raise OutputError if the folder has other files."""
         try:
+            # A folder without finished shards is also known as one of shards.
+            self._shards.mkdir(exist_ok=True, parents=True)
             others = [path for path in self.path.iterdir() if path.name not in (LOCK, MANIFEST_LOCK, SHARDS)]
-        except FileNotFoundError:
-            others = []
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
         if [path for path in others if path.suffix != ".part"]:
             raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder")
-        # A folder without finished shards is also known as one of shards.
-        self._shards.mkdir(exist_ok=True)
         write(self.path / MANIFEST, canonical(asdict(manifest)))
 
     @contextmanager
@@ -432,6 +431,9 @@ def _manifest_from(content: dict[str, Any]) -> Manifest:
     _check_types(manifest, *files, *shards)
     if [plan.number for plan in shards] != list(range(len(shards))):
         raise ValueError("the shards are not numbered from 0")
+    names = {file.name for file in files}
+    if not all(plan.file in names for plan in shards):
+        raise ValueError("a shard is of a file that is not listed")
     return manifest
 
 
@@ -446,8 +448,8 @@ def _check_types(*records: Manifest | InputFile | ShardPlan | Marker) -> None:
             # Annotations are texts in this module. Python takes True for the whole number 1, so types are compared.
             if part.type == "int" and not (type(value) is int and value >= 0):
                 raise ValueError(f"{part.name} is not a whole number of 0 or more")
-            if part.type == "float" and type(value) not in (int, float):
-                raise ValueError(f"{part.name} is not a number")
+            if part.type == "float" and not (type(value) in (int, float) and math.isfinite(value)):
+                raise ValueError(f"{part.name} is not a finite number")
             if part.type == "str" and type(value) is not str:
                 raise ValueError(f"{part.name} is not a text")
             if part.type == "Dtype" and value not in get_args(Dtype):
