@@ -76,6 +76,7 @@ class VectorCache:
         InputError
             If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
+        # Why the cache could not be read or written; empty as long as it could.
         self.trouble = ""
         # The display name of each encoder, by fingerprint.
         self._names: dict[str, str] = {}
@@ -83,6 +84,7 @@ class VectorCache:
         self._used: set[str] = set()
         # Those whose name and time of last use this object has already written to the file.
         self._recorded: set[str] = set()
+        # In bytes; None for no limit.
         self._limit = disks.limit(folder, on_disk(folder / PLACE / DATA))
         self._shared = acquire(folder, suspicious)
         self._closed = False
@@ -323,7 +325,9 @@ class VectorCache:
     def _record_use(self, transaction: lmdb.Transaction, fingerprint: str, dim: int) -> None:
         """Write the record of an encoder: its name, its dimension, and now as the time of its last use."""
         prefix = records.prefix(fingerprint)
-        note = note_of(transaction, prefix) or records.EncoderNote(fingerprint)
+        note = note_of(transaction, prefix)
+        if note is None:
+            note = records.EncoderNote(fingerprint)
         name = self._names.get(fingerprint, note.name)
         updated = replace(note, name=name, dim=dim, used=time.time())
         key = records.note_key(prefix)

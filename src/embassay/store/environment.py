@@ -98,7 +98,7 @@ class Environment:
         DamagedError
             If LMDB finds damage. The file is then read whole when it is opened next.
         lmdb.Error
-            If the transaction fails, and after an error that a second attempt may cure, if that fails too.
+            If the transaction fails. After an error that can be cured, it is tried a second time before.
         """
         with self._lock:
             try:
@@ -196,6 +196,7 @@ class Environment:
 
 def acquire(folder: Path, suspicious: bool = False) -> Environment:
     """Return the open cache of a folder, shared with all its users in this process; open it for the first."""
+    # LMDB must not be used by the child of a fork, which therefore opens the file again.
     key = (os.getpid(), folder.resolve())
     with _guard:
         environment = _shared.get(key)

@@ -43,6 +43,15 @@ PARTS: dict[str, type[Any]] = {
     "failures": Failure,
     "findings": Finding,
 }
+ENCODER_FIELDS = {
+    "rows": ("encoder",),
+    "comparisons": ("a", "b"),
+    # The data of a series may use these names for something else.
+    "series": (),
+    "examples": ("encoder",),
+    "verdicts": ("best", "reference", "baseline", "second_baseline"),
+}
+"""The fields of the records of a corpus that name an encoder."""
 SERIES_HEAD = ("diagnostic", "corpus", "name", "kind")
 """The fields of a series; the others are its data."""
 OF_EXAMS = {"accuracy_l100", "coe", "roe"}
@@ -304,18 +313,14 @@ def _check_references(data: JsonObject) -> None:
     """
     encoders = _names(data, "encoders")
     corpora = _names(data, "corpora")
-    for part in ("rows", "comparisons", "series", "examples", "verdicts"):
+    for part, encoder_fields in ENCODER_FIELDS.items():
         for number, record in enumerate(data[part]):
             place = f"{part}[{number}]"
             _check_known(record, "corpus", corpora, place)
-            # Rows of a corpus and examples of an item have no encoder.
-            if part in ("examples", "rows") and record["encoder"]:
-                _check_known(record, "encoder", encoders, place)
-            if part == "series":
-                # The data of a series may use the same field names for something else.
-                continue
-            for field in ("a", "b", "best", "reference", "baseline", "second_baseline"):
-                if record.get(field) is not None:
+            for field in encoder_fields:
+                # Rows of a corpus and examples of an item have an empty text as their encoder.
+                is_of_no_encoder = field == "encoder" and record[field] == ""
+                if record.get(field) is not None and not is_of_no_encoder:
                     _check_known(record, field, encoders, place)
     _check_verdicts(data)
     for number, finding in enumerate(data["findings"]):

@@ -135,9 +135,11 @@ def read_record(path: Path) -> RunRecord:
     if "encoders" in record:
         encoders = {}
         for label, use in record["encoders"].items():
+            # An encoder whose entry is no object is left out.
             if isinstance(use, dict):
                 encoders[label] = _fitting(use, ENCODER)
         record["encoders"] = encoders
+    # The parts without a schema are unchecked: they may not be what their types say.
     sound: RunRecord = record  # type: ignore[assignment]
     return sound
 

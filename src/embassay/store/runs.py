@@ -74,6 +74,7 @@ class RunFolder:
         if overwrite:
             self._clear()
             record = {}
+        # A run with the same key is simply resumed.
         elif record and record["key"] != key:
             if not may_go_on(record, settings):
                 changes = differences(record, settings)
@@ -236,7 +237,7 @@ class RunFolder:
         return False
 
     def _clear(self) -> None:
-        """Remove the files of a run, and no others."""
+        """Remove the files of a run, and what was exported into its folders."""
         for name in FILES:
             if name != RECORD:
                 (self.path / name).unlink(missing_ok=True)

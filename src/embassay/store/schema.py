@@ -96,9 +96,9 @@ class Schema:
         smallest = self.rules.get("minimum")
         if smallest is not None and value < smallest:
             raise SchemaError(place, f"must be {smallest} or more, is {shown(value)}")
-        below = self.rules.get("exclusiveMinimum")
-        if below is not None and value <= below:
-            raise SchemaError(place, f"must be more than {below}, is {shown(value)}")
+        bound = self.rules.get("exclusiveMinimum")
+        if bound is not None and value <= bound:
+            raise SchemaError(place, f"must be more than {bound}, is {shown(value)}")
         largest = self.rules.get("maximum")
         if largest is not None and value > largest:
             raise SchemaError(place, f"must be {largest} or less, is {shown(value)}")
