@@ -16,7 +16,7 @@ from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.store.cache import VectorCache
-from embassay.types import SHOWN, Audit, Corpus, Encoder
+from embassay.types import SHOWN, AnyCorpus, Audit, Encoder
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -50,7 +50,7 @@ def show(request: RunRequest, *, default: bool = False) -> None:
             _show_encoder(entry, plan.corpora, cache, console)
 
 
-def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
+def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
     """Return the corpora of the request; the built-in ones if it has none."""
     if request.corpora:
         return tuple(load_given_corpora(request))
@@ -58,7 +58,7 @@ def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
     return prepare(RunRequest(["hashing"], baselines=False)).corpora
 
 
-def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
+def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
     """Print how a corpus is read, its counts, notes and advice, and its first samples."""
     for line in _corpus_lines(corpus):
         print_line(console, line, indent=4)
@@ -74,7 +74,7 @@ def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
             print_line(console, f"    {name:<{width}} {text}", indent=width + 5)
 
 
-def _corpus_lines(corpus: Corpus[Any]) -> list[str]:
+def _corpus_lines(corpus: AnyCorpus) -> list[str]:
     """Return the lines about a corpus as a whole."""
     audit = corpus.audit()
     head = f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
@@ -110,7 +110,7 @@ def _effective_units(audit: Audit) -> str:
     return f" (effective number {audit.effective_units:.0f})"
 
 
-def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
+def _show_encoder(entry: Entry, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console) -> None:
     """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     encoder = entry.encoder
     card = encoder.card
@@ -140,9 +140,10 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
-    """Return the texts that are not in the cache; None if nothing is cached, or if only a service could tell.
+    """Return the texts that are not in the cache.
 
-    Vectors of an encoder that is fitted to the corpus are never cached.
+    None if there is no cache, if the encoder does not use it, or if only a request to a service or fitting the encoder
+    would tell which vectors are its own.
     """
     # Vectors that are cut or quantised are computed from the full ones.
     encoder = encoder_of_vectors(encoder)
@@ -165,7 +166,7 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
 
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
-    """Estimate the tokens and the cost of a service without sending it anything."""
+    """Estimate the tokens and the cost of an encoder that is ``Remote``, without sending it anything."""
     price = encoder.card.price
     limit = encoder.card.max_tokens
     tokens = 0

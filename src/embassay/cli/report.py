@@ -66,7 +66,7 @@ def report(
 
 
 def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Written:
-    """Write a run in a format."""
+    """Write a run in a format; return where, and how many tables, figures or files there are."""
     from embassay.run import exports
 
     if style in ("latex", "svg", "pdf"):
@@ -77,11 +77,11 @@ def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Wr
         from embassay.integrations.mteb_results import task_results
 
         return exports.write_contents(run, out, style, task_results)
-    write = {
+    writers = {
         "html": exports.write_page,
         "md": exports.write_markdown,
         "csv": exports.write_csv,
         "model-card": exports.write_model_cards,
         "trec": exports.write_trec,
     }
-    return write[style](run, out)
+    return writers[style](run, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -76,7 +76,7 @@ class RunOptions:
     quiet: Annotated[bool, Flag] = False
     trust_remote_code: Annotated[tuple[str, ...], Repeated] = ()
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, object]:
         """Return the arguments of ``RunRequest.of``; None for what the command line does not say.
 
         An option such as ``--no-texts`` only ever switches something off. Without it, the config file or the default

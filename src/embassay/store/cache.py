@@ -47,6 +47,7 @@ def trouble_with(folder: Path) -> str | None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Permissions do not tell that a disk is read-only; writing a file does.
         with tempfile.TemporaryFile(dir=folder):
             pass
         with VectorCache(folder):

@@ -230,6 +230,7 @@ def reason(error: Exception) -> str:
     # LMDB reports this when it could write only a part.
     if "Input/output error" in text:
         return "the disk is full, or fails (Input/output error)"
+    # "/home/me/cache: Permission denied" -> "Permission denied"
     if isinstance(error, lmdb.Error):
         return text.rpartition(": ")[2]
     return text

@@ -42,11 +42,12 @@ class Remembered(dict[str, str]):
 
     def __init__(self, folder: Path | None):
         """Store them in ``folder``; with None they are not stored."""
-        super().__init__()
         self._path: Path | None = None
+        stored: dict[str, str] = {}
         if folder:
             self._path = folder / PROBES
-            self.update(_read_strings(self._path))
+            stored = _read_strings(self._path)
+        super().__init__(stored)
 
     def __setitem__(self, key: str, value: str) -> None:
         """Set a value and write the file."""

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from embassay.errors import SourceError
 from embassay.samples.base import Sample
 from embassay.samples.groups import Grouped
 from embassay.store.canonical import canonical, write
-from embassay.types import Corpus, JsonObject, begun, content_hash
+from embassay.types import AnyCorpus, JsonObject, begun, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
@@ -70,7 +70,7 @@ class CorpusItems:
     documents: str = ""
 
     @classmethod
-    def of(cls, corpus: Corpus[Any], *, texts: bool) -> CorpusItems:
+    def of(cls, corpus: AnyCorpus, *, texts: bool) -> CorpusItems:
         """Return the items of a corpus, with or without texts."""
         items = []
         for sample in corpus.samples:

@@ -318,9 +318,10 @@ def _check_references(data: JsonObject) -> None:
             place = f"{part}[{number}]"
             _check_known(record, "corpus", corpora, place)
             for field in encoder_fields:
+                name = record.get(field)
                 # Rows of a corpus and examples of an item have an empty text as their encoder.
-                is_of_no_encoder = field == "encoder" and record[field] == ""
-                if record.get(field) is not None and not is_of_no_encoder:
+                is_of_no_encoder = field == "encoder" and name == ""
+                if name is not None and not is_of_no_encoder:
                     _check_known(record, field, encoders, place)
     _check_verdicts(data)
     for number, finding in enumerate(data["findings"]):
