@@ -25,7 +25,7 @@ from embassay.cli.plan import plan
 from embassay.cli.report import report
 from embassay.cli.run import run
 from embassay.cli.train import train
-from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
+from embassay.errors import EmbassayError, EncoderError, SpecError, say
 from embassay.plugins import PluginWarning
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
@@ -199,13 +199,11 @@ def exit_code_of(arguments: list[str] | None) -> int:
     except CycloptsError as error:
         say(f"embassay: {error} (see 'embassay --help')")
         return WRONG_INPUT
-    except InputError as error:
-        say(f"embassay: {error}")
-        return WRONG_INPUT
     except EncoderError as error:
         say(f"embassay: {error}")
         return ENCODER_FAILED
     except EmbassayError as error:
+        # All other errors of the package are about the input.
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:

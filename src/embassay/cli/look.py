@@ -172,12 +172,12 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     tokens = 0
     cost = 0.0
     too_long = 0
-    for role, of_role in _by_role(texts).items():
-        tokens_of_role, cost_of_role = encoder.estimate(of_role, role)
+    for role, texts_of_role in _by_role(texts).items():
+        tokens_of_role, cost_of_role = encoder.estimate(texts_of_role, role)
         tokens += tokens_of_role
         cost += cost_of_role or 0.0
         if limit:
-            lengths = encoder.estimate_tokens(of_role, role)
+            lengths = encoder.estimate_tokens(texts_of_role, role)
             too_long += int((lengths > limit).sum())
     parts = [f"about {tokens:,} tokens to send"]
     if price is None:
@@ -199,9 +199,9 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     # (tokens, text) of each text
     lengths: list[tuple[int, str]] = []
     try:
-        for role, of_role in _by_role(texts).items():
-            counts = map(int, encoder.count_tokens(of_role, role))
-            lengths += zip(counts, of_role, strict=True)
+        for role, texts_of_role in _by_role(texts).items():
+            counts = map(int, encoder.count_tokens(texts_of_role, role))
+            lengths += zip(counts, texts_of_role, strict=True)
     except EncoderError as error:
         # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
         return [str(error)]

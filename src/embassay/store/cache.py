@@ -138,6 +138,7 @@ class VectorCache:
         items.sort()
         try:
             fits = self._put(fingerprint, items, dim)
+            # Make room by removing one encoder after the other.
             while not fits and self._remove_least_recently_used(fingerprint):
                 fits = self._put(fingerprint, items, dim)
         except PROBLEMS as error:

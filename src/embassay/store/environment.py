@@ -246,6 +246,7 @@ def _open(place: Path) -> lmdb.Environment:
             # The map needs as many addresses as its ceiling. With a limit on them (ulimit -v) a lower one may fit.
             continue
         except lmdb.Error as error:
+            # Some systems report the same as a general error, "Cannot allocate memory".
             lacks_memory = "allocate" in str(error)
             is_last = ceiling == CEILINGS[-1]
             if not lacks_memory or is_last:

@@ -170,6 +170,7 @@ def _schema_2_from_1(data: JsonObject) -> JsonObject:
 
 def _schema_3_from_2(data: JsonObject) -> JsonObject:
     """Return content of schema 2 in schema 3: what were notes of the verdicts is now a list of findings."""
+    # Files of schema 1 have no failures either.
     upgraded = {"failures": [], "findings": [], **data, "schema": 3}
     verdicts = data.get("verdicts")
     if isinstance(verdicts, list):

@@ -158,6 +158,7 @@ def _fitting(values: Mapping[str, object], schemas: Mapping[str, Rules]) -> Json
     for name, value in values.items():
         try:
             if name in schemas:
+                # {}: these schemas have no references to parts of a larger one.
                 Schema(schemas[name], {}).check(value)
         except SchemaError:
             # A damaged part must not make the whole run unreadable: the rest of it is still of use.
