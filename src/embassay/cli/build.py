@@ -204,13 +204,13 @@ def given_options(options: Shared) -> dict[str, Any]:
 
     The others keep the defaults of the builder, which may lack some of these options.
     """
-    given: dict[str, Any] = {}
+    set_options: dict[str, Any] = {}
     for name, value in vars(options).items():
         # "is", because 0 equals False but is a value.
-        is_given = value is not False and value not in (None, "", ())
-        if is_given:
-            given[name] = value
-    return given
+        is_set = value is not False and value not in (None, "", ())
+        if is_set:
+            set_options[name] = value
+    return set_options
 
 
 def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:

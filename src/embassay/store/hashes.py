@@ -26,9 +26,9 @@ class FileHashes:
         real = path.resolve()
         status = real.stat()
         key = f"{real}|{status.st_size}|{status.st_mtime_ns}"
-        known = self._hashes.get(key)
-        if known is not None:
-            return known
+        stored_hash = self._hashes.get(key)
+        if stored_hash is not None:
+            return stored_hash
         with real.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         self._hashes[key] = digest

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-KINDS = {
+KINDS: dict[type[object], str] = {
     type(None): "null",
     bool: "true or false",
     int: "a whole number",
