@@ -60,6 +60,15 @@ def adapt(
     from embassay.adaptation.request import AdaptRequest
     from embassay.run.progress import Bar
 
+    cache_folder = None
+    if cache is not None:
+        cache_folder = output_path(cache)
+    # The verdict is printed also with --quiet.
+    message: Callable[[str], None] = say
+    progress = Bar().training
+    if quiet:
+        message = _ignore
+        progress = _no_bar
     request = AdaptRequest(
         base,
         corpus,
@@ -67,10 +76,10 @@ def adapt(
         options,
         general=general,
         overwrite=overwrite,
-        cache=output_path(cache) if cache else None,
+        cache=cache_folder,
         quiet=quiet,
-        say=_ignore if quiet else say,
-        training=_no_bar if quiet else Bar().training,
+        say=message,
+        training=progress,
     )
     adaptation = Adaptation.prepare(request)
     if dry_run:
@@ -85,7 +94,8 @@ def adapt(
             say(str(interruption))
         raise
     # The verdict goes to standard output, as the tables of a run; where things lie goes to standard error.
-    for line in (*adapted.verdict, "", *of_variants(adapted.result, adaptation.domain)):
+    figures = of_variants(adapted.result, adaptation.domain)
+    for line in (*adapted.verdict, "", *figures):
         print(line)  # noqa: T201
     for label, spec in adapted.models.items():
         request.say(f"{label}: embassay run -e {shlex.quote(spec)}")

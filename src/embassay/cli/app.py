@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -25,7 +25,7 @@ from embassay.cli.plan import plan
 from embassay.cli.report import report
 from embassay.cli.run import run
 from embassay.cli.train import train
-from embassay.errors import EmbassayError, EncoderError, InputError, SpecError, say
+from embassay.errors import EmbassayError, EncoderError, SpecError, say
 from embassay.plugins import PluginWarning
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
@@ -76,14 +76,13 @@ def look(
     cache
         Folder of the vector cache.
     """
+    from embassay.cli.look import show
     from embassay.run.request import RunRequest
 
     # Baselines encode the same texts as the encoders, so they would add nothing to the list.
     request = RunRequest.of(
         None, encoders=encoder, corpora=corpus, follow_links=follow_links, cache=cache or "default", baselines=False
     )
-    from embassay.cli.look import show
-
     show(request)
     return FINE
 
@@ -174,7 +173,7 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _show_warning(usual: Callable[..., None], message: Warning | str, category: type[Warning], *place: object) -> None:
     """Print a warning of ours as one line for a person, and any other as usual, with its place in the code."""
     if issubclass(category, PluginWarning):
         say(f"embassay: {message}")
@@ -183,22 +182,28 @@ def _show_warning(usual: Callable[..., None], message: Warning | str, category: 
 
 
 def exit_code_of(arguments: list[str] | None) -> int:
-    """Run the command line and return its exit code; an expected error is printed as one line."""
+    """Run the command line and return its exit code; an expected error is printed as one line.
+
+    Without ``arguments``, those of the process are read.
+    """
+    if arguments is None:
+        arguments = sys.argv[1:]
     try:
         # cyclopts needs to know all commands before it reads the arguments.
-        _add_build_command(sys.argv[1:] if arguments is None else arguments)
-        code: Any = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
-        return code if isinstance(code, int) else FINE
+        _add_build_command(arguments)
+        code: object = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        if isinstance(code, int):
+            return code
+        # --help and --version return no code.
+        return FINE
     except CycloptsError as error:
         say(f"embassay: {error} (see 'embassay --help')")
-        return WRONG_INPUT
-    except InputError as error:
-        say(f"embassay: {error}")
         return WRONG_INPUT
     except EncoderError as error:
         say(f"embassay: {error}")
         return ENCODER_FAILED
     except EmbassayError as error:
+        # All other errors of the package are about the input.
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
@@ -216,10 +221,15 @@ def exit_code_of(arguments: list[str] | None) -> int:
 
 def _add_build_command(arguments: list[str]) -> None:
     """Make ``embassay build KIND`` known where KIND is a plug-in without a command written by hand."""
-    if arguments[:1] == ["build"] and len(arguments) > 1 and not arguments[1].startswith("-"):
-        from embassay.cli.other_kinds import add_command
+    if len(arguments) < 2 or arguments[0] != "build":
+        return
+    kind = arguments[1]
+    # "embassay build --help" names no kind.
+    if kind.startswith("-"):
+        return
+    from embassay.cli.other_kinds import add_command
 
-        add_command(build, arguments[1])
+    add_command(build, kind)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from embassay.errors import say
+from embassay.formatting import counted
 from embassay.store.paths import output_path, source_path
 from embassay.testsets.options import BuildOptions, SentenceOptions, Shared
 
@@ -159,9 +160,10 @@ def build_groups(
         proposal = propose_groups(
             source, out, encoder, column=options.column, threshold=threshold, overwrite=overwrite, advance=advance
         )
-    groups = f"{proposal.groups:,} group{'s' * (proposal.groups != 1)}"
+    groups = counted(proposal.groups, "group")
     say(f"{groups} with {proposal.grouped:,} of {proposal.sentences:,} sentences proposed")
-    say(*(f"left out: {number:,} × {reason}" for reason, number in proposal.rejected.most_common()))
+    for reason, number in proposal.rejected.most_common():
+        say(f"left out: {number:,} × {reason}")
     say(f"sheet to confirm: {out}: write yes or no next to each sentence, then run")
     say(f"embassay build groups --from {shlex.quote(str(out))} -o FILE")
     return FINE
@@ -202,13 +204,13 @@ def given_options(options: Shared) -> dict[str, Any]:
 
     The others keep the defaults of the builder, which may lack some of these options.
     """
-    options_set = dict[str, Any]()
+    set_options: dict[str, Any] = {}
     for name, value in vars(options).items():
         # "is", because 0 equals False but is a value.
-        is_unset = value is False or value in (None, "", ())
-        if not is_unset:
-            options_set[name] = value
-    return options_set
+        is_set = value is not False and value not in (None, "", ())
+        if is_set:
+            set_options[name] = value
+    return set_options
 
 
 def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict[str, Any]) -> int:
@@ -222,17 +224,18 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
     say(f"built: {len(built.samples):,} samples of {built.read:,} rows in {built.time_taken}")
-    say(*(f"left out: {number:,} × {reason}" for reason, number in built.rejected.most_common(REASONS)))
-    if len(built.rejected) > REASONS:
-        say(f"{len(built.rejected) - REASONS} more reasons for leaving out rows: see the data card")
+    for reason, number in built.rejected.most_common(REASONS):
+        say(f"left out: {number:,} × {reason}")
+    more = len(built.rejected) - REASONS
+    if more > 0:
+        say(f"{more} more reasons for leaving out rows: see the data card")
     places = Places(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
     if built.doubtful:
-        say(
-            f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
-        )
+        doubtful = f"{len(built.doubtful):,}"
+        say(f"sheet for review: {places.review}: {doubtful} to confirm with yes or no; pass it as --review")
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     corpus = str(out)
     if not out.is_absolute() and not corpus.startswith((".", "~")):
@@ -249,9 +252,10 @@ def _print_table(rated: Rated) -> None:
     from embassay.testsets.rating import table_rows
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    heads, *rows = table_rows(rated)
-    for place, head in enumerate(heads):
-        table.add_column(head, justify="left" if place == 0 else "right", no_wrap=True)
+    (first_head, *heads), *rows = table_rows(rated)
+    table.add_column(first_head, justify="left", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     stdout().print(table)

@@ -28,7 +28,7 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
     UnknownNameError
         If the cache has no such encoder.
     """
-    folder = output_path(folder) if folder else default_folder()
+    folder = default_folder() if folder is None else output_path(folder)
     if encoder is not None and what != "clear":
         raise InputError(f"--encoder is for 'embassay cache clear', not {what!r}")
     if folder.exists() and not folder.is_dir():
@@ -94,7 +94,9 @@ def _show(folder: Path) -> None:
 
 def _summary(info: Info) -> list[tuple[str, str]]:
     """Return the names and values of the first lines of ``embassay cache info``."""
-    limit = "none" if info.limit is None else shown(info.limit)
+    limit = "none"
+    if info.limit is not None:
+        limit = shown(info.limit)
     # A sparse file may occupy less than its pages in use.
     in_use = min(info.live, info.on_disk)
     return [
@@ -106,6 +108,7 @@ def _summary(info: Info) -> list[tuple[str, str]]:
 
 
 def _table(info: Info) -> Table:
+    """Return a table of the encoders, the most recently used one first."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("encoder", no_wrap=True)
     table.add_column("fingerprint", no_wrap=True)
@@ -125,8 +128,9 @@ def _row(holding: Holding) -> list[str]:
     note = holding.note
     if note is None:
         return ["unknown", "–", "–", count, size, "–"]
+    name = note.name or "–"
     used = datetime.fromtimestamp(note.used).astimezone()
-    return [note.name or "–", note.fingerprint, str(note.dim), count, size, f"{used:%Y-%m-%d %H:%M}"]
+    return [name, note.fingerprint, str(note.dim), count, size, f"{used:%Y-%m-%d %H:%M}"]
 
 
 def _print(message: str) -> None:

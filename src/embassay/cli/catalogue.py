@@ -11,7 +11,9 @@ from embassay._version import __version__
 from embassay.errors import PluginError, UnknownNameError, say
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
-from embassay.run.presets import Member, named, names
+from embassay.run.presets import Member
+from embassay.run.presets import named as set_named
+from embassay.run.presets import names as set_names
 from embassay.run.profiles import PROFILES
 
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
@@ -27,19 +29,22 @@ def show(what: str | None) -> None:
     UnknownNameError
         If ``what`` is not a kind.
     """
-    if what is not None and what not in (*KINDS, SETS, PROFILES_LISTED):
-        raise UnknownNameError("kind of plug-in", what, (*KINDS, SETS, PROFILES_LISTED))
+    titles = (*KINDS, SETS, PROFILES_LISTED)
+    if what is None:
+        chosen = titles
+    elif what in titles:
+        chosen = (what,)
+    else:
+        raise UnknownNameError("kind of plug-in", what, titles)
     console = stdout()
-    for title, folder in KINDS.items():
-        if what in (None, title):
-            console.print(Text(title, style="bold"))
-            console.print(_table(folder))
-    if what in (None, SETS):
-        console.print(Text(SETS, style="bold"))
-        console.print(_sets(whole=what == SETS))
-    if what in (None, PROFILES_LISTED):
-        console.print(Text(PROFILES_LISTED, style="bold"))
-        console.print(_profiles())
+    for title in chosen:
+        console.print(Text(title, style="bold"))
+        if title == SETS:
+            console.print(_sets(whole=what == SETS))
+        elif title == PROFILES_LISTED:
+            console.print(_profiles())
+        else:
+            console.print(_table(KINDS[title]))
 
 
 OURS = f"""@software{{embassay,
@@ -105,8 +110,8 @@ def _profiles() -> Table:
 def _sets(whole: bool) -> Table:
     """Return a table of the named sets of encoders; with ``whole``, list their encoders too."""
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-    for name in names():
-        encoder_set = named(name)
+    for name in set_names():
+        encoder_set = set_named(name)
         lines = [f"{encoder_set.title}: {len(encoder_set.members)} encoders"]
         if whole:
             lines += map(_member_line, encoder_set.members)

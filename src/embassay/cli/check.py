@@ -56,13 +56,17 @@ def check(
     from embassay.comparison import gate, gate_files
     from embassay.run.config import CheckSettings, read
 
-    settings = read(config).check if config else CheckSettings()
+    settings = CheckSettings()
+    if config is not None:
+        settings = read(config).check
+    # The command line overrides the config file.
+    margins = {**settings.margins, **_numbers("margin", margin)}
+    floors = {**settings.floors, **_numbers("floor", floor)}
     outcome = gate.check(
         run,
         baseline,
-        # The command line goes before the config file.
-        margins={**settings.margins, **_numbers("margin", margin)},
-        floors={**settings.floors, **_numbers("floor", floor)},
+        margins=margins,
+        floors=floors,
         on=on or settings.on,
         inconclusive=inconclusive or settings.inconclusive or "",
     )
@@ -77,10 +81,11 @@ def _numbers(flag: str, values: list[str]) -> dict[str, float]:
     numbers = {}
     for value in values:
         name, _, number = value.rpartition("=")
+        message = f"--{flag} {value}: write QUANTITY=X with a number, such as Success@5=0.02"
+        if not name:
+            raise SpecError(message)
         try:
             numbers[name] = float(number)
         except ValueError:
-            name = ""
-        if not name:
-            raise SpecError(f"--{flag} {value}: write QUANTITY=X with a number, such as Success@5=0.02")
+            raise SpecError(message) from None
     return numbers

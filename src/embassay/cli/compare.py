@@ -49,10 +49,12 @@ def compare(
         if old in mapping:
             raise SpecError(f"--map names {old!r} twice")
         mapping[old] = new
-    path = output_path(out) if out else None
-    # Before any work: a comparison of large runs takes minutes.
-    if path is not None and path.suffix not in SUFFIXES:
-        raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+    path = None
+    if out is not None:
+        path = output_path(out)
+        # Checked before any work: a comparison of large runs takes minutes.
+        if path.suffix not in SUFFIXES:
+            raise OutputError(f"{path}: the suffix must be {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
     comparison = compare_runs(runs, mapping, texts=not no_texts)
     show(comparison, stdout())
     if path is not None:

@@ -155,6 +155,7 @@ def build_retrieval(
     overwrite
         Replace existing files.
     """
+    # Without --method a chat model writes the questions.
     if options.method in ("headings", "cloze"):
         if dry_run:
             raise SpecError(f"--dry-run estimates the cost of a generator; --method {options.method} needs none")
@@ -170,7 +171,7 @@ def build_retrieval(
 
 
 def _generate(kind: str, source: Path, out: Path, options: DocumentOptions, dry_run: bool, overwrite: bool) -> int:
-    """Build, or print what would be asked."""
+    """Build a test set from documents; with ``dry_run`` only print what a generator would be asked."""
     builder_options = given_options(options)
     if options.prompt is not None:
         from embassay.testsets.generator.base import read_prompt
@@ -179,7 +180,7 @@ def _generate(kind: str, source: Path, out: Path, options: DocumentOptions, dry_
         builder_options["prompt"] = read_prompt(source_path(options.prompt))
     if not dry_run:
         return run_build(kind, source, out, overwrite, builder_options)
-    # An estimate writes no data card, which the licence is for, and takes the generator by itself.
+    # An estimate writes no data card, which the licence is for. The generator is an argument of its own there.
     builder_options.pop("licence", None)
     builder_options.pop("generator", None)
     return _estimate(kind, source, options.generator, out, builder_options)
@@ -193,11 +194,14 @@ def _estimate(kind: str, source: Path, generator: str, out: Path, options: dict[
     if not estimated.requests:
         say(f"{source}: contains nothing to ask about")
         return FINE
-    prompt = estimated.requests[0].prompt.splitlines()
-    say("the first request:", *(f"    {line}" for line in prompt[:PROMPT_LINES]))
-    if len(prompt) > PROMPT_LINES:
+    say("the first request:")
+    lines = estimated.requests[0].prompt.splitlines()
+    for line in lines[:PROMPT_LINES]:
+        say(f"    {line}")
+    if len(lines) > PROMPT_LINES:
         say("    …")
-    cost = "" if estimated.cost is None else f", about {estimated.cost:,.4g} at the given price"
-    number = f"{len(estimated.requests):,} to {estimated.generator}"
-    say(f"requests: {number}, about {estimated.tokens:,} tokens{cost}")
+    total = f"requests: {len(estimated.requests):,} to {estimated.generator}, about {estimated.tokens:,} tokens"
+    if estimated.cost is not None:
+        total += f", about {estimated.cost:,.4g} at the given price"
+    say(total)
     return FINE

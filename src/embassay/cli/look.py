@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -16,9 +16,12 @@ from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.store.cache import VectorCache
-from embassay.types import SHOWN, Audit, Corpus, Encoder
+from embassay.types import SHOWN, AnyCorpus, Audit, Encoder
 
 SAMPLES = 3
+"""Samples of each corpus that are printed."""
+NAME_WIDTH = 11
+"""Characters of the column with the names of a sample's texts, at least."""
 BEGINNING = 60
 """Characters of a text that is longer than an encoder reads."""
 
@@ -39,45 +42,58 @@ def show(request: RunRequest, *, default: bool = False) -> None:
     for remark in plan.remarks:
         print_line(console, remark, indent=2)
     folder = request.cache_folder
-    with VectorCache(folder) if folder else nullcontext() as cache:
+    opened: AbstractContextManager[VectorCache | None] = nullcontext()
+    if folder is not None:
+        opened = VectorCache(folder)
+    with opened as cache:
         for entry in plan.entries:
             _show_encoder(entry, plan.corpora, cache, console)
 
 
-def _corpora(request: RunRequest) -> tuple[Corpus[Any], ...]:
+def _corpora(request: RunRequest) -> tuple[AnyCorpus, ...]:
+    """Return the corpora of the request; the built-in ones if it has none."""
     if request.corpora:
         return tuple(load_given_corpora(request))
+    # A plan needs an encoder; "hashing" needs no weights.
     return prepare(RunRequest(["hashing"], baselines=False)).corpora
 
 
-def _show_corpus(corpus: Corpus[Any], console: Console) -> None:
-    audit = corpus.audit()
-    version = f", version {corpus.version}" if corpus.version else ""
-    documents = f"; documents {audit.documents:,}, passages {audit.passages:,}" if audit.documents else ""
-    source = f"; {corpus.source}" if corpus.source else ""
-    units = f"independent units {audit.units:,}{_effective_units(audit)}"
-    lines = [
-        f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}{version}",
-        f"  items {audit.items:,}, {units}, duplicate rows {audit.duplicates:,}",
-        f"  texts {audit.texts:,}, distinct {audit.distinct:,}{documents}",
-        f"  licence {corpus.licence}{source}",
-        f"  fingerprint {corpus.fingerprint}",
-    ]
-    if corpus.filtered_with:
-        lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
-    lines += [f"  {note}" for note in (*corpus.notes, *advice(corpus), *visible_differences(corpus))]
-    for line in lines:
+def _show_corpus(corpus: AnyCorpus, console: Console) -> None:
+    """Print how a corpus is read, its counts, notes and advice, and its first samples."""
+    for line in _corpus_lines(corpus):
         print_line(console, line, indent=4)
     for sample in corpus.samples[:SAMPLES]:
         print_line(console, f"  sample {sample.id}:", indent=4)
         sample_fields = sample.fields()
         fields = corpus.shown(sample.id)
-        width = max(11, *map(len, fields))
+        width = max(NAME_WIDTH, *map(len, fields))
         for name, text in fields.items():
             # Texts that the corpus adds to those of the sample are already truncated.
             if sample_fields.get(name) == text:
                 text = _truncated(text)
             print_line(console, f"    {name:<{width}} {text}", indent=width + 5)
+
+
+def _corpus_lines(corpus: AnyCorpus) -> list[str]:
+    """Return the lines about a corpus as a whole."""
+    audit = corpus.audit()
+    head = f"{corpus.name}: {corpus.shape}, read by the loader {corpus.loader}"
+    if corpus.version:
+        head += f", version {corpus.version}"
+    units = f"independent units {audit.units:,}{_effective_units(audit)}"
+    items = f"  items {audit.items:,}, {units}, duplicate rows {audit.duplicates:,}"
+    texts = f"  texts {audit.texts:,}, distinct {audit.distinct:,}"
+    if audit.documents:
+        texts += f"; documents {audit.documents:,}, passages {audit.passages:,}"
+    licence = f"  licence {corpus.licence}"
+    if corpus.source:
+        licence += f"; {corpus.source}"
+    lines = [head, items, texts, licence, f"  fingerprint {corpus.fingerprint}"]
+    if corpus.filtered_with:
+        lines.append(f"  filtered with {', '.join(corpus.filtered_with)}")
+    remarks = (*corpus.notes, *advice(corpus), *visible_differences(corpus))
+    lines += [f"  {remark}" for remark in remarks]
+    return lines
 
 
 def _truncated(text: str) -> str:
@@ -88,27 +104,32 @@ def _truncated(text: str) -> str:
 
 
 def _effective_units(audit: Audit) -> str:
-    """Return the effective number of units if their sizes differ much."""
+    """Return the effective number of units if their sizes differ so much that it is less than half of their number."""
     if audit.effective_units >= audit.units / 2:
         return ""
     return f" (effective number {audit.effective_units:.0f})"
 
 
-def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorCache | None, console: Console) -> None:
+def _show_encoder(entry: Entry, corpora: tuple[AnyCorpus, ...], cache: VectorCache | None, console: Console) -> None:
+    """Print how many texts an encoder would encode, their tokens or cost, its prompts and its warnings."""
     encoder = entry.encoder
     card = encoder.card
     texts = distinct_texts(corpora)
+    count = f"{len(texts):,} distinct texts to encode"
     to_encode = _not_cached(encoder, texts, cache)
     if to_encode is None:
-        parts = [f"{len(texts):,} distinct texts to encode"]
         to_encode = texts
     else:
-        unchanged = " if the model has not changed" if card.remote else ""
-        cached = f"{len(texts) - len(to_encode):,} of them cached{unchanged}"
-        parts = [f"{len(texts):,} distinct texts to encode, {cached}"]
+        count += f", {len(texts) - len(to_encode):,} of them cached"
+        # The vectors of a service are those of its last known fingerprint.
+        if card.remote:
+            count += " if the model has not changed"
+    parts = [count]
     if card.remote:
+        # Only what is sent costs money.
         parts += _estimate(encoder, to_encode)
     else:
+        # All texts, as those with a cached vector may have been truncated too.
         parts += _tokens(encoder, texts)
     lines = [f"{entry.label}: {'; '.join(parts)}"]
     for role, prompt in card.prompts.items():
@@ -119,7 +140,11 @@ def _show_encoder(entry: Entry, corpora: tuple[Corpus[Any], ...], cache: VectorC
 
 
 def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | None) -> tuple[Text, ...] | None:
-    """Return the texts that are not in the cache, or None if that is unknown without asking a service."""
+    """Return the texts that are not in the cache.
+
+    None if there is no cache, if the encoder does not use it, or if only a request to a service or fitting the encoder
+    would tell which vectors are its own.
+    """
     # Vectors that are cut or quantised are computed from the full ones.
     encoder = encoder_of_vectors(encoder)
     card = encoder.card
@@ -133,7 +158,7 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
 
 
 def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
-    """Return the texts of each role."""
+    """Return the texts of each role, in their order."""
     by_role: dict[Role, list[str]] = {}
     for role, text in texts:
         by_role.setdefault(role, []).append(text)
@@ -141,16 +166,19 @@ def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:
 
 
 def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
-    """Estimate the tokens and the cost of a service without sending it anything."""
+    """Estimate the tokens and the cost of an encoder that is ``Remote``, without sending it anything."""
     price = encoder.card.price
     limit = encoder.card.max_tokens
-    tokens, cost, too_long = 0, 0.0, 0
-    for role, of_role in _by_role(texts).items():
-        tokens_of_role, cost_of_role = encoder.estimate(of_role, role)
+    tokens = 0
+    cost = 0.0
+    too_long = 0
+    for role, texts_of_role in _by_role(texts).items():
+        tokens_of_role, cost_of_role = encoder.estimate(texts_of_role, role)
         tokens += tokens_of_role
         cost += cost_of_role or 0.0
         if limit:
-            too_long += int((encoder.estimate_tokens(of_role, role) > limit).sum())
+            lengths = encoder.estimate_tokens(texts_of_role, role)
+            too_long += int((lengths > limit).sum())
     parts = [f"about {tokens:,} tokens to send"]
     if price is None:
         parts.append("pass price= for the cost")
@@ -168,20 +196,22 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     """Count the tokens that a local encoder reads and the texts that it truncates."""
     if not isinstance(encoder, CountsTokens):
         return []
+    # (tokens, text) of each text
     lengths: list[tuple[int, str]] = []
     try:
-        for role, of_role in _by_role(texts).items():
-            counts = map(int, encoder.count_tokens(of_role, role))
-            lengths += zip(counts, of_role, strict=True)
+        for role, texts_of_role in _by_role(texts).items():
+            counts = map(int, encoder.count_tokens(texts_of_role, role))
+            lengths += zip(counts, texts_of_role, strict=True)
     except EncoderError as error:
+        # For example a tokenizer that cannot be loaded: the reason takes the place of the counts.
         return [str(error)]
-    total = f"{sum(tokens for tokens, _ in lengths):,} tokens"
+    total = sum(tokens for tokens, _ in lengths)
     limit = encoder.card.max_tokens
     if not limit:
-        return [total, "no length limit"]
+        return [f"{total:,} tokens", "no length limit"]
     truncated = [(tokens, text) for tokens, text in lengths if tokens > limit]
     longer = f"{len(truncated):,} texts longer than its limit of {limit} tokens"
     if truncated:
         most, longest = max(truncated)
         longer += f", the longest with {most:,}: {longest[:BEGINNING]!r}…"
-    return [total, longer]
+    return [f"{total:,} tokens", longer]

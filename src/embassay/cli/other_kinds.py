@@ -17,7 +17,11 @@ from embassay.testsets.options import BuildOptions
 
 def add_command(build: App, kind: str) -> None:
     """Add ``embassay build KIND``, if there is such a builder and no such command yet."""
-    if kind.replace("-", "_") in BUILDERS.names() and kind not in list(build):
+    # The name of a plug-in is that of its Python file.
+    is_builder = kind.replace("-", "_") in BUILDERS.names()
+    # An App iterates over the names of its commands.
+    has_command = kind in list(build)
+    if is_builder and not has_command:
         build.command(command_of(kind), name=kind)
 
 

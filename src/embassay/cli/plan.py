@@ -52,12 +52,16 @@ def plan(
     from embassay.store.canonical import write
     from embassay.store.paths import output_path
 
-    suffix = ".json" if unlabelled is None else ".csv"
-    if unlabelled is not None and out is None:
-        raise SpecError("--unlabelled needs -o FILE.csv, the file of the questions to label")
-    path = output_path(out) if out else None
-    if path is not None and path.suffix != suffix:
-        raise SpecError(f"-o {path.name}: the suffix must be {suffix}")
+    suffix = ".json"
+    if unlabelled is not None:
+        suffix = ".csv"
+        if out is None:
+            raise SpecError("--unlabelled needs -o FILE.csv, the file of the questions to label")
+    path = None
+    if out is not None:
+        path = output_path(out)
+        if path.suffix != suffix:
+            raise SpecError(f"-o {path.name}: the suffix must be {suffix}")
     sizes = plan_sizes(run, difference, power=power, diagnostics=diagnostic)
     show(sizes, stdout())
     if path is None:

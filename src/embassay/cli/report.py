@@ -56,16 +56,20 @@ def report(
     written = _write(run, out, format, with_vectors)
     for note in written.notes:
         say(note)
-    what = counted(written.count, COUNTED[format]) if format in COUNTED else "report"
+    what = "report"
+    if format in COUNTED:
+        what = counted(written.count, COUNTED[format])
     say(f"{what}: {written.path}")
-    return FAILED_IN_PART if written.is_partial else FINE
+    if written.is_partial:
+        return FAILED_IN_PART
+    return FINE
 
 
 def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Written:
-    """Write a run in a format."""
+    """Write a run in a format; return where, and how many tables, figures or files there are."""
     from embassay.run import exports
 
-    if style == "latex" or style == "svg" or style == "pdf":
+    if style in ("latex", "svg", "pdf"):
         return exports.write_for_paper(run, style, out)
     if style == "parquet":
         return exports.write_items_again(run, out, with_vectors=with_vectors)
@@ -73,11 +77,11 @@ def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Wr
         from embassay.integrations.mteb_results import task_results
 
         return exports.write_contents(run, out, style, task_results)
-    write = {
+    writers = {
         "html": exports.write_page,
         "md": exports.write_markdown,
         "csv": exports.write_csv,
         "model-card": exports.write_model_cards,
         "trec": exports.write_trec,
     }
-    return write[style](run, out)
+    return writers[style](run, out)

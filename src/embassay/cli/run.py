@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -76,8 +76,15 @@ class RunOptions:
     quiet: Annotated[bool, Flag] = False
     trust_remote_code: Annotated[tuple[str, ...], Repeated] = ()
 
-    def settings(self) -> dict[str, Any]:
-        """Return them as ``RunRequest`` has them; what is not said is None."""
+    def settings(self) -> dict[str, object]:
+        """Return the arguments of ``RunRequest.of``; None for what the command line does not say.
+
+        An option such as ``--no-texts`` only ever switches something off. Without it, the config file or the default
+        decides.
+        """
+        cache: Path | Literal["default"] | None = self.cache or "default"
+        if self.no_cache:
+            cache = None
         return {
             "profile": self.profile,
             "seed": self.seed,
@@ -86,16 +93,23 @@ class RunOptions:
             "reference": self.reference,
             "device": self.device,
             "backend": self.backend,
-            "baselines": False if self.no_baselines else None,
+            "baselines": _off(self.no_baselines),
             "examples": self.examples,
-            "texts": False if self.no_texts else None,
-            "robustness": False if self.no_trust else None,
+            "texts": _off(self.no_texts),
+            "robustness": _off(self.no_trust),
             "follow_links": self.follow_links,
-            "cache": None if self.no_cache else self.cache or "default",
+            "cache": cache,
             "overwrite": self.overwrite,
             "quiet": self.quiet,
             "trusted": list(self.trust_remote_code),
         }
+
+
+def _off(switched_off: bool) -> Literal[False] | None:
+    """Return False if something is switched off, and None if nothing is said about it."""
+    if switched_off:
+        return False
+    return None
 
 
 DEFAULTS = RunOptions()

@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
+import lmdb
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,6 +47,7 @@ def trouble_with(folder: Path) -> str | None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Permissions do not tell that a disk is read-only; writing a file does.
         with tempfile.TemporaryFile(dir=folder):
             pass
         with VectorCache(folder):
@@ -75,12 +77,15 @@ class VectorCache:
         InputError
             If ``EMBASSAY_CACHE_LIMIT`` is not a size.
         """
+        # Why the cache could not be read or written; empty as long as it could.
         self.trouble = ""
         # The display name of each encoder, by fingerprint.
         self._names: dict[str, str] = {}
-        # The fingerprints of the encoders whose vectors were read, and of those whose last use is already in the file.
+        # The fingerprints of the encoders whose vectors were read.
         self._used: set[str] = set()
-        self._dated: set[str] = set()
+        # Those whose name and time of last use this object has already written to the file.
+        self._recorded: set[str] = set()
+        # In bytes; None for no limit.
         self._limit = disks.limit(folder, on_disk(folder / PLACE / DATA))
         self._shared = acquire(folder, suspicious)
         self._closed = False
@@ -97,8 +102,8 @@ class VectorCache:
             return
         self._closed = True
         try:
-            if self._used - self._dated:
-                self._shared.run(self._date_used, write=True)
+            if self._used - self._recorded:
+                self._shared.run(self._record_unrecorded_uses, write=True)
         except PROBLEMS:
             # Only the times of last use are lost; they decide nothing but the order of removal.
             pass
@@ -108,7 +113,8 @@ class VectorCache:
     def note(self, fingerprint: str, name: str) -> None:
         """Set the display name of an encoder; ``embassay cache info`` shows it."""
         self._names[fingerprint] = name
-        self._dated.discard(fingerprint)
+        # A record that was written before lacks this name.
+        self._recorded.discard(fingerprint)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the (d,) vector of each text; None where there is none or where it is damaged."""
@@ -122,17 +128,24 @@ class VectorCache:
         if self.trouble or not len(texts):
             return
         rows = np.ascontiguousarray(rows, dtype="<f4")
-        keys = map(records.keys(fingerprint), texts)
-        items = sorted((key, records.pack(key, row.tobytes())) for key, row in zip(keys, rows, strict=True))
+        dim = rows.shape[1]
+        key_of = records.keys(fingerprint)
+        items = []
+        for text, row in zip(texts, rows, strict=True):
+            key = key_of(text)
+            items.append((key, records.pack(key, row.tobytes())))
+        # Writing in the order of the file is faster.
+        items.sort()
         try:
-            while not self._put(fingerprint, items, rows.shape[1]):
-                if not self._evict(fingerprint):
-                    self.trouble = (
-                        f"it is full, at {disks.shown(self._limit or 0)}; {disks.VARIABLE} sets another limit"
-                    )
-                    return
+            fits = self._put(fingerprint, items, dim)
+            # Make room by removing one encoder after the other.
+            while not fits and self._remove_least_recently_used(fingerprint):
+                fits = self._put(fingerprint, items, dim)
         except PROBLEMS as error:
             self.trouble = reason(error)
+            return
+        if self._limit and not fits:
+            self.trouble = f"it is full, at {disks.shown(self._limit)}; {disks.VARIABLE} sets another limit"
 
     def speed(self, fingerprint: str) -> records.Speed | None:
         """Return how fast an encoder was when its vectors were computed; None if that is not known."""
@@ -146,17 +159,15 @@ class VectorCache:
         """Store how fast an encoder is whose vectors are in the cache; what was not measured now stays as it was."""
         if self.trouble:
             return
-        before = self.speed(fingerprint) or records.Speed()
-        of = records.prefix(fingerprint)
-        key = records.speed_key(of)
-        updated = records.Speed(
-            before.texts_per_second if speed.texts_per_second is None else speed.texts_per_second,
-            before.query_milliseconds if speed.query_milliseconds is None else speed.query_milliseconds,
-            speed.device or before.device,
-        )
+        updated = speed
+        before = self.speed(fingerprint)
+        if before is not None:
+            updated = before.updated_by(speed)
+        prefix = records.prefix(fingerprint)
+        key = records.speed_key(prefix)
 
-        def write(transaction: Any) -> None:
-            if note_of(transaction, of) is not None:
+        def write(transaction: lmdb.Transaction) -> None:
+            if note_of(transaction, prefix) is not None:
                 transaction.put(key, records.pack_speed(key, updated))
 
         try:
@@ -191,14 +202,18 @@ class VectorCache:
         OutputError
             If it cannot be read.
         """
-        size, oldest_first = self._run(lambda transaction: (live(transaction), holdings(transaction)))
-        return Info(
-            folder=self._shared.folder,
-            on_disk=on_disk(self._shared.data),
-            live=size,
-            limit=self._limit,
-            encoders=oldest_first[::-1],
-        )
+
+        def read(transaction: lmdb.Transaction) -> Info:
+            least_recently_used_first = holdings(transaction)
+            return Info(
+                folder=self._shared.folder,
+                on_disk=on_disk(self._shared.data),
+                live=live(transaction),
+                limit=self._limit,
+                encoders=least_recently_used_first[::-1],
+            )
+
+        return self._run(read)
 
     def verify(self) -> Verified:
         """Read every vector; remove those that are damaged, not finite, or belong to no recorded encoder.
@@ -208,10 +223,16 @@ class VectorCache:
         OutputError
             If it cannot be read or written to.
         """
-        vectors, bad = self._run(damaged)
-        if bad:
-            self._run(lambda transaction: [transaction.delete(key) for key in bad], write=True)
-        return Verified(vectors, sum(key[:1] == records.VECTOR for key in bad))
+        vectors, bad_keys = self._run(damaged)
+
+        def delete(transaction: lmdb.Transaction) -> None:
+            for key in bad_keys:
+                transaction.delete(key)
+
+        if bad_keys:
+            self._run(delete, write=True)
+        bad_vectors = [key for key in bad_keys if key.startswith(records.VECTOR)]
+        return Verified(vectors, removed=len(bad_vectors))
 
     def clear(self, encoder: str) -> int:
         """Remove the vectors of all encoders with this fingerprint or name. The file keeps its size.
@@ -230,7 +251,9 @@ class VectorCache:
         OutputError
             If it cannot be written to.
         """
-        exact, without_scheme, names = [], [], set()
+        exact: list[Holding] = []
+        without_scheme: list[Holding] = []
+        names = set()
         for holding in self.info().encoders:
             if holding.note is None:
                 continue
@@ -238,6 +261,7 @@ class VectorCache:
             names.add(name or fingerprint)
             if encoder in (fingerprint, name):
                 exact.append(holding)
+            # "st:all-MiniLM-L6-v2" -> "all-MiniLM-L6-v2"
             elif name and encoder == name.partition(":")[2]:
                 without_scheme.append(holding)
         # An exact match wins over names that match only without their scheme.
@@ -249,9 +273,10 @@ class VectorCache:
         return sum(holding.vectors for holding in chosen)
 
     def _get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
+        """Return what :meth:`get` returns; the lookup does not count as a use of the encoder."""
         keys = list(map(records.keys(fingerprint), texts))
 
-        def read(transaction: Any) -> list[NDArray[np.float32] | None]:
+        def read(transaction: lmdb.Transaction) -> list[NDArray[np.float32] | None]:
             note = note_of(transaction, records.prefix(fingerprint))
             if note is None:
                 return [None] * len(keys)
@@ -271,14 +296,14 @@ class VectorCache:
         """Store records and return True; store none and return False if the cache would then exceed its limit."""
         prefix = records.prefix(fingerprint)
 
-        def work(transaction: Any) -> bool:
+        def write(transaction: lmdb.Transaction) -> bool:
             note = note_of(transaction, prefix)
-            has_other_dim = note is not None and note.dim != dim
-            if has_other_dim:
+            if note is not None and note.dim != dim:
                 # The vectors of one encoder all have the same dimension; the older ones can no longer be read.
                 forget(transaction, prefix)
-            if note is None or has_other_dim or fingerprint not in self._dated:
-                self._date(transaction, fingerprint, dim)
+                note = None
+            if note is None or fingerprint not in self._recorded:
+                self._record_use(transaction, fingerprint, dim)
             transaction.cursor().putmulti(items)
             # Only LMDB knows how many pages the records take, so the size is compared after writing.
             if self._limit and live(transaction) > self._limit:
@@ -286,38 +311,44 @@ class VectorCache:
                 return False
             return True
 
-        fits = self._shared.run(work, write=True)
+        fits = self._shared.run(write, write=True)
         if fits:
-            self._dated.add(fingerprint)
+            self._recorded.add(fingerprint)
         return fits
 
-    def _date_used(self, transaction: Any) -> None:
-        for fingerprint in sorted(self._used - self._dated):
-            self._date(transaction, fingerprint)
+    def _record_unrecorded_uses(self, transaction: lmdb.Transaction) -> None:
+        """Write the time of last use of the encoders that were only read from."""
+        for fingerprint in sorted(self._used - self._recorded):
+            note = note_of(transaction, records.prefix(fingerprint))
+            # Another process may have removed the encoder meanwhile.
+            if note is not None:
+                self._record_use(transaction, fingerprint, note.dim)
 
-    def _date(self, transaction: Any, fingerprint: str, dim: int = 0) -> None:
-        """Write the time of last use and the name of an encoder; with ``dim`` 0 only if it already has a record."""
+    def _record_use(self, transaction: lmdb.Transaction, fingerprint: str, dim: int) -> None:
+        """Write the record of an encoder: its name, its dimension, and now as the time of its last use."""
         prefix = records.prefix(fingerprint)
         note = note_of(transaction, prefix)
         if note is None:
-            if not dim:
-                return
             note = records.EncoderNote(fingerprint)
         name = self._names.get(fingerprint, note.name)
-        updated = replace(note, name=name, dim=dim or note.dim, used=time.time())
+        updated = replace(note, name=name, dim=dim, used=time.time())
         key = records.note_key(prefix)
         transaction.put(key, records.pack_note(key, updated))
 
-    def _evict(self, fingerprint: str) -> bool:
-        """Remove the least recently used other encoder; False when there is none."""
-        prefix = records.prefix(fingerprint)
-        for holding in self._shared.run(holdings):
-            if holding.prefix != prefix:
-                _remove_all(holding, self._shared.run)
-                return True
-        return False
+    def _remove_least_recently_used(self, kept: str) -> bool:
+        """Remove the encoder whose last use is longest ago, but not the one with the fingerprint ``kept``.
 
-    def _run(self, work: Callable[[Any], T], write: bool = False) -> T:
+        Return False if there is no other encoder.
+        """
+        kept_prefix = records.prefix(kept)
+        least_recently_used_first = self._shared.run(holdings)
+        others = [holding for holding in least_recently_used_first if holding.prefix != kept_prefix]
+        if not others:
+            return False
+        _remove_all(others[0], self._shared.run)
+        return True
+
+    def _run(self, work: Callable[[lmdb.Transaction], T], write: bool = False) -> T:
         """Run a transaction whose failure is an error of the user's command, not only ``trouble``."""
         try:
             return self._shared.run(work, write)
@@ -326,13 +357,15 @@ class VectorCache:
 
 
 def _remove_all(holding: Holding, run: Callable[..., int]) -> None:
-    """Remove all vectors of an encoder; ``run`` runs a transaction.
+    """Remove an encoder's record and all its vectors; ``run`` is the method that calls a function with a transaction.
 
     Several transactions remove ``AT_ONCE`` vectors each, because LMDB keeps all changes of one transaction in memory.
     """
 
-    def remove_part(transaction: Any) -> int:
+    def remove_part(transaction: lmdb.Transaction) -> int:
         return forget(transaction, holding.prefix, AT_ONCE)
 
-    while run(remove_part, write=True) == AT_ONCE:
-        pass
+    # Fewer than AT_ONCE are removed only when no more are left.
+    removed = AT_ONCE
+    while removed == AT_ONCE:
+        removed = run(remove_part, write=True)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
@@ -18,7 +18,11 @@ from embassay.store.partial_files import partial_file
 DIGITS = 10
 
 
-def canonical(value: Any) -> bytes:
+Plain = dict[str, "Plain"] | list["Plain"] | str | int | float | bool | None
+"""A value that JSON can hold."""
+
+
+def canonical(value: object) -> bytes:
     """Return a value as JSON in UTF-8, with sorted keys and floats rounded to 10 significant digits.
 
     Raises
@@ -67,7 +71,7 @@ def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
         raise OutputError(f"{path}: cannot be written: {reason}") from None
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Plain:
     """Convert a value to the types of canonical JSON: dict, list, str, int, float, bool or None.
 
     Raises

@@ -10,6 +10,7 @@ from pathlib import Path
 from embassay.errors import InputError
 
 MOUNTS = Path("/proc/mounts")
+"""Where Linux lists its mounts, one a line: device, mount point, file system, and more."""
 REMOTE = {
     *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre", "gpfs", "beegfs"),
     *("orangefs", "pvfs2", "panfs", "davfs", "fuse.davfs2", "fuse.sshfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
@@ -21,11 +22,24 @@ REMOTE = {
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 VARIABLE = "EMBASSAY_CACHE_LIMIT"
 USUAL = 20 << 30
+"""The limit in bytes where ``EMBASSAY_CACHE_LIMIT`` sets none and the disk has room: 20 GiB."""
 UNITS = {
-    **{unit: 1000**power for power, unit in enumerate(("b", "kb", "mb", "gb", "tb"))},
-    **{unit: 1024**power for power, unit in enumerate(("", "kib", "mib", "gib", "tib"))},
-    **{unit: 1024**power for power, unit in enumerate(("", "k", "m", "g", "t"))},
+    "": 1,
+    "b": 1,
+    "kb": 1000,
+    "mb": 1000**2,
+    "gb": 1000**3,
+    "tb": 1000**4,
+    "kib": 1024,
+    "mib": 1024**2,
+    "gib": 1024**3,
+    "tib": 1024**4,
+    "k": 1024,
+    "m": 1024**2,
+    "g": 1024**3,
+    "t": 1024**4,
 }
+"""The bytes of each unit in which a limit may be written, in lower case."""
 
 
 def remote(folder: Path) -> str | None:
@@ -43,11 +57,14 @@ def remote(folder: Path) -> str | None:
         if len(words) < 3:
             continue
         mount_point = _ESCAPE.sub(_unescaped, words[1])
+        file_system = _ESCAPE.sub(_unescaped, words[2])
         # The folder lies on the innermost mount; of two at the same place the later one hides the earlier.
         if len(mount_point) >= longest and real.is_relative_to(mount_point):
             longest = len(mount_point)
-            kind = _ESCAPE.sub(_unescaped, words[2])
-    return kind if kind in REMOTE else None
+            kind = file_system
+    if kind in REMOTE:
+        return kind
+    return None
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -68,7 +85,9 @@ def limit(folder: Path, current: int) -> int | None:
     """
     setting = os.environ.get(VARIABLE, "").strip()
     if setting:
+        # 0 sets no limit.
         return size(setting) or None
+    # The folder may not have been made yet; it will be on the disk of its nearest parent that exists.
     existing = folder.resolve()
     try:
         while not existing.exists() and existing != existing.parent:
@@ -95,8 +114,10 @@ def size(text: str) -> int:
 
 def shown(count: float) -> str:
     """Return a size for people, such as ``1.5 GiB``."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if count < 1024:
-            return f"{count:.0f} bytes" if unit == "bytes" else f"{count:.1f} {unit}"
+    if count < 1024:
+        return f"{count:.0f} bytes"
+    for unit in ("KiB", "MiB", "GiB"):
         count /= 1024
-    return f"{count:.1f} TiB"
+        if count < 1024:
+            return f"{count:.1f} {unit}"
+    return f"{count / 1024:.1f} TiB"

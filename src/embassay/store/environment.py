@@ -7,13 +7,14 @@ process (``soundness``). A damaged file is neither used nor changed; the message
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import lmdb
 
@@ -69,22 +70,27 @@ class Environment:
         RefusedError
             If the folder cannot be used, its file is damaged, or it holds a cache of a later layout.
         """
-        self.folder, self.place = folder, folder / PLACE
+        self.folder = folder
+        self.place = folder / PLACE
         self.data = self.place / DATA
-        self.users, self._lock = 1, threading.RLock()
+        # How many caches of this process have the file open; acquire and release count them.
+        self.users = 1
+        self._lock = threading.RLock()
         self._damaged = False
+        # The state of the file (see files.state) after the last write of this process.
+        self._state_left = ""
         try:
             if kind := disks.remote(self.place):
                 raise RefusedError(folder, f"it lies on a network disk, {kind}, where a cache is not safe")
             self.place.mkdir(parents=True, exist_ok=True)
             with alone(folder):
-                self._env = self._checked_and_opened(suspicious)
+                self._env = self._check_and_open(suspicious)
         except DAMAGE:
             raise DamagedError(folder) from None
         except (lmdb.Error, OSError) as error:
             raise RefusedError(folder, reason(error)) from None
 
-    def run(self, work: Callable[[Any], T], write: bool = False) -> T:
+    def run(self, work: Callable[[lmdb.Transaction], T], write: bool = False) -> T:
         """Call ``work`` with a transaction, which is rolled back if ``work`` raises.
 
         Raises
@@ -92,14 +98,16 @@ class Environment:
         DamagedError
             If LMDB finds damage. The file is then read whole when it is opened next.
         lmdb.Error
-            If the transaction fails, and after an error that a second attempt may cure, if that fails too.
+            If the transaction fails. After an error that can be cured, it is tried a second time before.
         """
         with self._lock:
             try:
                 return self._transact(work, write)
             except lmdb.MapResizedError:
+                # Another process has enlarged the file; 0 takes over its size.
                 self._env.set_mapsize(0)
             except lmdb.ReadersFullError:
+                # Free the places of readers whose processes have ended.
                 self._env.reader_check()
             except DAMAGE:
                 self._damaged = True
@@ -113,18 +121,18 @@ class Environment:
         with suppress(OSError):
             if self._damaged:
                 stamp.unlink(missing_ok=True)
-            elif self._left and state(self.data) == self._left:
-                stamp.write_text(self._left, encoding="ascii")
+            elif self._state_left and state(self.data) == self._state_left:
+                stamp.write_text(self._state_left, encoding="ascii")
 
-    def _transact(self, work: Callable[[Any], T], write: bool) -> T:
+    def _transact(self, work: Callable[[lmdb.Transaction], T], write: bool) -> T:
         """Call ``work`` with a transaction; after a write, remember the state in which this process left the file."""
         with self._env.begin(write=write, buffers=True) as transaction:
             result = work(transaction)
         if write:
-            self._left = state(self.data)
+            self._state_left = state(self.data)
         return result
 
-    def _checked_and_opened(self, suspicious: bool) -> Any:
+    def _check_and_open(self, suspicious: bool) -> lmdb.Environment:
         """Check the existing file, if any, and open it."""
         before = state(self.data)
         reserve(self.place / LOCK)
@@ -135,25 +143,18 @@ class Environment:
         env = _open(self.place)
         try:
             env.reader_check()
-            self._left = before
-            self._renew(env)
+            self._state_left = before
+            self._empty_earlier_layout(env)
         except BaseException:
             env.close()
             raise
         return env
 
-    def _renew(self, env: Any) -> None:
+    def _empty_earlier_layout(self, env: lmdb.Environment) -> None:
         """Empty a cache of an earlier layout and write the number of this layout."""
         with env.begin(buffers=True) as transaction:
             entries = transaction.stat()["entries"]
-            value = transaction.get(LAYOUT_KEY)
-            # The first layout had no number.
-            layout = 0
-            if value is not None:
-                number = unpack(LAYOUT_KEY, value)
-                layout = int(bytes(number)) if number else 0
-                if not layout:
-                    raise DamagedError(self.folder)
+            layout = self._layout(transaction)
         if layout > LAYOUT:
             raise RefusedError(self.folder, f"it was written by a later version: layout {layout}, not {LAYOUT}")
         if layout == LAYOUT:
@@ -163,7 +164,26 @@ class Environment:
         with env.begin(write=True) as transaction:
             transaction.drop(env.open_db(None, txn=transaction), delete=False)
             transaction.put(LAYOUT_KEY, pack(LAYOUT_KEY, b"%d" % LAYOUT))
-        self._left = state(self.data)
+        self._state_left = state(self.data)
+
+    def _layout(self, transaction: lmdb.Transaction) -> int:
+        """Return the number of the layout of an open file; 0 if it has none, as a new file or one of the first layout.
+
+        Raises
+        ------
+        DamagedError
+            If the record with the number is damaged.
+        """
+        value = transaction.get(LAYOUT_KEY)
+        if value is None:
+            return 0
+        number = unpack(LAYOUT_KEY, value)
+        if not number:
+            raise DamagedError(self.folder)
+        layout = int(bytes(number))
+        if layout == 0:
+            raise DamagedError(self.folder)
+        return layout
 
     def _stamped(self) -> str:
         """Return the content of the stamp; empty if there is none."""
@@ -176,6 +196,7 @@ class Environment:
 
 def acquire(folder: Path, suspicious: bool = False) -> Environment:
     """Return the open cache of a folder, shared with all its users in this process; open it for the first."""
+    # LMDB must not be used by the child of a fork, which therefore opens the file again.
     key = (os.getpid(), folder.resolve())
     with _guard:
         environment = _shared.get(key)
@@ -209,12 +230,14 @@ def reason(error: Exception) -> str:
     # LMDB reports this when it could write only a part.
     if "Input/output error" in text:
         return "the disk is full, or fails (Input/output error)"
+    # "/home/me/cache: Permission denied" -> "Permission denied"
     if isinstance(error, lmdb.Error):
         return text.rpartition(": ")[2]
     return text
 
 
-def _open(place: Path) -> Any:
+def _open(place: Path) -> lmdb.Environment:
+    """Open the LMDB file in a folder with the largest ceiling for which there are enough addresses."""
     for ceiling in CEILINGS:
         try:
             # The file stays whole without metasync; a power cut may cost the last block, which is encoded again.
@@ -223,6 +246,9 @@ def _open(place: Path) -> Any:
             # The map needs as many addresses as its ceiling. With a limit on them (ulimit -v) a lower one may fit.
             continue
         except lmdb.Error as error:
-            if "allocate" not in str(error) or ceiling == CEILINGS[-1]:
+            # Some systems report the same as a general error, "Cannot allocate memory".
+            lacks_memory = "allocate" in str(error)
+            is_last = ceiling == CEILINGS[-1]
+            if not lacks_memory or is_last:
                 raise
-    raise OSError(12, "not enough addresses for it")
+    raise OSError(errno.ENOMEM, "not enough addresses for it")

@@ -13,8 +13,10 @@ from embassay.errors import OutputError
 from embassay.store.paths import output_path
 
 PLACE, DATA, LOCK, STAMP = "vectors", "data.mdb", "lock.mdb", "checked"
+"""The folder of the LMDB file in that of the cache, the file, LMDB's lock file, and the stamp (``environment``)."""
 HASHES, PROBES = "hashes.json", "probes.json"
 LOCK_SIZE = 1 << 14
+"""Bytes that are allocated for the lock file."""
 BLOCK = 512
 """Bytes of a block in the status of a file, whatever the disk uses."""
 
@@ -65,7 +67,9 @@ def clear(folder: Path) -> int:
     if not folder.is_dir():
         return 0
     with alone(folder):
-        freed = remove(folder / PLACE) + _unlink(folder / HASHES) + _unlink(folder / PROBES)
+        freed = remove(folder / PLACE)
+        freed += _unlink(folder / HASHES)
+        freed += _unlink(folder / PROBES)
         with suppress(OSError):
             (folder / PLACE).rmdir()
     return freed
@@ -77,6 +81,7 @@ def remove(place: Path) -> int:
 
 
 def _unlink(path: Path) -> int:
+    """Remove a file if it exists; return the number of bytes freed."""
     freed = on_disk(path)
     path.unlink(missing_ok=True)
     return freed
@@ -88,9 +93,9 @@ def on_disk(path: Path) -> int:
         status = path.stat()
     except OSError:
         return 0
-    # A sparse file occupies less than its size. Windows does not tell the number of blocks.
-    rounded_up = math.ceil(status.st_size / BLOCK)
-    blocks = int(getattr(status, "st_blocks", rounded_up))
+    # Windows does not tell the number of blocks. Elsewhere it counts, as a sparse file occupies less than its size.
+    blocks_of_size = math.ceil(status.st_size / BLOCK)
+    blocks = int(getattr(status, "st_blocks", blocks_of_size))
     return blocks * BLOCK
 
 

@@ -15,20 +15,26 @@ class FileHashes:
 
     def __init__(self, folder: Path | None):
         """Store the hashes in ``folder``; with None they are not stored."""
-        self._path = folder / HASHES if folder else None
-        self._hashes = _read_strings(self._path)
+        self._path: Path | None = None
+        self._hashes: dict[str, str] = {}
+        if folder:
+            self._path = folder / HASHES
+            self._hashes = _read_strings(self._path)
 
     def __call__(self, path: Path) -> str:
         """Return the hexadecimal SHA-256 of a file's content."""
         real = path.resolve()
         status = real.stat()
         key = f"{real}|{status.st_size}|{status.st_mtime_ns}"
-        if key not in self._hashes:
-            with real.open("rb") as file:
-                self._hashes[key] = hashlib.file_digest(file, "sha256").hexdigest()
-            if self._path:
-                write(self._path, json.dumps(self._hashes, indent=0).encode())
-        return self._hashes[key]
+        stored_hash = self._hashes.get(key)
+        if stored_hash is not None:
+            return stored_hash
+        with real.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self._hashes[key] = digest
+        if self._path:
+            write(self._path, json.dumps(self._hashes, indent=0).encode())
+        return digest
 
 
 class Remembered(dict[str, str]):
@@ -36,8 +42,12 @@ class Remembered(dict[str, str]):
 
     def __init__(self, folder: Path | None):
         """Store them in ``folder``; with None they are not stored."""
-        self._path = folder / PROBES if folder else None
-        super().__init__(_read_strings(self._path))
+        self._path: Path | None = None
+        stored: dict[str, str] = {}
+        if folder:
+            self._path = folder / PROBES
+            stored = _read_strings(self._path)
+        super().__init__(stored)
 
     def __setitem__(self, key: str, value: str) -> None:
         """Set a value and write the file."""
@@ -46,10 +56,8 @@ class Remembered(dict[str, str]):
             write(self._path, json.dumps(self, indent=0).encode())
 
 
-def _read_strings(path: Path | None) -> dict[str, str]:
+def _read_strings(path: Path) -> dict[str, str]:
     """Return the JSON object in a file; an empty one if there is no file or if it cannot be read."""
-    if path is None:
-        return {}
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -11,18 +11,26 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from embassay.errors import SourceError
 from embassay.samples.base import Sample
 from embassay.samples.groups import Grouped
 from embassay.store.canonical import canonical, write
-from embassay.types import Corpus, begun, content_hash
+from embassay.types import AnyCorpus, JsonObject, begun, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
 UNIT_KEY = "group"
-"""Another one, where it names a unit and not the right answer."""
+"""A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
+
+
+class ItemRow(TypedDict):
+    """An item as it is written to the file."""
+
+    id: str
+    hash: str
+    texts: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class CorpusItems:
     documents: str = ""
 
     @classmethod
-    def of(cls, corpus: Corpus[Any], *, texts: bool) -> CorpusItems:
+    def of(cls, corpus: AnyCorpus, *, texts: bool) -> CorpusItems:
         """Return the items of a corpus, with or without texts."""
         items = []
         for sample in corpus.samples:
@@ -74,7 +82,8 @@ class CorpusItems:
         if corpus.stored_documents is not None:
             documents = corpus.stored_documents.fingerprint
         elif corpus.documents:
-            documents = content_hash([[document.id, *document.passages] for document in corpus.documents])
+            parts = [[document.id, *document.passages] for document in corpus.documents]
+            documents = content_hash(parts)
         return cls(corpus.name, corpus.fingerprint, tuple(items), documents)
 
     def without_texts(self) -> CorpusItems:
@@ -85,7 +94,9 @@ class CorpusItems:
 
 def item_hash(sample: Sample) -> str:
     """Return a hash of a sample's content: the same for the same content, whatever its id and unit."""
-    left_out = NOT_CONTENT if isinstance(sample, Grouped) else (*NOT_CONTENT, UNIT_KEY)
+    left_out = {*NOT_CONTENT}
+    if not isinstance(sample, Grouped):
+        left_out.add(UNIT_KEY)
     content = {name: value for name, value in vars(sample).items() if name not in left_out}
     return content_hash([content, *sample.texts()])
 
@@ -95,7 +106,7 @@ def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
     for corpus in corpora:
         rows = []
         for item in corpus.items:
-            row: dict[str, Any] = {"id": item.id, "hash": item.hash}
+            row: ItemRow = {"id": item.id, "hash": item.hash}
             if item.texts:
                 row["texts"] = dict(item.texts)
             rows.append(row)
@@ -132,12 +143,16 @@ def read_items(folder: Path) -> dict[str, CorpusItems]:
     return corpora
 
 
-def _item(row: Mapping[str, Any]) -> StoredItem:
-    texts = {_text(name): _text(text) for name, text in row.get("texts", {}).items()}
+def _item(row: JsonObject) -> StoredItem:
+    """Return an item from its row in the file; raise TypeError or KeyError if the row is damaged."""
+    texts = {}
+    for name, text in row.get("texts", {}).items():
+        texts[_text(name)] = _text(text)
     return StoredItem(_text(row["id"]), _text(row["hash"]), texts)
 
 
 def _text(value: object) -> str:
+    """Return the value, which must be a text."""
     if not isinstance(value, str):
         raise TypeError(f"expected a text, got {type(value).__name__}")
     return value

@@ -55,13 +55,20 @@ class Ledger:
         self._content = self._read(len(texts))
 
     def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return an (n,) mask of the texts with a cached vector at the first start; ``now`` if this is the first."""
+        """Return an (n,) mask of the texts that had a cached vector when the run first started.
+
+        Parameters
+        ----------
+        now
+            (n,) mask of the texts that have one now. If this is the first start, it is recorded and returned.
+        """
         if self._content is None:
-            bits_now = np.packbits(now).tobytes()
-            self._content = {"texts": self._identity, "had": bits_now.hex(), "chunks": {}}
+            bits = np.packbits(now).tobytes()
+            self._content = {"texts": self._identity, "had": bits.hex(), "chunks": {}}
             # Without a missing text nothing will be encoded, and a restart has nothing to repeat.
             if not now.all():
                 write(self._path, canonical(self._content))
+            return now
         bits = bytes.fromhex(self._content["had"])
         packed = np.frombuffer(bits, dtype=np.uint8)
         return np.unpackbits(packed, count=len(now)).astype(bool)
@@ -71,10 +78,11 @@ class Ledger:
         if self._content is None:
             return False
         expected = self._content["chunks"].get(str(chunk))
-        vectors = [row for row in rows if row is not None]
-        if expected is None or len(vectors) < len(rows):
+        if expected is None:
             return False
-        return expected == digest(vectors)
+        vectors = [row for row in rows if row is not None]
+        is_complete = len(vectors) == len(rows)
+        return is_complete and digest(vectors) == expected
 
     def finish(self, chunk: int, rows: Sequence[NDArray[np.float32]]) -> None:
         """Record the digest of the vectors of a chunk, which must already be in the cache."""
@@ -93,7 +101,8 @@ class Ledger:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             # Without the ledger the texts are encoded again, which costs time but gives the right vectors.
             return None
-        if identity != self._identity or len(bits) != math.ceil(count / 8):
+        bytes_of_mask = math.ceil(count / 8)
+        if identity != self._identity or len(bits) != bytes_of_mask:
             return None
         if not all(isinstance(digest, str) for digest in digests):
             return None
@@ -109,5 +118,6 @@ def digest(rows: Sequence[NDArray[np.float32]]) -> str:
 
 
 def _hash(value: object) -> str:
+    """Return the hexadecimal SHA-256 of a value as JSON."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

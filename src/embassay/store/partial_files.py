@@ -18,7 +18,7 @@ from pathlib import Path
 
 OLD = 24 * 3600
 """Age in seconds after which a partial file counts as left over, whichever machine wrote it."""
-_OURS = re.compile(r"\.(?:([0-9a-f]{8})\.)?([0-9]{1,10})\.[0-9a-f]{8}\.part")
+_PARTIAL_NAME = re.compile(r"\.(?:([0-9a-f]{8})\.)?([0-9]{1,10})\.[0-9a-f]{8}\.part")
 """Machine, process and token; files of version 0.1 have no machine."""
 
 
@@ -36,7 +36,7 @@ def remove_left_overs(folder: Path) -> None:
         # Tidying up must not stop a run. If the folder cannot be used, writing to it gives the message.
         return
     for path in paths:
-        parts = _OURS.fullmatch(path.name)
+        parts = _PARTIAL_NAME.fullmatch(path.name)
         if not parts:
             continue
         # Another process may remove the file at the same time, or we may not be allowed to.
@@ -46,30 +46,37 @@ def remove_left_overs(folder: Path) -> None:
 
 
 def _is_left_over(path: Path, machine: str | None, process: int) -> bool:
-    if machine in (None, _machine()) and not _lives(process):
+    """Return whether the process that wrote a partial file has ended, or the file is older than ``OLD``."""
+    may_be_of_this_machine = machine in (None, _machine())
+    if may_be_of_this_machine and not _lives(process):
         return True
     # A process on another machine cannot be looked up, and a process number may have been reused: only age decides.
     return time.time() - path.lstat().st_mtime > OLD
 
 
 def _lives(process: int) -> bool:
+    """Return whether a process of this number may be running on this machine."""
     if os.name != "posix":
         # On Windows os.kill ends the process, whatever the signal.
         return True
     try:
+        # Signal 0 does nothing but check that there is such a process.
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
+        # It is running, for another user.
         return True
     return True
 
 
 @cache
 def _machine() -> str:
+    """Return 8 hexadecimal digits that stand for the name of this machine."""
     return hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:8]
 
 
 @cache
 def _remove_once(folder: Path) -> None:
+    """Remove left-over files at the first call for a folder: ``cache`` makes later calls do nothing."""
     remove_left_overs(folder)

@@ -93,7 +93,13 @@ def unreadable(error: OSError | ValueError, path: Path) -> SourceError:
 
 
 def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError]) -> Path:
-    """Return a path with ``~`` expanded; raise the error that ``error_of`` makes if the system cannot use it."""
+    """Return a path with ``~`` expanded; raise an error if the system cannot use it.
+
+    Parameters
+    ----------
+    error_of
+        Makes the error from the problem and from the path as the message shows it.
+    """
     shown = repr(str(path)[:SHOWN])
     if "\0" in str(path):
         raise error_of("a path cannot hold the character NUL", shown)
@@ -104,6 +110,7 @@ def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError])
     try:
         expanded = Path(path).expanduser()
     except RuntimeError:
+        # "~jane/file" -> "~jane"
         user = str(path).split("/", 1)[0]
         raise error_of(f"no user {user[1:]!r} is known; write ./{user} for a file of that name", path) from None
     # Only the system knows how long a path may be.
@@ -112,6 +119,7 @@ def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError])
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise error_of(f"the path is too long ({len(str(expanded)):,} characters)", shown) from None
+        # A file to write need not exist yet.
         if error.errno not in ABSENT:
             raise error_of(f"cannot be used: {error.strerror}", path) from None
     return expanded

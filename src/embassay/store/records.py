@@ -19,7 +19,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from zlib import crc32
 
 import numpy as np
@@ -32,8 +32,11 @@ LAYOUT = 2
 LAYOUT_KEY = b"\x00format"
 ENCODER, VECTOR, SPEED = b"\x01", b"\x02", b"\x03"
 PREFIX = 1 + 12
+"""Bytes of a key that say its kind and its encoder."""
 TEXT_HASH = 20
+"""Bytes of a key that identify the text."""
 CHECK = struct.Struct("<II")
+"""CRC-32 and length, as two unsigned integers."""
 
 
 @dataclass(frozen=True)
@@ -57,20 +60,25 @@ class Speed:
     query_milliseconds: float | None = None
     device: str = ""
 
+    def updated_by(self, newer: Speed) -> Speed:
+        """Return the newer speed, completed with what only this one has."""
+        measured = {name: value for name, value in asdict(newer).items() if value not in (None, "")}
+        return replace(self, **measured)
+
 
 def prefix(fingerprint: str) -> bytes:
     """Return the first bytes of the keys of all vectors of an encoder."""
     return VECTOR + _hash(fingerprint, PREFIX - 1)
 
 
-def note_key(of: bytes) -> bytes:
+def note_key(vector_prefix: bytes) -> bytes:
     """Return the key of an encoder's own record, from the prefix of its vectors."""
-    return ENCODER + of[1:PREFIX]
+    return ENCODER + vector_prefix[1:PREFIX]
 
 
-def speed_key(of: bytes) -> bytes:
+def speed_key(vector_prefix: bytes) -> bytes:
     """Return the key of an encoder's speed, from the prefix of its vectors."""
-    return SPEED + of[1:PREFIX]
+    return SPEED + vector_prefix[1:PREFIX]
 
 
 def keys(fingerprint: str) -> Callable[[Text], bytes]:
@@ -81,14 +89,15 @@ def keys(fingerprint: str) -> Callable[[Text], bytes]:
 
     def key_of(text: Text) -> bytes:
         role, content = text
-        return start + _hash(f"{head}{len(role)}:{role}{content}", TEXT_HASH)
+        joined = f"{head}{len(role)}:{role}{content}"
+        return start + _hash(joined, TEXT_HASH)
 
     return key_of
 
 
 def pack(key: bytes, content: bytes) -> bytes:
-    """Put the check before the content."""
-    return CHECK.pack(crc32(content, crc32(key)), len(content)) + content
+    """Return the value to store: the check, then the content."""
+    return _check(key, content) + content
 
 
 def unpack(key: bytes, value: memoryview | bytes | None) -> memoryview | None:
@@ -99,9 +108,9 @@ def unpack(key: bytes, value: memoryview | bytes | None) -> memoryview | None:
     if value is None or len(value) < CHECK.size:
         return None
     view = memoryview(value)
-    check, length = CHECK.unpack(view[: CHECK.size])
+    checksum, length = CHECK.unpack(view[: CHECK.size])
     content = view[CHECK.size :]
-    if length != len(content) or check != crc32(content, crc32(key)):
+    if length != len(content) or checksum != _checksum(key, content):
         return None
     return content
 
@@ -113,8 +122,7 @@ def vector(key: bytes, value: memoryview | bytes | None, dim: int) -> NDArray[np
     # The memory of ``value`` belongs to the transaction.
     copied = bytes(value)
     content = memoryview(copied)[CHECK.size :]
-    expected = CHECK.pack(crc32(content, crc32(key)), len(content))
-    if copied[: CHECK.size] != expected:
+    if copied[: CHECK.size] != _check(key, content):
         return None
     return np.frombuffer(content, dtype="<f4")
 
@@ -151,5 +159,16 @@ def unpack_speed(key: bytes, value: memoryview | bytes | None) -> Speed | None:
         return None
 
 
+def _check(key: bytes, content: bytes | memoryview) -> bytes:
+    """Return the bytes that stand before the content of a record."""
+    return CHECK.pack(_checksum(key, content), len(content))
+
+
+def _checksum(key: bytes, content: bytes | memoryview) -> int:
+    """Return the CRC-32 of key and content."""
+    return crc32(content, crc32(key))
+
+
 def _hash(text: str, size: int) -> bytes:
+    """Return a hash of a text, ``size`` bytes long."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).digest()

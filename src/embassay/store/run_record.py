@@ -10,13 +10,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from embassay._version import __version__
 from embassay.store.canonical import canonical
 from embassay.store.schema import Schema, SchemaError
+from embassay.types import JsonObject
 
-Rules = dict[str, Any]
+Rules = dict[str, object]
 """A part of a JSON schema."""
 
 
@@ -29,27 +30,29 @@ class EncoderUse(TypedDict, total=False):
     seconds: float
     texts_per_second: float | None
     query_milliseconds: float | None
-    route: dict[str, Any]
-    badges: dict[str, Any] | None
+    route: JsonObject
+    badges: JsonObject | None
 
 
 class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
-    ``settings`` identifies the run, and ``key`` is a hash of the settings and of the version of embassay. ``state`` is
+    ``settings`` identifies the run: ``encoders`` is a list of [label, spec, fingerprint, whether a baseline],
+    ``diagnostics`` a list of tasks [diagnostic, version of its code, options, corpus], and there are single values
+    such as ``seed``. ``key`` is a hash of the settings and of the version of embassay. ``state`` is
     ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
     ``limit`` and ``follow_links``. ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of
     which only the scores are kept that a check reads.
     """
 
     key: str
-    settings: dict[str, Any]
+    settings: JsonObject
     state: str
     embassay: str
     encoders: dict[str, EncoderUse]
     failures: list[dict[str, str]]
     notes: list[str]
-    sources: dict[str, Any]
+    sources: JsonObject
     seconds: float
     peak_memory_mib: int | None
     python: str
@@ -121,6 +124,7 @@ ENCODER: dict[str, Rules] = {
 def read_record(path: Path) -> RunRecord:
     """Return the content of ``run.json`` without its damaged parts; an empty record if there is none."""
     try:
+        # NaN and infinity, which could not be written again, become None.
         data = json.loads(path.read_bytes(), parse_constant=lambda name: None, parse_float=_finite)
     except (OSError, ValueError, RecursionError):
         # A new folder has no record, and a killed run may leave half of one. Both start from the beginning.
@@ -131,25 +135,30 @@ def read_record(path: Path) -> RunRecord:
     if "encoders" in record:
         encoders = {}
         for label, use in record["encoders"].items():
+            # An encoder whose entry is no object is left out.
             if isinstance(use, dict):
                 encoders[label] = _fitting(use, ENCODER)
         record["encoders"] = encoders
+    # The parts without a schema are unchecked: they may not be what their types say.
     sound: RunRecord = record  # type: ignore[assignment]
     return sound
 
 
 def _finite(written: str) -> float | None:
-    """Return a number; None if it is too large for a float, as infinity could not be written again."""
+    """Return the number that is written; None if it is too large for a float, such as 1e999."""
     number = float(written)
-    return number if math.isfinite(number) else None
+    if math.isfinite(number):
+        return number
+    return None
 
 
-def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[str, Any]:
+def _fitting(values: Mapping[str, object], schemas: Mapping[str, Rules]) -> JsonObject:
     """Return the values that fit their schema. Values without a schema are kept unchecked."""
     fitting = {}
     for name, value in values.items():
         try:
             if name in schemas:
+                # {}: these schemas have no references to parts of a larger one.
                 Schema(schemas[name], {}).check(value)
         except SchemaError:
             # A damaged part must not make the whole run unreadable: the rest of it is still of use.
@@ -158,7 +167,7 @@ def _fitting(values: Mapping[str, Any], schemas: Mapping[str, Rules]) -> dict[st
     return fitting
 
 
-def may_go_on(record: RunRecord, settings: Mapping[str, Any]) -> bool:
+def may_go_on(record: RunRecord, settings: Mapping[str, object]) -> bool:
     """Return whether a run may be resumed although its settings differ from those of the record.
 
     It may if only the code of diagnostics differs, as each score is stored with the version of that code, or if only
@@ -166,20 +175,25 @@ def may_go_on(record: RunRecord, settings: Mapping[str, Any]) -> bool:
     """
     if record.get("embassay") != __version__:
         return False
-    failures = record.get("failures", [])
-    failed = {failure.get("encoder") for failure in failures if not failure.get("diagnostic")}
+    failed_encoders = set()
+    for failure in record.get("failures", []):
+        # A failure without a diagnostic is that of the encoder itself.
+        if not failure.get("diagnostic"):
+            failed_encoders.add(failure.get("encoder"))
     try:
-        return _comparable(record["settings"], failed) == _comparable(_as_written(settings), failed)
+        before = _without_what_may_differ(record["settings"], failed_encoders)
+        now = _without_what_may_differ(_as_written(settings), failed_encoders)
+        return before == now
     except (AttributeError, KeyError, TypeError, ValueError):
         # The record is damaged.
         return False
 
 
-def _comparable(settings: Mapping[str, Any], failed: set[str | None]) -> dict[str, Any]:
+def _without_what_may_differ(settings: JsonObject, failed_encoders: set[str | None]) -> JsonObject:
     """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
     encoders = []
     for label, spec, *content in settings.get("encoders", ()):
-        if label in failed:
+        if label in failed_encoders:
             encoders.append([label, spec])
         else:
             encoders.append([label, spec, *content])
@@ -187,27 +201,28 @@ def _comparable(settings: Mapping[str, Any], failed: set[str | None]) -> dict[st
     return {**settings, "encoders": encoders, "diagnostics": tasks}
 
 
-def changed_code(record: RunRecord, settings: Mapping[str, Any]) -> tuple[str, ...]:
+def changed_code(record: RunRecord, settings: Mapping[str, object]) -> tuple[str, ...]:
     """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
     before = _versions(record["settings"])
     now = _versions(_as_written(settings))
     changed = []
     for (task, old_version), (_, new_version) in zip(before, now, strict=True):
-        diagnostic = task[0]
+        diagnostic = str(task[0])
         if old_version != new_version and diagnostic not in changed:
             changed.append(diagnostic)
     return tuple(changed)
 
 
-def _versions(settings: Mapping[str, Any]) -> list[tuple[list[Any], str]]:
-    """Return each task of a run (diagnostic, options, corpus) with the version of the diagnostic's code."""
+def _versions(settings: JsonObject) -> list[tuple[list[object], str]]:
+    """Return each task of a run ([diagnostic, options, corpus]) with the version of the diagnostic's code."""
     tasks = []
-    for name, version, *rest in settings.get("diagnostics", ()):
-        tasks.append(([name, *rest], version))
+    for diagnostic, version, *options_and_corpus in settings.get("diagnostics", ()):
+        task = [diagnostic, *options_and_corpus]
+        tasks.append((task, version))
     return tasks
 
 
-def differences(record: RunRecord, settings: Mapping[str, Any]) -> str:
+def differences(record: RunRecord, settings: Mapping[str, object]) -> str:
     """Name the settings that differ from those of a record, and the encoders that were added or removed."""
     before = record.get("settings") or {}
     names = []
@@ -215,17 +230,20 @@ def differences(record: RunRecord, settings: Mapping[str, Any]) -> str:
         if before.get(name) == value:
             continue
         if name == "encoders":
-            name += _changes_of_encoders(before.get(name), value)
-        names.append(name)
-    return ", ".join(names) or "another version of embassay"
+            names.append(name + _changes_of_encoders(before.get(name), value))
+        else:
+            names.append(name)
+    if not names:
+        return "another version of embassay"
+    return ", ".join(names)
 
 
-def _changes_of_encoders(before: Any, now: Sequence[Sequence[Any]]) -> str:
-    """Describe which encoders were added and removed; an empty text if none was."""
-    old = _labels(before)
-    new = _labels(now)
-    added = [label for label in new if label not in old]
-    removed = [label for label in old if label not in new]
+def _changes_of_encoders(before: object, now: Sequence[object]) -> str:
+    """Describe which encoders were added and removed, as `` – new: A; removed: B``; an empty text if none was."""
+    labels_before = _labels(before)
+    labels_now = _labels(now)
+    added = [label for label in labels_now if label not in labels_before]
+    removed = [label for label in labels_before if label not in labels_now]
     parts = []
     if added:
         parts.append(f"new: {', '.join(added)}")
@@ -236,15 +254,16 @@ def _changes_of_encoders(before: Any, now: Sequence[Sequence[Any]]) -> str:
     return f" – {'; '.join(parts)}"
 
 
-def _labels(encoders: Any) -> list[str]:
+def _labels(encoders: object) -> list[str]:
     """Return the labels in a record's list of encoders, which may be damaged."""
     if not isinstance(encoders, list):
         return []
-    entries = [entry for entry in encoders if isinstance(entry, list) and entry]
-    return [entry[0] for entry in entries if isinstance(entry[0], str)]
+    # [label, spec, fingerprint, whether a baseline] -> label
+    labels = [entry[0] for entry in encoders if isinstance(entry, list) and entry]
+    return [label for label in labels if isinstance(label, str)]
 
 
-def _as_written(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _as_written(settings: Mapping[str, object]) -> JsonObject:
     """Return settings as they are when read from JSON, to compare them with a record."""
-    written: dict[str, Any] = json.loads(canonical(settings))
+    written: JsonObject = json.loads(canonical(settings))
     return written

@@ -30,7 +30,7 @@ from embassay.store.items import CorpusItems, read_items, write_items
 from embassay.store.ledger import Ledger
 from embassay.store.partial_files import remove_left_overs
 from embassay.store.run_record import RunRecord, changed_code, differences, may_go_on, read_record
-from embassay.types import ItemScores, Origin, content_hash
+from embassay.types import ItemScores, JsonObject, Origin, content_hash
 
 ENCODING = "encoding"
 """The folder with the records of what an unfinished run has encoded; removed when the run is finished."""
@@ -51,12 +51,13 @@ class RunFolder:
         self.path = path
         self.report = path / "report.html"
 
-    def open(self, settings: Mapping[str, Any], overwrite: bool = False) -> tuple[str, ...]:
+    def open(self, settings: Mapping[str, object], overwrite: bool = False) -> tuple[str, ...]:
         """Create the folder, or resume the run with the same settings that it holds.
 
         Returns
         -------
-        The diagnostics whose code has changed since. Their scores are not reused.
+        tuple of str
+            The diagnostics whose code has changed since. Their scores are not reused.
 
         Raises
         ------
@@ -73,10 +74,12 @@ class RunFolder:
         if overwrite:
             self._clear()
             record = {}
+        # A run with the same key is simply resumed.
         elif record and record["key"] != key:
             if not may_go_on(record, settings):
+                changes = differences(record, settings)
                 raise OutputError(
-                    f"{self.path}: contains a run with different settings ({differences(record, settings)}); "
+                    f"{self.path}: contains a run with different settings ({changes}); "
                     "choose another folder with -o, or --overwrite"
                 )
             changed = changed_code(record, settings)
@@ -103,7 +106,8 @@ class RunFolder:
 
     def ledger(self, label: str, fingerprint: str, texts: Sequence[Text]) -> Ledger:
         """Open what earlier starts of this run have encoded by one encoder."""
-        return Ledger(self.path / ENCODING / f"{content_hash([label, fingerprint])}.json", fingerprint, texts)
+        name = content_hash([label, fingerprint])
+        return Ledger(self.path / ENCODING / f"{name}.json", fingerprint, texts)
 
     def remove_restart_records(self) -> None:
         """Remove the records that a restart needs, once the run is finished."""
@@ -113,14 +117,20 @@ class RunFolder:
             (self.path / ENCODING).rmdir()
 
     def save(self, scores: ItemScores) -> None:
-        """Store the scores of one encoder, corpus and diagnostic."""
+        """Store the scores of one encoder, corpus and diagnostic.
+
+        The arrays ``item``, ``unit``, ``labels.NAME`` and ``values.NAME`` go into one .npz file. Its array ``head`` is
+        a JSON text with everything that is not an array.
+        """
         arrays: dict[str, Any] = {"item": scores.item, "unit": scores.unit}
         for name, labels in scores.labels.items():
             arrays[f"labels.{name}"] = labels
         for name, values in scores.values.items():
             arrays[f"values.{name}"] = values
-        if any(np.asarray(array).dtype.hasobject for array in arrays.values()):
-            raise ValueError("scores must be arrays of numbers and strings, not of Python objects")
+        for array in arrays.values():
+            # Such an array could only be read with pickle, which may run any code.
+            if np.asarray(array).dtype.hasobject:
+                raise ValueError("scores must be arrays of numbers and strings, not of Python objects")
         head = {
             "embassay": __version__,
             "measure": scores.measure,
@@ -129,11 +139,11 @@ class RunFolder:
         }
         buffer = io.BytesIO()
         np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)
-        write(self._file(scores.origin), buffer.getvalue())
+        write(self._scores_path(scores.origin), buffer.getvalue())
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none or if their origin or version differs."""
-        parts = _read_arrays(self._file(origin))
+        parts = _read_arrays(self._scores_path(origin))
         if parts is None:
             return None
         head, arrays = parts
@@ -175,8 +185,10 @@ class RunFolder:
             head, arrays = parts
             if head.pop("embassay", None) != __version__ and not any_version:
                 continue
-            measure, scalars = head.pop("measure", ""), head.pop("scalars", {})
+            measure = head.pop("measure", "")
+            scalars = head.pop("scalars", {})
             try:
+                # What remains of the head are the fields of the origin.
                 origin = Origin(**head)
             except TypeError:
                 # A damaged file: the run computes its scores again, and here they are missing.
@@ -185,14 +197,15 @@ class RunFolder:
             if scores is not None:
                 yield scores
 
-    def _file(self, origin: Origin) -> Path:
-        words = []
+    def _scores_path(self, origin: Origin) -> Path:
+        """Return the file of the scores of one encoder, corpus and diagnostic."""
+        parts = []
         for name in (origin.diagnostic, origin.corpus, origin.encoder):
             safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
-            words.append(safe_name[:40])
+            parts.append(safe_name[:40])
         # The names are for people; the hash tells origins apart whose shortened names are equal.
-        suffix = content_hash(_identity(origin))[:8]
-        return self.path / "scores" / f"{'.'.join(words)}.{suffix}.npz"
+        parts.append(content_hash(_identity(origin))[:8])
+        return self.path / "scores" / f"{'.'.join(parts)}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
         """Raise OutputError if the folder holds files that no run has left there.
@@ -206,7 +219,10 @@ class RunFolder:
             return
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        if record or not names or (names <= OURS and self._is_damaged()):
+        if record or not names:
+            return
+        has_only_our_names = names <= OURS
+        if has_only_our_names and self._is_damaged():
             return
         raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
@@ -221,6 +237,7 @@ class RunFolder:
         return False
 
     def _clear(self) -> None:
+        """Remove the files of a run, and what was exported into its folders."""
         for name in FILES:
             if name != RECORD:
                 (self.path / name).unlink(missing_ok=True)
@@ -238,7 +255,7 @@ class RunFolder:
         (self.path / RECORD).unlink(missing_ok=True)
 
 
-def _read_arrays(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
+def _read_arrays(path: Path) -> tuple[JsonObject, dict[str, NDArray[Any]]] | None:
     """Return the head and the arrays of a file of scores; None if there is none or if it is damaged."""
     try:
         content = io.BytesIO(path.read_bytes())
@@ -281,8 +298,11 @@ def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
     return group
 
 
-def _identity(origin: Origin) -> dict[str, Any]:
-    """Return the fields that identify scores. An encoder's part in a comparison does not affect its scores."""
+def _identity(origin: Origin) -> JsonObject:
+    """Return the fields of an origin that identify its scores.
+
+    Whether the encoder is a baseline, or the reference of the comparisons, does not affect its scores.
+    """
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
     return identity

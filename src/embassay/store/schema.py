@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-KINDS = {
+KINDS: dict[type[object], str] = {
     type(None): "null",
     bool: "true or false",
     int: "a whole number",
@@ -67,7 +67,7 @@ class Schema:
             rules = self.root["$defs"][name]
         return Schema(rules, self.root)
 
-    def check(self, value: Any, place: str = "") -> None:
+    def check(self, value: object, place: str = "") -> None:
         """Raise SchemaError for the first part of a value that does not match the schema."""
         rules = self.rules
         if "const" in rules:
@@ -93,72 +93,78 @@ class Schema:
             raise SchemaError(place, f"must match {self.rules['pattern']}, is {shown(value)}")
 
     def _check_number(self, value: float, place: str) -> None:
-        rules = self.rules
-        if "minimum" in rules and value < rules["minimum"]:
-            raise SchemaError(place, f"must be {rules['minimum']} or more, is {shown(value)}")
-        if "exclusiveMinimum" in rules and value <= rules["exclusiveMinimum"]:
-            raise SchemaError(place, f"must be more than {rules['exclusiveMinimum']}, is {shown(value)}")
-        if "maximum" in rules and value > rules["maximum"]:
-            raise SchemaError(place, f"must be {rules['maximum']} or less, is {shown(value)}")
+        smallest = self.rules.get("minimum")
+        if smallest is not None and value < smallest:
+            raise SchemaError(place, f"must be {smallest} or more, is {shown(value)}")
+        bound = self.rules.get("exclusiveMinimum")
+        if bound is not None and value <= bound:
+            raise SchemaError(place, f"must be more than {bound}, is {shown(value)}")
+        largest = self.rules.get("maximum")
+        if largest is not None and value > largest:
+            raise SchemaError(place, f"must be {largest} or less, is {shown(value)}")
 
-    def _check_list(self, values: list[Any], place: str) -> None:
-        if "items" in self.rules:
-            items = self.part(self.rules["items"])
-            for number, value in enumerate(values):
-                items.check(value, f"{place}[{number}]")
+    def _check_list(self, values: list[object], place: str) -> None:
+        if "items" not in self.rules:
+            return
+        schema = self.part(self.rules["items"])
+        for number, value in enumerate(values):
+            schema.check(value, f"{place}[{number}]")
 
-    def _check_object(self, values: dict[str, Any], place: str) -> None:
-        rules = self.rules
-        properties = rules.get("properties", {})
-        # True if other properties are allowed, False if they are not, or the schema that they must match.
-        others = rules.get("additionalProperties", True)
-        for name in rules.get("required", ()):
+    def _check_object(self, values: dict[str, object], place: str) -> None:
+        for name in self.rules.get("required", ()):
             if name not in values:
                 raise SchemaError(place, f"has no {name!r}")
+        properties = self.rules.get("properties", {})
+        # True if other properties are allowed, False if they are not, or the schema that they must match.
+        others = self.rules.get("additionalProperties", True)
         for name, value in values.items():
-            if name in properties:
-                self.part(properties[name]).check(value, f"{place}.{name}")
-            elif others is False:
-                raise SchemaError(f"{place}.{name}", "is not known in this version")
-            elif others is not True:
-                self.part(others).check(value, f"{place}.{name}")
-        if "oneOf" in rules:
-            self._chosen(values, place).check(values, place)
+            place_of_value = f"{place}.{name}"
+            rules = properties.get(name, others)
+            if rules is False:
+                raise SchemaError(place_of_value, "is not known in this version")
+            if rules is not True:
+                self.part(rules).check(value, place_of_value)
+        if "oneOf" in self.rules:
+            schema = self._alternative(values.get("kind"), place)
+            schema.check(values, place)
 
-    def _chosen(self, values: dict[str, Any], place: str) -> Schema:
-        """Return the alternative of ``oneOf`` whose ``kind`` equals that of the object."""
-        kinds: dict[str, Schema] = {}
-        for alternative in self.rules["oneOf"]:
-            part = self.part(alternative)
-            name = part.rules["properties"]["kind"]["const"]
-            kinds[name] = part
-        kind = values.get("kind")
-        if not isinstance(kind, str) or kind not in kinds:
-            raise SchemaError(f"{place}.kind", f"must be one of {', '.join(kinds)}, is {shown(kind)}")
-        return kinds[kind]
+    def _alternative(self, kind: object, place: str) -> Schema:
+        """Return the alternative of ``oneOf`` for objects of this ``kind``."""
+        alternatives: dict[str, Schema] = {}
+        for rules in self.rules["oneOf"]:
+            alternative = self.part(rules)
+            properties = alternative.rules["properties"]
+            alternatives[properties["kind"]["const"]] = alternative
+        if not isinstance(kind, str) or kind not in alternatives:
+            raise SchemaError(f"{place}.kind", f"must be one of {', '.join(alternatives)}, is {shown(kind)}")
+        return alternatives[kind]
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value for a message: a scalar, truncated if it is long; a list or an object by its kind only."""
     if isinstance(value, (list, dict)):
         return KINDS[type(value)]
     try:
         text = repr(value)
     except ValueError:
+        # Python writes no integer of more than 4,300 digits.
         return "a very large number"
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    if len(text) <= SHOWN:
+        return text
+    return f"{text[:SHOWN]}…"
 
 
-def _check_constant(value: Any, constant: Any, place: str) -> None:
+def _check_constant(value: object, constant: object, place: str) -> None:
     # The types are compared too, because 1, 1.0 and True are equal.
     if type(value) is not type(constant) or value != constant:
         raise SchemaError(place, f"must be {constant!r}, is {shown(value)}")
 
 
-def _check_type(value: Any, types: str | list[str], place: str) -> None:
+def _check_type(value: object, types: str | list[str], place: str) -> None:
+    """Raise SchemaError if a value is of none of the types, is not finite, or is too large an integer."""
     if isinstance(types, str):
         types = [types]
-    if not any(_is(value, name) for name in types):
+    if not any(_has_type(value, name) for name in types):
         expected = " or ".join(NAMES[name] for name in types)
         raise SchemaError(place, f"must be {expected}, is {KINDS[type(value)]}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -167,8 +173,9 @@ def _check_type(value: Any, types: str | list[str], place: str) -> None:
         raise SchemaError(place, "is too large a number")
 
 
-def _is(value: Any, name: str) -> bool:
-    match name:
+def _has_type(value: object, schema_type: str) -> bool:
+    """Return whether a value is of a type of JSON Schema. In Python True is an int; here it is no number."""
+    match schema_type:
         case "null":
             return value is None
         case "boolean":

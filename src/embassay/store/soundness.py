@@ -19,6 +19,7 @@ import lmdb
 
 # As in ``records``, which this file does not import: it runs as a script, and numpy would take most of its time.
 LAYOUT_KEY = b"\x00format"
+# A value is its checksum (4 bytes), the length of its content (4 bytes), and the content.
 LENGTH = slice(4, 8)
 CHECK_SIZE = 8
 
@@ -27,7 +28,7 @@ def is_sound(place: Path) -> bool:
     """Return whether a separate process can read the whole LMDB file in a folder."""
     # The process finds lmdb where this one found it.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    ended = subprocess.run(  # noqa: S603 - our own interpreter and file, and a path as an argument
+    reader = subprocess.run(  # noqa: S603 - our own interpreter and file, and a path as an argument
         [sys.executable, "-P", __file__, str(place)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -35,7 +36,7 @@ def is_sound(place: Path) -> bool:
         env=environment,
         check=False,
     )
-    return ended.returncode == 0
+    return reader.returncode == 0
 
 
 def read_everything(place: str) -> None:
@@ -76,10 +77,12 @@ def _count_records(transaction: lmdb.Transaction) -> int:
     for key, value in transaction.cursor():
         if bytes(key) <= previous:
             raise ValueError("the keys are not in order")
+        length_in_page = len(value) - CHECK_SIZE
+        length_written = int.from_bytes(value[LENGTH], "little")
         # A record that LMDB holds to be longer than it says would make LMDB write outside of its page.
-        if has_lengths and int.from_bytes(value[LENGTH], "little") != len(value) - CHECK_SIZE:
+        if has_lengths and length_written != length_in_page:
             raise ValueError("a record has a wrong length")
-        # If the file is truncated before this byte, reading it ends the process.
+        # If the file is truncated before its last byte, this read kills the process, which is what the caller looks at.
         bytes(value[-1:])
         previous = bytes(key)
         count += 1
