@@ -10,6 +10,7 @@ import pytest
 
 from embassay._version import __version__
 from embassay.errors import OutputError
+from embassay.store.run_record import read_record
 from embassay.store.runs import RunFolder
 from embassay.types import ItemScores, Origin
 
@@ -162,3 +163,9 @@ def test_files_keep_to_the_umask(tmp_path):
 
 def test_the_record_says_that_it_is_running(folder):
     assert json.loads((folder.path / "run.json").read_text())["state"] == "running"
+
+
+def test_damaged_times_are_left_out_of_the_record(tmp_path):
+    path = tmp_path / "run.json"
+    path.write_text('{"key": "k", "seconds": null, "state": "done"}')
+    assert read_record(path) == {"key": "k", "state": "done"}

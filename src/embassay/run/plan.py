@@ -125,7 +125,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     Parameters
     ----------
     will_score
-        Skip the check of each diagnostic on its corpus, because nothing will be scored.
+        Whether the plan will be scored; if not, diagnostics are not checked against the corpora.
 
     Raises
     ------

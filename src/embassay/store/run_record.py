@@ -75,6 +75,7 @@ _WORDING: Rules = {
 RECORD: dict[str, Rules] = {
     "settings": {"type": "object"},
     "state": _TEXT,
+    "seconds": {"type": "number", "minimum": 0},
     "failures": {"type": "array", "items": {"type": "object", "additionalProperties": _TEXT}},
     "notes": _TEXTS,
     "blessed": {"type": "boolean"},
