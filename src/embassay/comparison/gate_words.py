@@ -42,7 +42,7 @@ def change_sentence(change: Change) -> str:
     what = f"{change.outcome}: {change.encoder}, {change.quantity} on {change.corpus}"
     if change.change is None:
         return f"{what}: no item has a value, so nothing can be compared (margin {_size(change, change.margin)})."
-    return f"{what}: {_figures(change)}; {_reason(change)} ({_smallest_loss(change)})."
+    return f"{what}: {_old_and_new(change)}; {_reason(change)} ({_smallest_loss(change)})."
 
 
 def floor_sentence(floor: Floor) -> str:
@@ -69,6 +69,7 @@ def change_figure(change: Change) -> str:
     style = _change_format(change)
     value = number(change.change, style, signed=True)
     limits = interval(change.low, change.high, style)
+    # There may be no interval.
     return f"{value} {limits}".strip()
 
 
@@ -98,8 +99,8 @@ def _counts(check: Check) -> Iterator[str]:
         yield f"{missed:,} of {floors} missed"
 
 
-def _figures(change: Change) -> str:
-    """Return what the quantity was and is, and its change with interval."""
+def _old_and_new(change: Change) -> str:
+    """Return what the quantity was and is, its change with interval, and how undefined items count."""
     old = value_figure(change, change.old)
     new = value_figure(change, change.new)
     if change.unchanged:
