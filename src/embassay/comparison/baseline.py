@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.comparison.gate import candidates_in
-from embassay.comparison.runs import StoredRun, StoredTask, read_run
+from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities
 from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
@@ -107,24 +107,25 @@ def _check_replaceable(folder: Path) -> None:
 
 def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: bool) -> None:
     """Write all files of a baseline; where they are too large, the largest scores are reduced first."""
-    tasks = list(run.tasks.values())
     folder.write_result(_main_result(run, labels))
     _write_items(run, folder, texts=texts)
-    sizes = {}
-    for task in tasks:
-        before = _size(folder.path)
+    bytes_of: dict[TaskName, int] = {}
+    for name, task in run.tasks.items():
+        size_before = _size(folder.path)
         for scores in _scores_of(task, labels):
             folder.save(scores)
-        sizes[task.name] = _size(folder.path) - before
+        bytes_of[name] = _size(folder.path) - size_before
+
     reduced = []
-    largest_first = sorted(tasks, key=lambda task: sizes[task.name], reverse=True)
-    for task in largest_first:
+    largest_first = sorted(bytes_of, key=bytes_of.__getitem__, reverse=True)
+    for name in largest_first:
         if _size(folder.path) <= LIMIT:
             break
+        task = run.tasks[name]
         # The file of the whole scores is overwritten: it is named after their origin.
         for scores in _read_by_check(task, _scores_of(task, labels)):
             folder.save(scores)
-        reduced.append(list(task.name))
+        reduced.append(list(name))
     settings = _settings(run, labels)
     folder.write_record(
         {

@@ -234,7 +234,8 @@ def _place(merged: MergedRuns, label: str, run: str) -> Place:
     """Return the run and label of an encoder of the merged result; in the first run that has it if ``run`` is empty."""
     places = [place for place, merged_label in merged.labels.items() if merged_label == label]
     for place in places:
-        if place[0] == run:
+        run_of_place, _ = place
+        if run_of_place == run:
             return place
     return places[0]
 

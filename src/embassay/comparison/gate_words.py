@@ -48,11 +48,16 @@ def change_sentence(change: Change) -> str:
 def floor_sentence(floor: Floor) -> str:
     """Return the sentence on a floor, which begins with its outcome."""
     what = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}"
+    allowed = f"{floor.floor:g}"
     if floor.value is None:
-        return f"{what}: no value ({floor.reason}), so the floor of {floor.floor:g} is missed."
-    limit = "highest allowed value" if floor.lower_is_better else "floor"
-    verb = "keeps" if floor.outcome == "pass" else "misses"
-    return f"{what}: {floor_figure(floor)} {verb} the {limit} of {floor.floor:g}."
+        return f"{what}: no value ({floor.reason}), so the floor of {allowed} is missed."
+    limit = "floor"
+    if floor.lower_is_better:
+        limit = "highest allowed value"
+    verb = "misses"
+    if floor.outcome == "pass":
+        verb = "keeps"
+    return f"{what}: {floor_figure(floor)} {verb} the {limit} of {allowed}."
 
 
 def floor_figure(floor: Floor) -> str:

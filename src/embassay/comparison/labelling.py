@@ -188,7 +188,15 @@ class _Search:
 def _search(run: StoredRun, corpus: Corpus[Question], specs: Sequence[Any], count: int) -> dict[str, _Search]:
     """Return what each candidate finds for the last ``count`` questions of a corpus."""
     request = RunRequest(
-        specs, corpus, ["retrieval"], baselines=False, cache="default", seed=run.result.seed, resamples=1, examples=0
+        encoders=specs,
+        corpora=corpus,
+        diagnostics=["retrieval"],
+        baselines=False,
+        cache="default",
+        seed=run.result.seed,
+        # Only what is found is read, so one resample will do.
+        resamples=1,
+        examples=0,
     )
     plan = prepare(request)
     outcome = execute(plan)

@@ -399,7 +399,13 @@ class _Figures:
 
 
 def _figures(pair: PairedQuantity, filled: _Filled, difference: PairedDifference) -> _Figures:
-    """Return the figures of a change, from the difference, which is above 0 for a gain."""
+    """Return the figures of a change.
+
+    Parameters
+    ----------
+    difference
+        Above 0 for a gain, also where lower is better.
+    """
     change, low, high = difference.difference, difference.low, difference.high
     if pair.correlated is not None:
         old = _correlation(pair.correlated, OLD)

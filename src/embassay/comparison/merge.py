@@ -132,7 +132,7 @@ def _first_places(places: Sequence[Place], tasks: Sequence[CommonTask]) -> dict[
 
 
 def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
-    """Return whether an encoder of two runs scores the common items in the same way.
+    """Return whether the encoder at one place scores the common items of a task as the one at another place does.
 
     Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
     for the same encoder only the values that it is ranked by count.

@@ -73,6 +73,7 @@ def _best_first(result: Result) -> list[Finding]:
     Encoders with learnt parameters come before word counts: users choose among them.
     """
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
+    # A section of the report is one diagnostic on one corpus.
     section_places: dict[tuple[str, str], int] = {}
     encoder_places: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
