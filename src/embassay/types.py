@@ -475,15 +475,19 @@ class ItemScores:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits of the content; equal digests mean equal scores."""
-        total = hashlib.sha256()
-        for group in (self.labels, self.values):
-            for name in sorted(group):
-                array = np.ascontiguousarray(group[name])
-                total.update(f"{name}{array.dtype}{array.shape}".encode())
-                total.update(array.tobytes() if array.dtype.kind == "U" else array.data)
-        total.update(np.ascontiguousarray(self.unit).tobytes())
-        total.update(content_hash([self.item.tolist(), dict(self.scalars)]).encode())
-        return total.hexdigest()[:16]
+        sha256 = hashlib.sha256()
+        # Names are sorted: the order in which arrays were added is no part of the content.
+        for name, labels in sorted(self.labels.items()):
+            sha256.update(f"{name}{labels.dtype}{labels.shape}".encode())
+            sha256.update(labels.tobytes())
+        for name, values in sorted(self.values.items()):
+            sha256.update(f"{name}{values.dtype}{values.shape}".encode())
+            # Values may be large. Their buffer is hashed without a copy, which hashlib cannot do for strings.
+            sha256.update(np.ascontiguousarray(values).data)
+        sha256.update(self.unit.tobytes())
+        hash_of_rest = content_hash([self.item.tolist(), dict(self.scalars)])
+        sha256.update(hash_of_rest.encode())
+        return sha256.hexdigest()[:16]
 
     def signature(self, draws: Draws, measure: str = "", **more: str) -> str:
         """Return all that a figure made of these scores depends on, in one line.

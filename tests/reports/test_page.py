@@ -51,7 +51,8 @@ from embassay.reports.tables import (
 )
 from embassay.reports.words import verdict, whole_run
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
-from embassay.run.findings import Decision, findings_of
+from embassay.run.decision import Decision
+from embassay.run.findings import findings_of
 from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition

@@ -8,7 +8,8 @@ from embassay.corpora.queries.made import SOURCES
 from embassay.layout import Column
 from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
-from embassay.run.findings import Decision, findings_of
+from embassay.run.decision import Decision
+from embassay.run.findings import findings_of
 
 ACCURACY = Column("accuracy", "accuracy")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")

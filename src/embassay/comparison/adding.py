@@ -46,7 +46,7 @@ def add_encoders(request: RunRequest) -> int:
     stored = read_run(request.out)
     settings = stored.record["settings"]
     plan = prepare(_same_request(request, stored))
-    _check(plan, stored)
+    _check_addable(plan, stored)
     for note in plan.remarks:
         request.tell(note)
     folder = RunFolder(stored.path)
@@ -56,7 +56,7 @@ def add_encoders(request: RunRequest) -> int:
     if not plan.request.texts:
         result = without_texts(result)
     encoders = [*settings["encoders"], *settings_of(plan)["encoders"]]
-    combined = {**settings, "encoders": _candidates_first(encoders)}
+    combined = {**settings, "encoders": _baselines_last(encoders)}
     record = _record(folder, plan, outcome, time.perf_counter() - start)
     record["settings"] = combined
     record["key"] = content_hash([combined, __version__])
@@ -116,17 +116,21 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
     )
 
 
-def _check(plan: Plan, stored: StoredRun) -> None:
-    """Refuse labels that are taken, and corpora or diagnostics that have changed since.
+def _check_addable(plan: Plan, stored: StoredRun) -> None:
+    """Refuse labels that are taken, and corpora or diagnostics that have changed since the run.
 
     Raises
     ------
-    SpecError, OutputError
-        With both sides.
+    SpecError
+        For a label that is taken.
+    OutputError
+        For a corpus or diagnostic that has changed.
     """
-    taken = [entry.label for entry in plan.entries if entry.label in stored.encoders]
-    if taken:
-        raise SpecError(f"the run has an encoder {taken[0]!r} already; give the new one another label: -e NAME=SPEC")
+    for entry in plan.entries:
+        if entry.label in stored.encoders:
+            raise SpecError(
+                f"the run has an encoder {entry.label!r} already; give the new one another label: -e NAME=SPEC"
+            )
     fingerprints = dict(stored.record["settings"]["corpora"])
     for corpus in plan.corpora:
         before = fingerprints.get(corpus.name)
@@ -144,9 +148,10 @@ def _check(plan: Plan, stored: StoredRun) -> None:
 
 
 def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
-    """Return the result of all encoders."""
+    """Return the result of all encoders: the stored ones and those that were scored now."""
     draws = plan.request.draws
     new_scores = {(task.name, task.corpus.name): task.scores for task in outcome.scored(plan)}
+    # The results of the single tasks.
     parts = []
     for task in plan.tasks:
         scores: list[ItemScores] = []
@@ -186,6 +191,11 @@ def _record(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> 
     return record
 
 
-def _candidates_first(encoders: Sequence[Any]) -> list[Any]:
-    """Return the encoders of settings with the baselines last, as in a run with all of them."""
-    return sorted(encoders, key=lambda encoder: bool(encoder[3]))
+def _baselines_last(encoders: Sequence[Any]) -> list[Any]:
+    """Return the encoders of settings in the order of a run with all of them."""
+
+    def is_baseline(encoder: Sequence[Any]) -> bool:
+        _, _, _, baseline = encoder
+        return bool(baseline)
+
+    return sorted(encoders, key=is_baseline)

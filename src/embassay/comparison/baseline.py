@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.comparison.gate import candidates_in
-from embassay.comparison.runs import StoredRun, StoredTask, read_run
+from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities
 from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
@@ -33,6 +33,13 @@ LIMIT = 900_000
 """Bytes from which on scores are reduced to what a check reads."""
 FILES = ("run.json", "result.json")
 FOLDERS = ("scores", ITEMS)
+FOLDERS_OF_PATH = re.compile(
+    r"(?<![\w/.])"  # no relative path and no URL
+    r"(?:~/|[A-Za-z]:\\|/(?!/)|\\\\)"  # the start of an absolute path, also on Windows
+    r"(?:[^,;\s\"']*[/\\])?"  # its folders
+    r"(?=[^,;\s\"'/\\])"  # its last name, which is not part of the match
+)
+"""An absolute path without its last name; ``,`` and ``;`` end a path, because they separate the options of a spec."""
 
 
 def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Path, int]:
@@ -100,23 +107,25 @@ def _check_replaceable(folder: Path) -> None:
 
 def _write(run: StoredRun, labels: Sequence[str], folder: RunFolder, *, texts: bool) -> None:
     """Write all files of a baseline; where they are too large, the largest scores are reduced first."""
-    tasks = list(run.tasks.values())
     folder.write_result(_main_result(run, labels))
     _write_items(run, folder, texts=texts)
-    sizes = {}
-    for task in tasks:
-        before = _size(folder.path)
+    bytes_of: dict[TaskName, int] = {}
+    for name, task in run.tasks.items():
+        size_before = _size(folder.path)
         for scores in _scores_of(task, labels):
             folder.save(scores)
-        sizes[task.name] = _size(folder.path) - before
+        bytes_of[name] = _size(folder.path) - size_before
+
     reduced = []
-    for task in sorted(tasks, key=lambda task: sizes[task.name], reverse=True):
+    largest_first = sorted(bytes_of, key=bytes_of.__getitem__, reverse=True)
+    for name in largest_first:
         if _size(folder.path) <= LIMIT:
             break
+        task = run.tasks[name]
         # The file of the whole scores is overwritten: it is named after their origin.
         for scores in _read_by_check(task, _scores_of(task, labels)):
             folder.save(scores)
-        reduced.append(list(task.name))
+        reduced.append(list(name))
     settings = _settings(run, labels)
     folder.write_record(
         {
@@ -148,24 +157,22 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     candidates = [record for record in result.encoders if record.name in labels]
     encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
-    # The lexical baselines are not kept, so nothing can be said against them.
-    verdicts = [
-        replace(
-            verdict,
-            baseline=None,
-            against_baseline={},
-            second_baseline=None,
-            against_second_baseline={},
-        )
-        for verdict in result.verdicts
-    ]
+    # The lexical baselines are not kept, so verdicts do not compare with them.
+    no_baseline: dict[str, Any] = {
+        "baseline": None,
+        "against_baseline": {},
+        "second_baseline": None,
+        "against_second_baseline": {},
+    }
+    verdicts = [replace(verdict, **no_baseline) for verdict in result.verdicts]
+    comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
     return Result(
         result.seed,
         result.resamples,
         encoders=tuple(encoders),
         corpora=tuple(corpora),
         rows=tuple(_main_rows(result, labels)),
-        comparisons=tuple(c for c in result.comparisons if c.a in labels and c.b in labels),
+        comparisons=tuple(comparisons),
         verdicts=tuple(verdicts),
     )
 
@@ -173,29 +180,34 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
 def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of all items and of the headlines, and at least one of each encoder in each task."""
     headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in result.verdicts}
-    started = set()
+    seen = set()
     for row in result.rows:
         if row.encoder not in labels:
             continue
-        task = (row.diagnostic, row.corpus, row.encoder)
+        encoder_and_task = (row.encoder, row.diagnostic, row.corpus)
+        is_first = encoder_and_task not in seen
+        seen.add(encoder_and_task)
         is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
-        # A row of each task says, by its signature, which scores belong to it.
-        if row.subset == "all" or is_headline or task not in started:
+        # The first row of an encoder in a task is kept in any case: its signature says which scores belong to it.
+        if row.subset == "all" or is_headline or is_first:
             yield row
-        started.add(task)
 
 
 def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     """Write the hashes of the items, with their texts if asked."""
-    corpora = {}
+    items_of: dict[str, CorpusItems] = {}
     for task in run.tasks.values():
         if task.items is not None:
-            corpora[task.corpus] = CorpusItems(
-                task.corpus, task.fingerprint, tuple(task.items.values()), task.documents
-            )
-    if texts and not any(item.texts for corpus in corpora.values() for item in corpus.items):
+            items = tuple(task.items.values())
+            items_of[task.corpus] = CorpusItems(task.corpus, task.fingerprint, items, task.documents)
+    corpora = list(items_of.values())
+    if not texts:
+        folder.write_items([corpus.without_texts() for corpus in corpora])
+        return
+    has_texts = any(item.texts for corpus in corpora for item in corpus.items)
+    if not has_texts:
         raise SourceError("this run has no texts to keep; repeat its command without --no-texts", run.path)
-    folder.write_items(corpus if texts else corpus.without_texts() for corpus in corpora.values())
+    folder.write_items(corpora)
 
 
 def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
@@ -221,11 +233,11 @@ def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
 
 def without_folders(text: str) -> str:
     """Return a spec or source with only the last name of each absolute path: ``st:/home/me/model`` → ``st:model``."""
-    return re.sub(r"(?<![\w/.])(?:~/|[A-Za-z]:\\|/(?!/)|\\\\)(?:[^,;\s\"']*[/\\])?(?=[^,;\s\"'/\\])", "", text)
+    return FOLDERS_OF_PATH.sub("", text)
 
 
 class _Recorder(dict[str, NDArray[Any]]):
-    """Arrays by name; it records which of them are read."""
+    """Arrays by name that record which of them are read."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         super().__init__(arrays)
@@ -248,7 +260,7 @@ def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[I
     recorded = []
     for place, scores in enumerate(all_scores):
         recorded.append(replace(scores, values=values[place], labels=labels[place]))
-    # The results do not matter here, only which arrays they are computed from.
+    # A check computes these. Here the results do not matter, only which arrays they are computed from.
     if isinstance(method, HasHeadline):
         method.headline(recorded)
     if isinstance(method, HasItemQuantities):
@@ -273,4 +285,6 @@ def _replace(folder: Path, complete: Path) -> None:
 
 
 def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Return the bytes of all files in a folder and its folders."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(file.stat().st_size for file in files)

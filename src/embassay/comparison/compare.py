@@ -103,7 +103,9 @@ def compare(
     if not pairs:
         pairs = _against_reference(merged)
     differences = differences_of(merged, pairs, texts=texts)
-    facts = [fact for pair in pairs for fact in _facts(pair, stored, merged)]
+    facts: list[Fact] = []
+    for pair in pairs:
+        facts += _facts(pair, stored, merged)
     notes = [*common.notes, *_notes_on_settings(stored)]
     return RunComparison(
         runs=tuple(run.name for run in stored),
@@ -133,16 +135,29 @@ def names_of(runs: Sequence[str | Path]) -> list[str]:
         parts.append(folder.parts)
     if len(set(parts)) < len(parts):
         raise SpecError("a run is given twice")
+    # "a/run" and "b/run" need two parts, "a" and "b" one.
     length = 1
-    while len({path[-length:] for path in parts}) < len(parts):
+    endings = [path[-length:] for path in parts]
+    while len(set(endings)) < len(parts):
         length += 1
-    return ["/".join(path[-length:]) for path in parts]
+        endings = [path[-length:] for path in parts]
+    return ["/".join(ending) for ending in endings]
 
 
 def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, str]) -> list[Pair]:
     """Return the candidates that several runs have under one label, and those that the mapping pairs.
 
     The first run that has the encoder is compared with each later one.
+
+    Parameters
+    ----------
+    mapping
+        New label by old label, for encoders that were renamed.
+
+    Raises
+    ------
+    SpecError
+        For a label of the mapping that no run has, or no later one.
     """
     candidates = {record.name for record in merged.result.encoders if not record.baseline}
     # By label the position of the first run that has it.
@@ -195,60 +210,53 @@ def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fa
     """Return what differs between the encoders of a pair, other than scores."""
     old_place = _place(merged, pair.old, pair.old_run)
     new_place = _place(merged, pair.new, pair.new_run)
-    properties = _properties_in_result(merged.records[old_place], merged.records[new_place])
-    properties += _properties_in_record(runs, old_place, new_place)
+    old_properties = _properties(merged.records[old_place])
+    new_properties = _properties(merged.records[new_place])
     facts = []
-    for name, old_text, new_text in properties:
+    for name, old_text in old_properties.items():
+        new_text = new_properties[name]
         if old_text != new_text:
             facts.append(Fact(pair, name, old_text, new_text))
+
+    record_of = {run.name: run.record for run in runs}
+    old_run, old_label = old_place
+    new_run, new_label = new_place
+    for name, measured_in in (("texts per second", speeds), ("milliseconds for a query", latencies)):
+        before = measured_in(record_of[old_run]).get(old_label)
+        after = measured_in(record_of[new_run]).get(new_label)
+        # Encoders whose vectors came from a cache may have no speed.
+        if before and after and abs(after / before - 1) > CLOSE:
+            facts.append(Fact(pair, name, f"{before:,.3g}", f"{after:,.3g}"))
     return facts
 
 
 def _place(merged: MergedRuns, label: str, run: str) -> Place:
-    """Return where an encoder of the merged result stands; in the first run that has it if none is named."""
+    """Return the run and label of an encoder of the merged result; in the first run that has it if ``run`` is empty."""
     places = [place for place, merged_label in merged.labels.items() if merged_label == label]
     for place in places:
-        if place[0] == run:
+        run_of_place, _ = place
+        if run_of_place == run:
             return place
     return places[0]
 
 
-def _properties_in_result(old: EncoderRecord, new: EncoderRecord) -> list[tuple[str, str, str]]:
-    """Return what a result says of two encoders: name, old and new text."""
-    return [
-        ("spec", old.spec, new.spec),
-        ("fingerprint", old.fingerprint, new.fingerprint),
-        ("revision", old.revision or "none", new.revision or "none"),
-        ("dimension", number(old.dim, "count"), number(new.dim, "count")),
-        ("parameters", number(old.parameters, "count"), number(new.parameters, "count")),
-        ("maximum tokens", number(old.max_tokens, "count"), number(new.max_tokens, "count")),
-        ("similarity", old.similarity, new.similarity),
-        ("prompts", _as_text(old.prompts), _as_text(new.prompts)),
-        ("price of a million tokens", _price(old.price), _price(new.price)),
-    ]
-
-
-def _as_text(prompts: Mapping[str, str]) -> str:
-    return ", ".join(f"{role}: {prompt!r}" for role, prompt in sorted(prompts.items())) or "none"
-
-
-def _price(price: float | None) -> str:
-    return "unknown" if price is None else f"{price:g}"
-
-
-def _properties_in_record(runs: Sequence[StoredRun], old: Place, new: Place) -> list[tuple[str, str, str]]:
-    """Return the speeds of two encoders that differ: name, old and new text."""
-    record_of = {run.name: run.record for run in runs}
-    old_run, old_label = old
-    new_run, new_label = new
-    facts = []
-    for name, measured in (("texts per second", speeds), ("milliseconds for a query", latencies)):
-        before = measured(record_of[old_run]).get(old_label)
-        after = measured(record_of[new_run]).get(new_label)
-        # Encoders whose vectors came from a cache may have no speed.
-        if before and after and abs(after / before - 1) > CLOSE:
-            facts.append((name, f"{before:,.3g}", f"{after:,.3g}"))
-    return facts
+def _properties(encoder: EncoderRecord) -> dict[str, str]:
+    """Return what a result says of an encoder itself: a text by the name of the property."""
+    prompts = [f"{role}: {prompt!r}" for role, prompt in sorted(encoder.prompts.items())]
+    price = "unknown"
+    if encoder.price is not None:
+        price = f"{encoder.price:g}"
+    return {
+        "spec": encoder.spec,
+        "fingerprint": encoder.fingerprint,
+        "revision": encoder.revision or "none",
+        "dimension": number(encoder.dim, "count"),
+        "parameters": number(encoder.parameters, "count"),
+        "maximum tokens": number(encoder.max_tokens, "count"),
+        "similarity": encoder.similarity,
+        "prompts": ", ".join(prompts) or "none",
+        "price of a million tokens": price,
+    }
 
 
 def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
@@ -275,8 +283,10 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _differ(values: Mapping[str, str]) -> bool:
+    """Return whether the runs have different values."""
     return len(set(values.values())) > 1
 
 
 def _listed(values: Mapping[str, str]) -> str:
+    """Return the value of each run: ``old 0, new 1``."""
     return ", ".join(f"{name} {value}" for name, value in values.items())

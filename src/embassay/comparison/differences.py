@@ -12,11 +12,11 @@ from embassay.comparison.merge import MergedRuns
 from embassay.comparison.names import is_headline
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
-from embassay.layout import Format
+from embassay.layout import Column, Format
 from embassay.result import Comparison, Result, Verdict
 from embassay.run.pages import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
-from embassay.stats.noninferiority import Headline, NotWorse
+from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import ratio_variance
 from embassay.types import Draws, ItemScores
@@ -160,64 +160,82 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
         if column is None or not isinstance(task.method, HasHeadline):
             continue
         scores = merged.scores[task.name]
-        drafts = []
+        compared_pairs = []
         for pair in pairs:
             if pair.old not in scores or pair.new not in scores:
                 continue
-            draft = _Draft.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
-            if draft is not None:
-                drafts.append(draft)
+            compared = _ComparedPair.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
+            if compared is not None:
+                compared_pairs.append(compared)
 
-        # One family for each diagnostic and corpus: the pairs.
-        p_values = {place: draft.p for place, draft in enumerate(drafts) if draft.p is not None}
-        adjusted = holm(list(p_values.values()))
-        adjusted_at = dict(zip(p_values, adjusted, strict=True))
-        for place, draft in enumerate(drafts):
-            difference = draft.judged(adjusted_at.get(place), merged.draws)
-            difference = replace(difference, heading=column.heading, format=column.format)
-            differences.append(_with_flips(difference, task, draft.scores, texts=texts))
+        # Holm's correction is over the pairs of one diagnostic and corpus that have a p-value.
+        p_values = {compared.pair: compared.p for compared in compared_pairs if compared.p is not None}
+        corrected = holm(list(p_values.values()))
+        corrected_p_values = dict(zip(p_values, corrected, strict=True))
+        for compared in compared_pairs:
+            difference = compared.difference(corrected_p_values.get(compared.pair), column, merged.draws)
+            differences.append(_with_flips(difference, task, compared, texts=texts))
     return tuple(differences)
 
 
 @dataclass(frozen=True)
-class _Draft:
-    """A difference before p-values are corrected for the number of pairs.
+class _ComparedPair:
+    """What a diagnostic says of the two encoders of a pair, before p-values are corrected for the number of pairs.
 
     Attributes
     ----------
-    scores
-        Of the old and the new encoder.
+    old, new
+        The scores of both encoders.
+    headline
+        The item values of both.
+    verdict
+        On both, with the old one as the reference.
+    comparison
+        Of their headline values; None where no item has a value for both.
+    old_value, new_value
+        The headline values; None where undefined.
     """
 
     pair: Pair
-    scores: tuple[ItemScores, ItemScores]
+    old: ItemScores
+    new: ItemScores
     headline: Headline
     verdict: Verdict
     comparison: Comparison | None
-    values: tuple[float | None, float | None]
+    old_value: float | None
+    new_value: float | None
 
     @classmethod
-    def of(cls, task: CommonTask, pair: Pair, old: ItemScores, new: ItemScores, draws: Draws) -> _Draft | None:
+    def of(cls, task: CommonTask, pair: Pair, old: ItemScores, new: ItemScores, draws: Draws) -> _ComparedPair | None:
         """Summarise two encoders alone, the old one as the reference; None where there is no headline."""
-        if pair.old == pair.new:
-            old = replace(old, origin=replace(old.origin, encoder=f"{pair.old} (before)"))
-        # Both are candidates here, so that a lexical baseline can be compared with itself as well.
-        before = replace(old, origin=replace(old.origin, baseline=False, reference=True))
-        after = replace(new, origin=replace(new.origin, baseline=False, reference=False))
         if not isinstance(task.method, HasHeadline):
             return None
-        headline = task.method.headline([before, after])
+        old_label = old.origin.encoder
+        # The two need different labels, also where the merged result has them as one encoder.
+        if pair.old == pair.new:
+            old_label = f"{pair.old} (before)"
+        # Both are candidates here, so that a lexical baseline can be compared with itself as well.
+        old = replace(old, origin=replace(old.origin, encoder=old_label, baseline=False, reference=True))
+        new = replace(new, origin=replace(new.origin, baseline=False, reference=False))
+        headline = task.method.headline([old, new])
         if headline is None:
             return None
-        part = task.method.summarise([before, after], draws)
-        verdict = part.verdicts[0]
-        old_value = _value(part, verdict, before.origin.encoder)
-        new_value = _value(part, verdict, after.origin.encoder)
+        result = task.method.summarise([old, new], draws)
+        verdict = result.verdicts[0]
         comparison = None
-        for candidate in part.comparisons:
+        for candidate in result.comparisons:
             if candidate.family == "reference" and is_headline(candidate, verdict):
                 comparison = candidate
-        return cls(pair, (before, after), headline, verdict, comparison, (old_value, new_value))
+        return cls(
+            pair,
+            old,
+            new,
+            headline,
+            verdict,
+            comparison,
+            old_value=_value(result, verdict, old_label),
+            new_value=_value(result, verdict, new.origin.encoder),
+        )
 
     @property
     def p(self) -> float | None:
@@ -231,93 +249,91 @@ class _Draft:
         """Whether both encoders score the items in the same way."""
         return self.pair.old == self.pair.new
 
-    def judged(self, p: float | None, draws: Draws) -> Difference:
-        """Return the difference with its outcome.
+    def difference(self, p: float | None, column: Column, draws: Draws) -> Difference:
+        """Return the difference with its outcome, without flipped items.
 
         Parameters
         ----------
         p
-            The p-value after correction.
+            The p-value corrected for the number of pairs.
+        column
+            The name and format of the headline.
         """
-        old, new = (scores.origin.encoder for scores in self.scores)
-        gaps = self.headline.values[new] - self.headline.values[old]
-        defined = ~np.isnan(gaps)
-        gaps = gaps[defined]
+        new_label = self.new.origin.encoder
+        changes = self.headline.values[new_label] - self.headline.values[self.old.origin.encoder]
+        defined = ~np.isnan(changes)
         unit = self.headline.unit[defined]
-        items = len(gaps)
         units = len(np.unique(unit))
         error = None
         if units > 1:
-            error = float(ratio_variance(gaps, unit) ** 0.5)
+            error = float(ratio_variance(changes[defined], unit) ** 0.5)
 
-        difference, low, high = None, None, None
-        compared = self.comparison
-        if compared is not None:
-            items = compared.items
-            units = compared.units
-            difference = compared.difference
-            # Where nothing changed there is nothing to estimate, so there is no interval.
-            if not self.is_same:
-                low = compared.low
-                high = compared.high
-        outcome, note = UNCHANGED, ""
-        if not self.is_same:
-            outcome, note = _outcome(self.headline, new, old, p, difference, draws)
-        against_reference = self.verdict.against_reference.get(new, {})
-        return Difference(
+        against_reference = self.verdict.against_reference.get(new_label, {})
+        difference = Difference(
             pair=self.pair,
             diagnostic=self.verdict.diagnostic,
             corpus=self.verdict.corpus,
-            heading=self.verdict.quantity,
-            format="number",
-            old_value=self.values[0],
-            new_value=self.values[1],
-            difference=difference,
-            low=low,
-            high=high,
+            heading=column.heading,
+            format=column.format,
+            old_value=self.old_value,
+            new_value=self.new_value,
+            difference=None,
+            low=None,
+            high=None,
             p=p,
-            outcome=outcome,
+            outcome=UNCHANGED,
             margin=self.headline.margin,
-            note=note,
+            note="",
             smallest_difference=against_reference.get("smallest_difference"),
             error=error,
-            items=items,
+            items=int(defined.sum()),
             units=units,
         )
+        compared = self.comparison
+        if compared is not None:
+            # The items of a correlation, for example, are not those of its item values.
+            difference = replace(difference, difference=compared.difference, items=compared.items, units=compared.units)
+        if self.is_same:
+            # Where nothing changed there is nothing to estimate, so there is no interval.
+            return difference
+        if compared is not None:
+            difference = replace(difference, low=compared.low, high=compared.high)
+        outcome, note = self._outcome(p, draws)
+        return replace(difference, outcome=outcome, note=note)
+
+    def _outcome(self, p: float | None, draws: Draws) -> tuple[Outcome, str]:
+        """Return the outcome, and a remark that may be empty, from the corrected p-value."""
+        change = None
+        if self.comparison is not None:
+            change = self.comparison.difference
+        is_significant = change is not None and p is not None and p <= ALPHA
+        rose = change is not None and change > 0
+        if is_significant and rose:
+            return "better", ""
+        if not self.headline.margin:
+            # Without a margin there is no test of "not worse".
+            if is_significant:
+                return "worse", ""
+            return "inconclusive", ""
+        test = self.headline.not_worse(self.new.origin.encoder, self.old.origin.encoder, draws, p=p)
+        return test.outcome, test.note
 
 
-def _outcome(
-    headline: Headline, new: str, old: str, p: float | None, difference: float | None, draws: Draws
-) -> tuple[Outcome, str]:
-    """Return the outcome of a comparison, and a remark that may be empty."""
-    is_significant = p is not None and p <= ALPHA and difference is not None
-    if is_significant and difference is not None and difference > 0:
-        return "better", ""
-    if not headline.margin:
-        # Without a margin there is no test of "not worse".
-        if is_significant:
-            return "worse", ""
-        return "inconclusive", ""
-    test: NotWorse = headline.not_worse(new, old, draws, p=p)
-    return test.outcome, test.note
-
-
-def _value(part: Result, verdict: Verdict, encoder: str) -> float | None:
+def _value(result: Result, verdict: Verdict, encoder: str) -> float | None:
     """Return the headline value of an encoder."""
-    for row in part.rows:
+    for row in result.rows:
         if row.encoder == encoder and is_headline(row, verdict):
             return row.value
     return None
 
 
-def _with_flips(
-    difference: Difference, task: CommonTask, scores: tuple[ItemScores, ItemScores], *, texts: bool
-) -> Difference:
+def _with_flips(difference: Difference, task: CommonTask, compared: _ComparedPair, *, texts: bool) -> Difference:
     """Return a difference with the items about which one encoder is right and the other is wrong."""
     if not isinstance(task.method, ShowsItems):
         return difference
-    correct = task.method.outcomes(scores).correct
-    if len(correct) != len(scores):
+    # (encoders, n) 1 where an encoder is right, 0 where it is wrong.
+    correct = task.method.outcomes([compared.old, compared.new]).correct
+    if len(correct) != 2:
         # Nothing is right or wrong, as with correlations.
         return difference
     before, after = correct
@@ -325,16 +341,17 @@ def _with_flips(
     decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
     for place in np.flatnonzero(decided & (before != after)).tolist():
-        item = str(scores[0].item[place])
+        item = str(compared.old.item[place])
         shown: Mapping[str, str] = {}
         if texts and task.items is not None:
             shown = task.items[place].texts
-        flips.append(Flip(item, bool(after[place] == 1), shown))
+        gained = bool(after[place] == 1)
+        flips.append(Flip(item, gained, shown))
     return replace(difference, flips=tuple(flips), decided=int(decided.sum()))
 
 
 def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
-    """Return the differences of each pair and diagnostic that ran on several corpora.
+    """Return a summary for each pair and diagnostic with a difference on several corpora.
 
     Corpora on which nothing changed belong to it like all others: to leave them out would move the mean away from 0.
     """
@@ -346,13 +363,15 @@ def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
     for (pair, diagnostic), of_pair in grouped.items():
         if len(of_pair) < 2:
             continue
-        reason = _no_summary(of_pair)
-        across = None if reason else _across(of_pair)
+        reason = _why_no_summary(of_pair)
+        across = None
+        if not reason:
+            across = _across(of_pair)
         summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
     return tuple(summaries)
 
 
-def _no_summary(differences: Sequence[Difference]) -> str:
+def _why_no_summary(differences: Sequence[Difference]) -> str:
     """Return why several corpora have no summary; empty where they have one."""
     if len(differences) < MIN_CORPORA:
         return f"it takes {MIN_CORPORA} corpora"
@@ -367,6 +386,7 @@ def _no_summary(differences: Sequence[Difference]) -> str:
 
 def _across(differences: Sequence[Difference]) -> AcrossCorpora | None:
     """Return the mean difference over corpora, from those with a difference and an error."""
-    known = [(d.difference, d.error) for d in differences if d.difference is not None and d.error is not None]
-    values, errors = np.array(known, dtype=np.float64).T
+    known = [one for one in differences if one.difference is not None and one.error is not None]
+    values = np.array([one.difference for one in known], dtype=np.float64)
+    errors = np.array([one.error for one in known], dtype=np.float64)
     return across_corpora(values, errors)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_r
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.result import Failure, Result, Row
-from embassay.stats.noninferiority import Correlated, ItemQuantity
+from embassay.stats.noninferiority import ItemQuantity
 from embassay.types import Draws, ItemScores, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Inconclusive = Literal["", "pass", "fail"]
+Testable = Named[tuple[CommonTask, ItemQuantity]]
+"""A quantity that can be tested: a mean over items, or a correlation, of one task of both runs."""
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
 
 
@@ -71,7 +73,17 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class Floor:
-    """A value of the run beside the smallest value that it may have; the largest where lower is better."""
+    """A value of the run beside the smallest value that it may have.
+
+    Attributes
+    ----------
+    value, low, high
+        The value with its 95 % interval; None where undefined.
+    floor
+        The smallest allowed value; the largest where lower is better.
+    reason
+        Why the value is undefined; may be empty.
+    """
 
     encoder: str
     diagnostic: str
@@ -89,9 +101,11 @@ class Floor:
         """``regression`` where the floor is missed or the value is undefined."""
         if self.value is None:
             return "regression"
-        if self.lower_is_better:
-            return "regression" if self.value > self.floor else "pass"
-        return "regression" if self.value < self.floor else "pass"
+        if self.lower_is_better and self.value > self.floor:
+            return "regression"
+        if not self.lower_is_better and self.value < self.floor:
+            return "regression"
+        return "pass"
 
 
 @dataclass(frozen=True)
@@ -195,14 +209,15 @@ def check(
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
     _check_labels(options.on, new, old)
-    excluded = [name for name in new.tasks if not _is_on(options.on, name, new)]
+    all_tasks = new.tasks
     new = _restricted(new, options.on)
     old = _restricted(old, options.on)
     rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in new.tasks]
     # A config file may have margins and floors of more than --on selects.
-    other_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
-    margins = _selected(options.margins, rows, other_rows)
-    floor_values = _selected(options.floors, rows, other_rows)
+    excluded = [task for task in all_tasks if task not in new.tasks]
+    excluded_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
+    margins = _without_excluded(options.margins, rows, excluded_rows)
+    floor_values = _without_excluded(options.floors, rows, excluded_rows)
     failures = [failure for failure in new.result.failures if _concerns_candidate(failure, new, old, options.on)]
 
     labels, notes = _common_labels(new, old)
@@ -255,43 +270,51 @@ def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:
 
 
 def _is_on(on: Sequence[str], task: tuple[str, str], run: StoredRun) -> bool:
-    """Return whether ``--on`` names a task: one of its diagnostics, if it names any, and one of its corpora."""
-    for place in (0, 1):
-        labels = {name[place] for name in run.tasks}
-        chosen = labels.intersection(on)
-        if chosen and task[place] not in chosen:
-            return False
-    return True
+    """Return whether ``--on`` selects a task.
+
+    If it names diagnostics, the task's must be one of them; if it names corpora, the task's must be one of those.
+    """
+    diagnostics = {diagnostic for diagnostic, _ in run.tasks if diagnostic in on}
+    corpora = {corpus for _, corpus in run.tasks if corpus in on}
+    diagnostic, corpus = task
+    if diagnostics and diagnostic not in diagnostics:
+        return False
+    return not corpora or corpus in corpora
 
 
-def _selected(numbers: Mapping[str, float], rows: Sequence[Row], other_rows: Sequence[Row]) -> dict[str, float]:
-    """Return margins or floors without those of quantities that ``--on`` leaves out."""
-    named = _named_rows(rows)
-    others = _named_rows(other_rows)
-    selected = {}
+def _without_excluded(
+    numbers: Mapping[str, float], rows: Sequence[Row], excluded_rows: Sequence[Row]
+) -> dict[str, float]:
+    """Return margins or floors without those whose quantity only excluded rows have.
+
+    A name that no row has is kept: it is refused later, with the names that exist.
+    """
+    quantities = _named_rows(rows)
+    excluded_quantities = _named_rows(excluded_rows)
+    kept = {}
     for name, number in numbers.items():
-        is_selected = any(one.answers_to(name) for one in named)
-        is_left_out = any(one.answers_to(name) for one in others)
-        # A name that is neither is kept: it is refused later, with the names that exist.
-        if is_selected or not is_left_out:
-            selected[name] = number
-    return selected
+        is_checked = any(quantity.answers_to(name) for quantity in quantities)
+        is_excluded = any(quantity.answers_to(name) for quantity in excluded_quantities)
+        if is_checked or not is_excluded:
+            kept[name] = number
+    return kept
 
 
 def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun, on: Sequence[str]) -> bool:
     """Return whether a failure of the run is one of a candidate, in what is checked."""
+    # A failure without a diagnostic concerns the whole run.
     if on and failure.diagnostic and failure.diagnostic not in on and failure.corpus not in on:
         return False
     if failure.encoder in candidates_in(old):
         return True
     candidates = candidates_in(new)
-    automatic = {record.name for record in new.result.encoders if record.name not in candidates}
+    no_candidates = {record.name for record in new.result.encoders if record.name not in candidates}
     # An encoder that failed everywhere is missing from the result, but the settings have it.
     settings = new.record.get("settings", {})
     for label, _, _, is_baseline in settings.get("encoders", ()):
         if is_baseline:
-            automatic.add(label)
-    return failure.encoder not in automatic
+            no_candidates.add(label)
+    return failure.encoder not in no_candidates
 
 
 def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]]:
@@ -307,8 +330,9 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
     failed = {failure.encoder for failure in new.result.failures}
     missing = [label for label in in_old if label not in in_new and label not in failed]
     if missing:
+        present = ", ".join(in_new) or "no candidate"
         raise InputError(
-            f"the baseline has {', '.join(missing)}, the run does not; it has {', '.join(in_new) or 'no candidate'}. "
+            f"the baseline has {', '.join(missing)}, the run does not; it has {present}. "
             "Give the encoder its old label (-e LABEL=SPEC), or bless a run without it"
         )
     notes = [f"{label} is not checked: the baseline does not have it" for label in in_new if label not in in_old]
@@ -316,20 +340,30 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
 
 
 def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
-    """Refuse a run that lacks a diagnostic, a corpus or the scores of an encoder there: these would not be checked."""
+    """Refuse a run that lacks a task of the baseline, or the scores of a candidate there: these would not be checked.
+
+    Parameters
+    ----------
+    labels
+        The candidates that both have. Without one, nothing is compared and so nothing can be missing.
+    """
+    if not labels:
+        return
+    # What failed is reported as a failure.
     failed = {(failure.diagnostic, failure.corpus) for failure in new.result.failures}
     missing = []
-    for name, task in old.tasks.items():
-        if name in failed or not labels:
+    for task, old_task in old.tasks.items():
+        if task in failed:
             continue
-        where = " on ".join(name)
-        if name not in new.tasks:
+        where = " on ".join(task)  # "retrieval on docs"
+        if task not in new.tasks:
             missing.append(where)
             continue
-        absent = [label for label in labels if label in task.scores and label not in new.tasks[name].scores]
-        missing += [f"{label} in {where}" for label in absent]
+        new_scores = new.tasks[task].scores
+        without_scores = [label for label in labels if label in old_task.scores and label not in new_scores]
+        missing += [f"{label} in {where}" for label in without_scores]
     if missing:
-        present = ", ".join(" on ".join(name) for name in new.tasks)
+        present = ", ".join(" on ".join(task) for task in new.tasks)
         raise InputError(
             f"the baseline has {', '.join(missing)}, the run does not; it has {present}. Leave it out with --on"
         )
@@ -338,23 +372,32 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
 def _pairs(
     tasks: Sequence[CommonTask], labels: Sequence[str], margins: Mapping[str, float], rows: Sequence[Row]
 ) -> list[PairedQuantity]:
-    """Return what is tested: the headlines, and the quantities that have a margin."""
-    available: list[Named[tuple[CommonTask, ItemQuantity]]] = []
+    """Return what is tested: the headlines, and the quantities that have a margin of the user.
+
+    Parameters
+    ----------
+    labels
+        The candidates that both runs have.
+    margins
+        Those of the user, by the name of the quantity.
+    rows
+        Those of the run; they have more quantities than can be tested.
+    """
+    testable: list[Testable] = []
     for task in tasks:
-        available += _available(task, labels, with_others=bool(margins))
-    margin_of = _margins(available, margins, rows)
+        # Without margins of the user, only headlines are tested.
+        testable += _testable_quantities(task, labels, with_others=bool(margins))
+    user_margins = _user_margins(testable, margins, rows)
     pairs: list[PairedQuantity] = []
-    for one in available:
+    for one in testable:
         _, quantity = one.content
-        margin = margin_of.get(id(one), quantity.margin)
+        margin = user_margins.get(id(one), quantity.margin)
         if margin is not None:
-            pairs += _pairs_of(one, shortest_name(one, available), margin, labels)
+            pairs += _pairs_of(one, shortest_name(one, testable), margin, labels)
     return pairs
 
 
-def _available(
-    task: CommonTask, labels: Sequence[str], *, with_others: bool
-) -> Iterator[Named[tuple[CommonTask, ItemQuantity]]]:
+def _testable_quantities(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Iterator[Testable]:
     """Yield the quantities of a task that can be tested, the headline first.
 
     Parameters
@@ -362,10 +405,11 @@ def _available(
     with_others
         Whether to yield also the quantities that are not the headline.
     """
+    # A diagnostic takes the encoders of both runs together: "old e5", "new e5".
     scores = []
-    for run, prefix in zip(task.scores, (OLD, NEW), strict=True):
-        of_run = task.scores[run]
-        scores += [_renamed(of_run[label], f"{prefix} {label}") for label in labels if label in of_run]
+    for prefix, scores_of_run in zip((OLD, NEW), task.scores.values(), strict=True):
+        labels_of_run = [label for label in labels if label in scores_of_run]
+        scores += [_renamed(scores_of_run[label], f"{prefix} {label}") for label in labels_of_run]
     if not scores:
         return
     headline_key = None
@@ -375,6 +419,7 @@ def _available(
             named = _named(task, headline, scores[0], is_headline=True)
             headline_key = named.key
             yield named
+    # A diagnostic may have its headline among its other quantities.
     if with_others and isinstance(task.method, HasItemQuantities):
         for quantity in task.method.item_quantities(scores):
             named = _named(task, quantity, scores[0])
@@ -382,80 +427,98 @@ def _available(
                 yield named
 
 
-def _renamed(scores: ItemScores, name: str) -> ItemScores:
-    return replace(scores, origin=replace(scores.origin, encoder=name))
+def _renamed(scores: ItemScores, label: str) -> ItemScores:
+    """Return scores with another label of the encoder."""
+    return replace(scores, origin=replace(scores.origin, encoder=label))
 
 
-def _named(
-    task: CommonTask, quantity: ItemQuantity, scores: ItemScores, *, is_headline: bool = False
-) -> Named[tuple[CommonTask, ItemQuantity]]:
+def _named(task: CommonTask, quantity: ItemQuantity, scores: ItemScores, *, is_headline: bool = False) -> Testable:
+    """Return a quantity of a task with its names; a quantity without a measure has that of the scores."""
     name, subset, measure, condition = quantity.key
     key = (name, subset, measure or scores.measure, condition)
     return Named(task.diagnostic, task.corpus, key, (task, quantity), is_headline)
 
 
-def _margins(
-    available: Sequence[Named[tuple[CommonTask, ItemQuantity]]], margins: Mapping[str, float], rows: Sequence[Row]
-) -> dict[int, float]:
-    """Return the margins of the user by the identity of the quantity.
+def _user_margins(testable: Sequence[Testable], margins: Mapping[str, float], rows: Sequence[Row]) -> dict[int, float]:
+    """Return the margins of the user by the ``id`` of the testable quantity; a name may be that of several.
 
     Raises
     ------
     InputError
         If a name is unknown, or its quantity cannot be tested.
     """
+    diagnostics = {one.diagnostic for one in testable}
     margin_of: dict[int, float] = {}
-    # A name with its diagnostic is more precise, so it is read last.
-    for name in sorted(margins, key=lambda name: any(name.startswith(f"{one.diagnostic}.") for one in available)):
-        matches = matching(name, available)
+    # A name with its diagnostic, "retrieval.Success@5", is more precise, so it is read last and wins.
+    with_diagnostic = [name for name in margins if name.startswith(tuple(f"{one}." for one in diagnostics))]
+    without_diagnostic = [name for name in margins if name not in with_diagnostic]
+    for name in [*without_diagnostic, *with_diagnostic]:
+        margin = margins[name]
+        matches = matching(name, testable)
         if not matches:
-            raise _unknown(name, available, rows)
+            raise _untestable(name, testable, rows)
         for one in matches:
             _, quantity = one.content
-            direction = meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition)
-            if direction == 0:
+            if _direction(one) == 0:
                 raise SpecError(f"{name} cannot have a margin: neither higher nor lower values of it are better")
-            if quantity.of_shares and margins[name] >= 1:
-                raise SpecError(
-                    f"the margin of {name} must be below 1, is {margins[name]:g}; it is a share: 0.02 is 2 points"
-                )
-            margin_of[id(one)] = margins[name]
+            if quantity.of_shares and margin >= 1:
+                raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
+            margin_of[id(one)] = margin
     return margin_of
 
 
-def _unknown(name: str, available: Sequence[Named[tuple[CommonTask, ItemQuantity]]], rows: Sequence[Row]) -> InputError:
-    """Return the error for a margin of a quantity that is unknown or cannot be tested."""
-    names = [one.names[0] for one in available]
-    if any(one.answers_to(name) for one in _named_rows(rows)):
-        listed = ", ".join(_nearby(name, names))
+def _direction(one: Named[Any]) -> int:
+    """Return 1 if higher values of a quantity are better, −1 if lower ones are, 0 if neither."""
+    quantity, subset, _, condition = one.key
+    return meaning_of(one.diagnostic).direction(quantity, subset, condition)
+
+
+def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
+    """Return the error for a margin of a quantity that cannot be tested.
+
+    Its message depends on whether the run has such a quantity at all.
+    """
+    testable_names = [one.names[0] for one in testable]
+    suggestions = _suggestions(name, testable_names)
+    is_in_run = any(one.answers_to(name) for one in _named_rows(rows))
+    if is_in_run:
+        listed = ", ".join(suggestions)
         return SpecError(f"{name} cannot have a margin: it is not a mean over items. Those that can: {listed}")
-    return UnknownNameError("quantity", name, _nearby(name, names))
+    return UnknownNameError("quantity", name, suggestions)
 
 
-def _nearby(name: str, names: Sequence[str]) -> list[str]:
-    """Return the names without a subset and the most similar ones: there may be hundreds of subsets."""
-    distinct = list(dict.fromkeys(names))
-    without_subset = [one for one in distinct if "[" not in one]
+def _suggestions(name: str, known_names: Sequence[str]) -> list[str]:
+    """Return the known names without a subset, then the most similar ones: there may be hundreds of subsets."""
+    distinct = list(dict.fromkeys(known_names))
+    without_subset = [known for known in distinct if "[" not in known]
     similar = get_close_matches(name, distinct, n=5)
     return list(dict.fromkeys([*without_subset, *similar]))
 
 
-def _pairs_of(
-    one: Named[tuple[CommonTask, ItemQuantity]], name: str, margin: float, labels: Sequence[str]
-) -> Iterator[PairedQuantity]:
-    """Yield a quantity for each candidate that has it in both runs."""
+def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) -> Iterator[PairedQuantity]:
+    """Yield a quantity for each candidate that has it in both runs.
+
+    Parameters
+    ----------
+    name
+        What the quantity is called in the check.
+    """
     task, quantity = one.content
     old_scores, new_scores = task.scores.values()
-    direction = meaning_of(one.diagnostic).direction(quantity.quantity, quantity.subset, quantity.condition)
     for label in labels:
         if label not in old_scores or label not in new_scores:
             continue
-        old, new = f"{OLD} {label}", f"{NEW} {label}"
-        scores = new_scores[label]
-        items = scores.item if quantity.places is None else scores.item[quantity.places]
+        old_fingerprint = old_scores[label].origin.encoder_fingerprint
+        new_fingerprint = new_scores[label].origin.encoder_fingerprint
+        items = new_scores[label].item
+        if quantity.places is not None:
+            items = items[quantity.places]
+        # The labels that both encoders have in the quantity.
+        old = f"{OLD} {label}"
+        new = f"{NEW} {label}"
         correlated = quantity.correlated
         if correlated is not None:
-            correlated = Correlated(correlated.x, {OLD: correlated.ys[old], NEW: correlated.ys[new]}, correlated.kind)
+            correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
         yield PairedQuantity(
             encoder=label,
             diagnostic=one.diagnostic,
@@ -468,8 +531,8 @@ def _pairs_of(
             item=np.asarray(items).astype(str),
             purpose=quantity.purpose,
             of_shares=quantity.of_shares,
-            lower_is_better=direction < 0,
-            same_encoder=old_scores[label].origin.encoder_fingerprint == scores.origin.encoder_fingerprint,
+            lower_is_better=_direction(one) < 0,
+            same_encoder=old_fingerprint == new_fingerprint,
             correlated=correlated,
         )
 
@@ -497,31 +560,34 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     if not floors:
         return
     candidates = candidates_in(run)
-    rows = [row for row in run.result.rows if row.encoder in candidates and (row.diagnostic, row.corpus) in run.tasks]
-    named = []
+    rows = []
+    for row in run.result.rows:
+        is_of_task = (row.diagnostic, row.corpus) in run.tasks
+        if is_of_task and row.encoder in candidates:
+            rows.append(row)
+    named_rows = []
     for one in _named_rows(rows):
         verdicts = [verdict for verdict in run.result.verdicts if verdict.diagnostic == one.diagnostic]
         is_of_headline = any(is_headline(one.content, verdict) for verdict in verdicts)
-        named.append(replace(one, is_headline=is_of_headline))
+        named_rows.append(replace(one, is_headline=is_of_headline))
 
     for name, floor in floors.items():
-        matches = matching(name, named)
+        matches = matching(name, named_rows)
         # A run in which everything failed has no rows; the failures are reported then.
-        if not matches and named:
-            known = [one.names[0] for one in named]
-            raise UnknownNameError("quantity", name, _nearby(name, known))
+        if not matches and named_rows:
+            known_names = [one.names[0] for one in named_rows]
+            raise UnknownNameError("quantity", name, _suggestions(name, known_names))
         for one in matches:
             row = one.content
-            direction = meaning_of(row.diagnostic).direction(row.quantity, row.subset, row.condition)
             yield Floor(
                 encoder=row.encoder,
                 diagnostic=row.diagnostic,
                 corpus=row.corpus,
-                quantity=shortest_name(one, named),
+                quantity=shortest_name(one, named_rows),
                 value=row.value,
                 low=row.low,
                 high=row.high,
                 floor=floor,
-                lower_is_better=direction < 0,
+                lower_is_better=_direction(one) < 0,
                 reason=row.reason or "",
             )

@@ -107,8 +107,9 @@ def _table(check: Check) -> Iterator[str]:
     rows: list[_Line] = []
     for change in check.changes:
         name = visible(f"{change.encoder} {change.quantity} on {change.corpus}")
-        figure = _without_unit(change_figure(change))
-        margin = _without_unit(margin_figure(change))
+        # Lines are short, so the unit is left out.
+        figure = change_figure(change).replace(" points", "")
+        margin = margin_figure(change).replace(" points", "")
         rows.append(_Line(change.outcome, name, figure, f"margin {margin}"))
     for floor in check.floors:
         name = visible(f"{floor.encoder} {floor.quantity} on {floor.corpus}")
@@ -120,8 +121,9 @@ def _table(check: Check) -> Iterator[str]:
     name_width = max(len(row.name) for row in rows)
     figure_width = max(len(row.figure) for row in rows)
     limit_width = max(len(row.limit) for row in rows)
-    # Names give way where a line would be wider than the terminal; three spaces stand between the columns.
-    name_width = min(name_width, WIDTH - outcome_width - figure_width - limit_width - 3)
+    # Names are cut where a line would be wider than the terminal; three spaces stand between the four columns.
+    room_for_name = WIDTH - outcome_width - figure_width - limit_width - 3
+    name_width = min(name_width, room_for_name)
     for row in rows:
         name = _cut(row.name, name_width)
         yield f"{row.outcome:<{outcome_width}} {name:<{name_width}} {row.figure:>{figure_width}} {row.limit}"
@@ -133,19 +135,18 @@ def _limit(floor: Floor) -> str:
     return f"{direction} {floor.floor:g}"
 
 
-def _without_unit(text: str) -> str:
-    return text.replace(" points", "")
-
-
 def _cut(text: str, width: int) -> str:
     """Shorten a text in its middle: both the encoder in front and the corpus at the end matter."""
     if len(text) <= width:
         return text
-    half = (width - 1) // 2
-    return f"{text[: width - 1 - half]}…{text[len(text) - half :]}"
+    kept = width - len("…")
+    at_end = kept // 2
+    at_start = kept - at_end
+    return f"{text[:at_start]}…{text[len(text) - at_end :]}"
 
 
 def _wrapped(text: str) -> list[str]:
+    """Return the lines of a text that is wrapped at ``WIDTH`` columns; all but the first are indented."""
     return textwrap.wrap(visible(text), WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -155,8 +156,7 @@ def _wrapped(text: str) -> list[str]:
 def json_bytes(check: Check) -> bytes:
     """Return a check as canonical JSON."""
     changes = [{**asdict(change), "sentence": change_sentence(change)} for change in check.changes]
-    # The outcome of a floor is a property, which asdict leaves out.
-    floors = [{**asdict(floor), "outcome": floor.outcome, "sentence": floor_sentence(floor)} for floor in check.floors]
+    floors = [_floor_content(floor) for floor in check.floors]
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "run": check.run,
@@ -173,6 +173,12 @@ def json_bytes(check: Check) -> bytes:
     return canonical(content)
 
 
+def _floor_content(floor: Floor) -> dict[str, Any]:
+    """Return a floor for JSON."""
+    # The outcome of a floor is a property, which asdict leaves out.
+    return {**asdict(floor), "outcome": floor.outcome, "sentence": floor_sentence(floor)}
+
+
 # --- JUnit -----------------------------------------------------------------------------------------------
 
 
@@ -182,38 +188,69 @@ def junit(check: Check) -> bytes:
     A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, unless
     ``inconclusive`` says that it passes or fails.
     """
-    suite = ET.Element("testsuite", name="embassay check")
-    counts = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
-    for reason in check.failures:
-        case = _case(suite, counts, "run", reason.split(":")[0])
-        _mark(case, counts, "error", f"failed: {reason}")
-    for change in check.changes:
-        case = _case(suite, counts, f"{change.diagnostic}.{change.corpus}", f"{change.encoder}: {change.quantity}")
-        _mark(case, counts, _kind(check, change), change_sentence(change))
-    for floor in check.floors:
-        case = _case(suite, counts, f"{floor.diagnostic}.{floor.corpus}", f"{floor.encoder}: floor {floor.quantity}")
-        kind = "failure" if floor.outcome == "regression" else ""
-        _mark(case, counts, kind, floor_sentence(floor))
+    suites = ET.Element("testsuites", name="embassay check")
+    suite = ET.SubElement(suites, "testsuite", name="embassay check")
+    cases = list(_cases(check))
+    counts = {
+        "tests": len(cases),
+        "failures": len([case for case in cases if case.mark == "failure"]),
+        "errors": len([case for case in cases if case.mark == "error"]),
+    }
     for name, count in counts.items():
+        suites.set(name, str(count))
         suite.set(name, str(count))
+    # The outer element has no such attribute.
+    skipped = [case for case in cases if case.mark == "skipped"]
+    suite.set("skipped", str(len(skipped)))
+
+    for case in cases:
+        classname = visible(f"embassay.{case.place}")
+        element = ET.SubElement(suite, "testcase", classname=classname, name=visible(case.name))
+        if case.mark:
+            ET.SubElement(element, case.mark, message=visible(case.sentence))
+        else:
+            ET.SubElement(element, "system-out").text = visible(case.sentence)
     if check.notes:
         ET.SubElement(suite, "system-out").text = visible(" | ".join(check.notes))
-    suites = ET.Element("testsuites", name="embassay check")
-    for name in ("tests", "failures", "errors"):
-        suites.set(name, str(counts[name]))
-    suites.append(suite)
     ET.indent(suites)
-    written: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"
+    xml: bytes = ET.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return xml + b"\n"
 
 
-def _case(suite: ET.Element, counts: dict[str, int], place: str, name: str) -> ET.Element:
-    counts["tests"] += 1
-    return ET.SubElement(suite, "testcase", classname=visible(f"embassay.{place}"), name=visible(name))
+@dataclass(frozen=True)
+class _Case:
+    """A test case.
+
+    Attributes
+    ----------
+    place
+        The second half of its class name: ``retrieval.docs``.
+    mark
+        The element that says why it does not pass: ``failure``, ``error`` or ``skipped``; empty for one that passes.
+    """
+
+    place: str
+    name: str
+    mark: str
+    sentence: str
 
 
-def _kind(check: Check, change: Change) -> str:
-    """Return the element that marks a test case; empty for one that passes."""
+def _cases(check: Check) -> Iterator[_Case]:
+    """Yield a test case for each failure, quantity and floor."""
+    for reason in check.failures:
+        encoder_and_task = reason.split(":")[0]
+        yield _Case("run", encoder_and_task, "error", f"failed: {reason}")
+    for change in check.changes:
+        place = f"{change.diagnostic}.{change.corpus}"
+        yield _Case(place, f"{change.encoder}: {change.quantity}", _mark(check, change), change_sentence(change))
+    for floor in check.floors:
+        place = f"{floor.diagnostic}.{floor.corpus}"
+        mark = "failure" if floor.outcome == "regression" else ""
+        yield _Case(place, f"{floor.encoder}: floor {floor.quantity}", mark, floor_sentence(floor))
+
+
+def _mark(check: Check, change: Change) -> str:
+    """Return the element that marks the test case of a quantity; empty for one that passes."""
     if change.outcome == "pass":
         return ""
     if change.outcome == "regression":
@@ -223,16 +260,6 @@ def _kind(check: Check, change: Change) -> str:
     if check.inconclusive == "fail":
         return "failure"
     return "skipped"
-
-
-def _mark(case: ET.Element, counts: dict[str, int], kind: str, sentence: str) -> None:
-    """Add a sentence to a test case, as the reason why it does not pass or as its output."""
-    names = {"failure": "failures", "error": "errors", "skipped": "skipped"}
-    if kind:
-        counts[names[kind]] += 1
-        ET.SubElement(case, kind, message=visible(sentence))
-    else:
-        ET.SubElement(case, "system-out").text = visible(sentence)
 
 
 # --- Markdown --------------------------------------------------------------------------------------------
@@ -258,31 +285,37 @@ def markdown(check: Check) -> str:
     changes = [change for change in check.changes if change.lost or change.gained]
     # What did not pass is listed first.
     changes.sort(key=lambda change: change.outcome == "pass")
-    lists_of_items = [_flipped(change) for change in changes]
+    lists_of_items = [_flipped_items(change) for change in changes]
 
     # Each line ends with a line feed.
-    used = sum(len(line) + 1 for line in lines)
-    limited = _Limited(MARKDOWN_LIMIT - used)
+    characters_used = sum(len(line) + 1 for line in lines)
+    limited = _LimitedLines(MARKDOWN_LIMIT - characters_used)
     limited.add(sentences, "sentences")
     limited.add(notes, "notes")
     limited.add(lists_of_items, "lists of items")
     return "\n".join([*lines, *limited.lines]) + "\n"
 
 
-class _Limited:
-    """Lines that fit into a number of characters."""
+class _LimitedLines:
+    """Lines that have together at most so many characters; once a line does not fit, no further one is added."""
 
-    def __init__(self, room: int) -> None:
-        self.room = room
+    def __init__(self, characters: int) -> None:
+        self.characters_left = characters
         self.lines: list[str] = []
 
     def add(self, lines: Sequence[str], what: str) -> None:
-        """Add lines after an empty one; those that do not fit are counted."""
+        """Add an empty line and these lines; instead of those that do not fit, a line with their number.
+
+        Parameters
+        ----------
+        what
+            What the lines are called: ``notes``.
+        """
         if lines:
             self.lines.append("")
         for place, line in enumerate(lines):
-            self.room -= len(line) + 1
-            if self.room < 0:
+            self.characters_left -= len(line) + 1
+            if self.characters_left < 0:
                 self.lines.append(f"\n{len(lines) - place:,} more {what} in the other outputs.")
                 return
             self.lines.append(line)
@@ -295,9 +328,11 @@ def _not_passed(check: Check) -> list[str]:
 
 
 def _markdown_table(check: Check) -> list[str]:
-    """Return the table of all quantities and floors; what did not pass stands first."""
-    rows = [_change_row(change) for change in sorted(check.changes, key=lambda one: one.outcome == "pass")]
-    rows += [_floor_row(floor) for floor in sorted(check.floors, key=lambda one: one.outcome == "pass")]
+    """Return the table of all quantities, then of all floors; of each, those that did not pass stand first."""
+    changes = sorted(check.changes, key=lambda change: change.outcome == "pass")
+    floors = sorted(check.floors, key=lambda floor: floor.outcome == "pass")
+    rows = [_change_row(change) for change in changes]
+    rows += [_floor_row(floor) for floor in floors]
     if not rows:
         return []
     lines = [
@@ -308,6 +343,7 @@ def _markdown_table(check: Check) -> list[str]:
     for place, cells in enumerate(rows):
         line = f"| {' | '.join(cells)} |"
         length += len(line)
+        # Half of the comment is left for sentences.
         if length > MARKDOWN_LIMIT // 2:
             return [*lines, "", f"{len(rows) - place:,} more rows in the other outputs."]
         lines.append(line)
@@ -315,10 +351,12 @@ def _markdown_table(check: Check) -> list[str]:
 
 
 def _bold_unless_passed(outcome: str) -> str:
+    """Return an outcome in Markdown."""
     return outcome if outcome == "pass" else f"**{outcome}**"
 
 
 def _change_row(change: Change) -> list[str]:
+    """Return the cells of a quantity's row in Markdown."""
     return [
         _bold_unless_passed(change.outcome),
         escaped(change.encoder),
@@ -332,6 +370,7 @@ def _change_row(change: Change) -> list[str]:
 
 
 def _floor_row(floor: Floor) -> list[str]:
+    """Return the cells of a floor's row in Markdown; a floor has no baseline, and its interval is that of the value."""
     return [
         _bold_unless_passed(floor.outcome),
         escaped(floor.encoder),
@@ -344,16 +383,21 @@ def _floor_row(floor: Floor) -> list[str]:
     ]
 
 
-def _flipped(change: Change) -> str:
-    """Return the flipped items of a quantity, the lost ones first, in a block that is closed at first."""
+def _flipped_items(change: Change) -> str:
+    """Return the flipped items of a quantity as a block of Markdown that is folded at first."""
     paragraphs = []
-    for word, items in (("Lost", change.lost), ("Gained", change.gained)):
-        if not items:
-            continue
-        listed = ", ".join(escaped(item) for item in items[:LISTED])
-        if len(items) > LISTED:
-            listed += f" and {len(items) - LISTED:,} more"
-        paragraphs.append(f"{word}: {listed}")
+    if change.lost:
+        paragraphs.append(f"Lost: {_listed_items(change.lost)}")
+    if change.gained:
+        paragraphs.append(f"Gained: {_listed_items(change.gained)}")
     counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
     title = f"{change.encoder}, {change.quantity} on {change.corpus}: {counts}"
     return folded(title, "\n\n".join(paragraphs))
+
+
+def _listed_items(items: Sequence[str]) -> str:
+    """Return the first ``LISTED`` ids of items in Markdown, and how many more there are."""
+    listed = ", ".join(escaped(item) for item in items[:LISTED])
+    if len(items) > LISTED:
+        listed += f" and {len(items) - LISTED:,} more"
+    return listed

@@ -42,17 +42,22 @@ def change_sentence(change: Change) -> str:
     what = f"{change.outcome}: {change.encoder}, {change.quantity} on {change.corpus}"
     if change.change is None:
         return f"{what}: no item has a value, so nothing can be compared (margin {_size(change, change.margin)})."
-    return f"{what}: {_figures(change)}; {_reason(change)} ({_smallest_loss(change)})."
+    return f"{what}: {_old_and_new(change)}; {_reason(change)} ({_smallest_loss(change)})."
 
 
 def floor_sentence(floor: Floor) -> str:
     """Return the sentence on a floor, which begins with its outcome."""
     what = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}"
+    allowed = f"{floor.floor:g}"
     if floor.value is None:
-        return f"{what}: no value ({floor.reason}), so the floor of {floor.floor:g} is missed."
-    limit = "highest allowed value" if floor.lower_is_better else "floor"
-    verb = "keeps" if floor.outcome == "pass" else "misses"
-    return f"{what}: {floor_figure(floor)} {verb} the {limit} of {floor.floor:g}."
+        return f"{what}: no value ({floor.reason}), so the floor of {allowed} is missed."
+    limit = "floor"
+    if floor.lower_is_better:
+        limit = "highest allowed value"
+    verb = "misses"
+    if floor.outcome == "pass":
+        verb = "keeps"
+    return f"{what}: {floor_figure(floor)} {verb} the {limit} of {allowed}."
 
 
 def floor_figure(floor: Floor) -> str:
@@ -69,6 +74,7 @@ def change_figure(change: Change) -> str:
     style = _change_format(change)
     value = number(change.change, style, signed=True)
     limits = interval(change.low, change.high, style)
+    # There may be no interval.
     return f"{value} {limits}".strip()
 
 
@@ -98,8 +104,8 @@ def _counts(check: Check) -> Iterator[str]:
         yield f"{missed:,} of {floors} missed"
 
 
-def _figures(change: Change) -> str:
-    """Return what the quantity was and is, and its change with interval."""
+def _old_and_new(change: Change) -> str:
+    """Return what the quantity was and is, its change with interval, and how undefined items count."""
     old = value_figure(change, change.old)
     new = value_figure(change, change.new)
     if change.unchanged:

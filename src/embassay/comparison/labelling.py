@@ -75,9 +75,11 @@ class Chosen:
         columns = [f"first of {candidate}" for candidate in self.candidates]
         writer.writerow(["question", "document", "chosen_by", "disagreement", *columns])
         for question in self.questions:
-            documents = [question.first[candidate] for candidate in self.candidates]
+            # The user fills this column in.
+            right_document = ""
             disagreement = f"{question.disagreement:.3f}"
-            writer.writerow([question.question, "", question.chosen_by, disagreement, *documents])
+            first_documents = [question.first[candidate] for candidate in self.candidates]
+            writer.writerow([question.question, right_document, question.chosen_by, disagreement, *first_documents])
         return text.getvalue().encode("utf-8", "replace")
 
 
@@ -115,16 +117,16 @@ def choose(run: str | Path, unlabelled: str | Path, count: int, trusted: Collect
     texts = [text for text in distinct if text not in labelled]
     if not texts:
         raise SourceError("has no question that the run's corpus does not have already", path)
-    questions = tuple(Question(f"{PREFIX}{number}", text, ()) for number, text in enumerate(texts))
+    questions = [Question(f"{PREFIX}{number}", text, right=()) for number, text in enumerate(texts)]
     # The labelled questions stay: the diagnostic refuses a corpus in which nothing can be found.
-    whole = replace(corpus, samples=(*corpus.samples, *questions))
-    first, nearest = _search(stored, whole, specs, len(questions))
-    disagreement = _disagreement(list(nearest.values()))
+    all_questions = replace(corpus, samples=(*corpus.samples, *questions))
+    searches = _search(stored, all_questions, specs, len(questions))
+    disagreement = _disagreement([search.documents for search in searches.values()])
     chosen = []
     for place, chosen_by in _order(disagreement, count, stored.result.seed):
-        first_documents = {name: first[name][place] for name in nearest}
+        first_documents = {candidate: search.first[place] for candidate, search in searches.items()}
         chosen.append(ToLabel(texts[place], float(disagreement[place]), chosen_by, first_documents))
-    return Chosen(tuple(chosen), tuple(nearest))
+    return Chosen(tuple(chosen), candidates=tuple(searches))
 
 
 def question_texts(path: Path) -> list[str]:
@@ -136,7 +138,8 @@ def question_texts(path: Path) -> list[str]:
         If the file cannot be read, or no column is recognised.
     """
     if path.suffix == ".txt":
-        return [line.strip() for line in read_text(path).splitlines() if line.strip()]
+        lines = [line.strip() for line in read_text(path).splitlines()]
+        return [line for line in lines if line]
     table = read_table(path)
     column = table.perhaps("", QUESTION)
     if not column:
@@ -166,17 +169,34 @@ def _candidates(run: StoredRun, trusted: Collection[str]) -> list[Any]:
     return specs
 
 
-def _search(
-    run: StoredRun, corpus: Corpus[Question], specs: Sequence[Any], count: int
-) -> tuple[dict[str, list[str]], dict[str, list[frozenset[int]]]]:
-    """Let all candidates search the last ``count`` questions.
+@dataclass(frozen=True)
+class _Search:
+    """What one candidate finds for the unlabelled questions.
 
-    Returns
-    -------
-    By candidate and question the id of the first document, and the places of all that are found.
+    Attributes
+    ----------
+    first
+        For each question the id of the document that is found first; empty where nothing is found.
+    documents
+        For each question the places in the corpus of all documents that are found, k at most.
     """
+
+    first: list[str]
+    documents: list[frozenset[int]]
+
+
+def _search(run: StoredRun, corpus: Corpus[Question], specs: Sequence[Any], count: int) -> dict[str, _Search]:
+    """Return what each candidate finds for the last ``count`` questions of a corpus."""
     request = RunRequest(
-        specs, corpus, ["retrieval"], baselines=False, cache="default", seed=run.result.seed, resamples=1, examples=0
+        encoders=specs,
+        corpora=corpus,
+        diagnostics=["retrieval"],
+        baselines=False,
+        cache="default",
+        seed=run.result.seed,
+        # Only what is found is read, so one resample will do.
+        resamples=1,
+        examples=0,
     )
     plan = prepare(request)
     outcome = execute(plan)
@@ -184,49 +204,64 @@ def _search(
         raise EncoderError("; ".join(failure.sentence for failure in outcome.failures))
     (task,) = outcome.scored(plan)
     references = References(corpus)
-    first: dict[str, list[str]] = {}
-    nearest: dict[str, list[frozenset[int]]] = {}
+    searches = {}
     for scores in task.scores:
-        encoder = scores.origin.encoder
-        first[encoder] = []
-        nearest[encoder] = []
-        # (count, k) the codes of the nearest passages, the nearest first; NaN where there are fewer than k.
-        for row in scores.values["found"][-count:]:
-            passages = row[~np.isnan(row)]
-            nearest[encoder].append(frozenset(references.place(int(passage)) for passage in passages))
+        first: list[str] = []
+        documents: list[frozenset[int]] = []
+        # (count, k) the rows of the nearest passages, the nearest first; NaN where there are fewer than k.
+        for nearest in scores.values["found"][-count:]:
+            passages = nearest[~np.isnan(nearest)].astype(int).tolist()
             # A question whose vector has no similarity finds nothing.
-            first[encoder].append(references.document(int(passages[0])).id if len(passages) else "")
-    return first, nearest
+            first.append(references.document(passages[0]).id if passages else "")
+            documents.append(frozenset(references.place(passage) for passage in passages))
+        searches[scores.origin.encoder] = _Search(first, documents)
+    return searches
 
 
-def _disagreement(nearest: Sequence[Sequence[frozenset[int]]]) -> Floats:
-    """Return (n,) one less the mean share of documents that two candidates have in common, over all pairs."""
-    shares = []
-    for one, other in combinations(nearest, 2):
+def _disagreement(documents_of: Sequence[Sequence[frozenset[int]]]) -> Floats:
+    """Return the (n,) disagreement on each question: 1 − the mean Jaccard similarity of two candidates' documents.
+
+    Parameters
+    ----------
+    documents_of
+        For each candidate and each of the n questions, the documents that are found.
+    """
+    # (pairs of candidates, n)
+    similarities = []
+    for one, other in combinations(documents_of, 2):
         of_pair = []
         for documents, other_documents in zip(one, other, strict=True):
-            common = documents & other_documents
-            together = documents | other_documents
+            in_both = documents & other_documents
+            in_either = documents | other_documents
             # Two candidates that find nothing have nothing in common.
-            of_pair.append(len(common) / max(len(together), 1))
-        shares.append(of_pair)
-    mean_share: Floats = np.mean(np.array(shares, dtype=np.float64), axis=0)
-    return 1 - mean_share
+            of_pair.append(len(in_both) / max(len(in_either), 1))
+        similarities.append(of_pair)
+    mean_similarity: Floats = np.mean(np.array(similarities, dtype=np.float64), axis=0)
+    return 1 - mean_similarity
 
 
 def _order(disagreement: Floats, count: int, seed: int) -> list[tuple[int, Literal["disagreement", "random"]]]:
-    """Return which questions to label, by turns the one with the largest disagreement and one at random."""
+    """Return the places of the questions to label: by turns one at random and the one with the largest disagreement.
+
+    Parameters
+    ----------
+    disagreement
+        (n,) of all questions.
+    count
+        How many to return, at most.
+    """
     count = min(count, len(disagreement))
     random_count = (count + 1) // 2
     # A question that is drawn at random stays a random one, whatever its disagreement: the random half must be a sample
     # of all questions.
-    at_random = generator(seed, "label first").permutation(len(disagreement))[:random_count].tolist()
-    by_disagreement = np.argsort(-disagreement, kind="stable")
-    hardest = by_disagreement[~np.isin(by_disagreement, at_random)].tolist()
+    shuffled = generator(seed, "label first").permutation(len(disagreement))
+    at_random = shuffled[:random_count].tolist()
+    largest_first = np.argsort(-disagreement, kind="stable")
+    others = largest_first[~np.isin(largest_first, at_random)].tolist()
     order: list[tuple[int, Literal["disagreement", "random"]]] = []
     for turn in range(count):
         if turn % 2 == 0:
             order.append((at_random[turn // 2], "random"))
         else:
-            order.append((hardest[turn // 2], "disagreement"))
+            order.append((others[turn // 2], "disagreement"))
     return order

@@ -89,6 +89,11 @@ class PairedQuantity:
         """The worst value of an item: 0, or 1 where lower is better."""
         return 1.0 if self.lower_is_better else 0.0
 
+    @property
+    def sign(self) -> float:
+        """1, or −1 where lower is better: what makes a loss a fall."""
+        return -1.0 if self.lower_is_better else 1.0
+
 
 @dataclass(frozen=True)
 class Change:
@@ -174,8 +179,16 @@ class Change:
 
 
 @dataclass(frozen=True)
-class _Oriented:
-    """The (n,) values of a quantity, turned so that higher is better and filled where only one has a value."""
+class _Filled:
+    """The item values of a quantity, with the worst value where only one of the two encoders has one.
+
+    Attributes
+    ----------
+    old, new
+        (n,) NaN where neither has a value.
+    undefined
+        How many items have a value in one run only.
+    """
 
     old: Floats
     new: Floats
@@ -185,22 +198,23 @@ class _Oriented:
 def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
     """Test all quantities of a check, and return their changes in the same order."""
     # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
-    more_tests = max(sum(not pair.unchanged for pair in pairs) - 1, 0)
-    differences = [_difference(pair, draws, more_tests) for pair in pairs]
+    tested_pairs = [pair for pair in pairs if not pair.unchanged]
+    other_tests = max(len(tested_pairs) - 1, 0)
+    differences = [_difference(pair, draws, other_tests) for pair in pairs]
 
+    # By the place of the pair: some pairs have no p-value.
     p_values: dict[int, float] = {}
-    for place, difference in enumerate(differences):
-        if pairs[place].unchanged or difference is None or difference.p is None:
-            continue
-        p_values[place] = difference.p
-    adjusted = holm(list(p_values.values()))
-    adjusted_at = dict(zip(p_values, adjusted, strict=True))
+    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
+        if not pair.unchanged and difference is not None and difference.p is not None:
+            p_values[place] = difference.p
+    corrected = holm(list(p_values.values()))
+    corrected_p_values = dict(zip(p_values, corrected, strict=True))
     # Where no difference has a p-value, a change still counts as one test.
     tests = max(len(p_values), 1)
 
     changes = []
-    for place, pair in enumerate(pairs):
-        changes.append(_change(pair, differences[place], adjusted_at.get(place), tests, draws))
+    for place, (pair, difference) in enumerate(zip(pairs, differences, strict=True)):
+        changes.append(_change(pair, difference, corrected_p_values.get(place), tests, draws))
     return tuple(changes)
 
 
@@ -209,8 +223,9 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
 
     It is the smallest number for which z₁₋α/₂ₘ·SE₀ + z_power·SE is at most the loss δ, with m tests in the check, SE
     the standard error of the difference and SE₀² = SE² + δ²/n that of the sign-flip test, which assumes a mean of 0.
-    A share of n items needs 2/n more, because the sum of the signs moves in steps of two items. And since a share of
-    at least δ of the items differs, its SE is at least √(δ(1 − δ)/n).
+    The change of a share must be larger by 2/n, because the sum of n signs moves in steps of two items. And since a
+    share of at least δ of the items differs, its SE is at least √(δ(1 − δ)/n). For shares n is the effective number of
+    items, for other means the number of units.
 
     Parameters
     ----------
@@ -227,6 +242,7 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
     error = precision.error
     size = float(precision.units)
     step = 0.0
+    # Only shares have an effective number of items.
     if precision.effective_items is not None:
         size = precision.effective_items
         smallest_error = math.sqrt(loss * (1 - loss) / size)
@@ -243,29 +259,31 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
     return max(units, MIN_UNITS)
 
 
-def _oriented(pair: PairedQuantity) -> _Oriented:
-    """Return the values of a pair so that a loss is a fall.
+def _filled(pair: PairedQuantity) -> _Filled:
+    """Return the values of a pair, with the worst value where only one of the two encoders has one.
 
-    A new encoder that gives no vector to some texts must not pass because they are left out. So an item that only one
-    of the two has a value for counts as the worst value of the other: 0, or 1 where lower is better.
+    A new encoder that gives no vector to some texts must not pass because they are left out. A correlation is not
+    filled: it is computed from values of its own, which leave these items out.
     """
     old = pair.old.copy()
     new = pair.new.copy()
     old_undefined = np.isnan(old)
     new_undefined = np.isnan(new)
-    # A correlation is computed from values of its own, which leave these items out.
     if pair.correlated is None:
         old[old_undefined & ~new_undefined] = pair.worst
         new[new_undefined & ~old_undefined] = pair.worst
-    only_one = old_undefined != new_undefined
-    undefined = int(only_one.sum())
-    if pair.lower_is_better:
-        return _Oriented(-old, -new, undefined)
-    return _Oriented(old, new, undefined)
+    in_one_run = old_undefined != new_undefined
+    return _Filled(old, new, undefined=int(in_one_run.sum()))
 
 
-def _difference(pair: PairedQuantity, draws: Draws, more_tests: int) -> PairedDifference | None:
-    """Return how much better the new encoder is, with interval and p; None without items."""
+def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedDifference | None:
+    """Return how much better the new encoder is, with interval and p; below 0 for a loss; None without items.
+
+    Parameters
+    ----------
+    other_tests
+        The number of other tests in the check.
+    """
     if pair.correlated is not None:
         correlated = pair.correlated
         rows = compare_correlations(
@@ -276,24 +294,25 @@ def _difference(pair: PairedQuantity, draws: Draws, more_tests: int) -> PairedDi
             ROLES,
             draws,
             *pair.purpose,
-            more_tests=more_tests,
+            more_tests=other_tests,
         )
     else:
-        oriented = _oriented(pair)
-        values = {OLD: oriented.old, NEW: oriented.new}
+        filled = _filled(pair)
+        values = {OLD: pair.sign * filled.old, NEW: pair.sign * filled.new}
         rows = compare_means(
-            values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=more_tests
+            values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=other_tests
         )
     if not rows:
         return None
+    # Two encoders are one pair, and so one row.
     return rows[0]
 
 
 def _change(
     pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
 ) -> Change:
-    """Return the change of a quantity, from its difference and the p-value corrected for all tests."""
-    oriented = _oriented(pair)
+    """Return the change of a quantity, from its difference and the p-value corrected for all tests of the check."""
+    filled = _filled(pair)
     change = Change(
         encoder=pair.encoder,
         diagnostic=pair.diagnostic,
@@ -314,16 +333,16 @@ def _change(
         lower_is_better=pair.lower_is_better,
         of_shares=pair.of_shares,
         unchanged=pair.unchanged,
-        undefined=oriented.undefined,
+        undefined=filled.undefined,
         undefined_as=pair.worst if pair.correlated is None else None,
     )
     if difference is None or difference.difference is None:
         return change
 
-    gaps = oriented.new - oriented.old
-    test = _not_worse(pair, gaps, p, draws)
-    precision = _precision(pair, oriented, replace(difference, tests=tests))
-    figures = _figures(pair, oriented, difference)
+    # (n,) by how much each item became better; below 0 for a loss.
+    gains = pair.sign * (filled.new - filled.old)
+    test = _not_worse(pair, gains, p, draws)
+    figures = _figures(pair, filled, difference)
     change = replace(
         change,
         outcome=_outcome(test, difference.units),
@@ -332,13 +351,13 @@ def _change(
         change=figures.change,
         low=figures.low,
         high=figures.high,
-        smallest_loss=precision.minimum_detectable_difference if precision else None,
+        smallest_loss=_smallest_loss(pair, filled, difference, tests),
         items=difference.items,
         units=difference.units,
     )
     if pair.of_shares:
-        lost = tuple(pair.item[gaps <= -FLIPPED].tolist())
-        gained = tuple(pair.item[gaps >= FLIPPED].tolist())
+        lost = tuple(pair.item[gains <= -FLIPPED].tolist())
+        gained = tuple(pair.item[gains >= FLIPPED].tolist())
         change = replace(change, lost=lost, gained=gained)
     if change.outcome == "inconclusive":
         more_units = _further_units(difference, test, tests)
@@ -348,11 +367,11 @@ def _change(
     return change
 
 
-def _not_worse(pair: PairedQuantity, gaps: Floats, p: float | None, draws: Draws) -> NotWorse:
-    """Test whether a loss of the margin is ruled out."""
+def _not_worse(pair: PairedQuantity, gains: Floats, p: float | None, draws: Draws) -> NotWorse:
+    """Test whether a loss of the margin is ruled out, from the (n,) gains of the items."""
     if pair.of_shares:
-        return share_not_worse(gaps, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
-    return mean_not_worse(gaps, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
+        return share_not_worse(gains, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
+    return mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
 
 
 def _outcome(test: NotWorse, units: int) -> Outcome:
@@ -370,7 +389,7 @@ def _outcome(test: NotWorse, units: int) -> Outcome:
 
 @dataclass(frozen=True)
 class _Figures:
-    """The mean or correlation of a quantity in both runs, and the change with its interval, in the original sign."""
+    """The mean or correlation of a quantity in both runs, and by how much it rose, with the interval."""
 
     old: float
     new: float
@@ -379,22 +398,30 @@ class _Figures:
     high: float | None
 
 
-def _figures(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> _Figures:
-    """Return the figures of a change in the original sign, which the oriented values may not have."""
+def _figures(pair: PairedQuantity, filled: _Filled, difference: PairedDifference) -> _Figures:
+    """Return the figures of a change.
+
+    Parameters
+    ----------
+    difference
+        Above 0 for a gain, also where lower is better.
+    """
     change, low, high = difference.difference, difference.low, difference.high
     if pair.correlated is not None:
-        return _Figures(_correlation(pair.correlated, OLD), _correlation(pair.correlated, NEW), change, low, high)
-    old = mean_of(oriented.old)
-    new = mean_of(oriented.new)
+        old = _correlation(pair.correlated, OLD)
+        new = _correlation(pair.correlated, NEW)
+        return _Figures(old, new, change, low, high)
+    old = mean_of(filled.old)
+    new = mean_of(filled.new)
     if pair.lower_is_better:
-        # Negating the difference swaps the limits of its interval.
-        return _Figures(-old, -new, _negated(change), low=_negated(high), high=_negated(low))
+        # A gain is a fall here. Negating the difference swaps the limits of its interval.
+        return _Figures(old, new, _negated(change), low=_negated(high), high=_negated(low))
     return _Figures(old, new, change, low, high)
 
 
 def _correlation(correlated: Correlated, run: str) -> float:
     """Return the correlation in one run, on the items that have a value in both."""
-    # A sum with an undefined term is undefined.
+    # A sum with a NaN in it is NaN.
     in_both = ~np.isnan(correlated.x + correlated.ys[OLD] + correlated.ys[NEW])
     return correlation(correlated.x[in_both], correlated.ys[run][in_both], correlated.kind)
 
@@ -407,12 +434,22 @@ def _negated(value: float | None) -> float | None:
     return 0.0 - value
 
 
-def _precision(pair: PairedQuantity, oriented: _Oriented, difference: PairedDifference) -> Precision | None:
-    """Return the precision of a difference; None under ``MIN_UNITS`` units."""
+def _smallest_loss(pair: PairedQuantity, filled: _Filled, difference: PairedDifference, tests: int) -> float | None:
+    """Return the smallest true loss that such a check shows (power 80 %); None where unknown.
+
+    Parameters
+    ----------
+    tests
+        The number of tests of the check.
+    """
     if difference.units < MIN_UNITS:
         return None
-    values = {OLD: np.abs(oriented.old), NEW: np.abs(oriented.new)}
-    return precision_of_pair(difference, values, pair.unit, of_shares=pair.of_shares)
+    of_check = replace(difference, tests=tests)
+    values = {OLD: filled.old, NEW: filled.new}
+    precision = precision_of_pair(of_check, values, pair.unit, of_shares=pair.of_shares)
+    if precision is None:
+        return None
+    return precision.minimum_detectable_difference
 
 
 def _further_units(difference: PairedDifference, test: NotWorse, tests: int) -> int:
@@ -424,17 +461,19 @@ def _further_units(difference: PairedDifference, test: NotWorse, tests: int) -> 
     normal = NormalDist()
     z_power = normal.inv_cdf(POWER)
     loss = -(difference.difference or 0.0)
+    # v = units · error². Without a second unit there is no error.
     error = difference.error or 0.0
     needed = []
     if loss < test.margin:
         # An observed gain may be chance, so it does not lower the number.
-        distance = test.margin - max(loss, 0.0)
-        to_pass = difference.units * ((Z + z_power) * error / distance) ** 2
-        # This number also covers corpora on which few items differ or that are small for the margin.
+        loss_left = test.margin - max(loss, 0.0)
+        to_pass = difference.units * ((Z + z_power) * error / loss_left) ** 2
+        # The number of the test also covers corpora on which few items differ or that are small for the margin.
         needed.append(max(to_pass, float(test.units_needed or 0)))
     if loss > 0:
         z_test = normal.inv_cdf(1 - ALPHA / (2 * tests))
-        needed.append(difference.units * ((z_test + z_power) * error / loss) ** 2)
+        to_fail = difference.units * ((z_test + z_power) * error / loss) ** 2
+        needed.append(to_fail)
     units = max(math.ceil(min(needed)), MIN_UNITS)
     return max(units - difference.units, 1)
 

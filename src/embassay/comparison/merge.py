@@ -62,19 +62,20 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     candidates = _candidates(runs, labels)
     scores: dict[TaskName, dict[str, ItemScores]] = {}
     for task in common.tasks:
-        of_task: dict[str, ItemScores] = {}
+        scores_of_task: dict[str, ItemScores] = {}
         for run in runs:
-            for label, of_encoder in task.scores[run.name].items():
+            for label, scores_of_encoder in task.scores[run.name].items():
                 name = labels[run.name, label]
                 origin = replace(
-                    of_encoder.origin,
+                    scores_of_encoder.origin,
                     encoder=name,
                     corpus_fingerprint=task.fingerprint,
                     baseline=name not in candidates,
                     reference=name == reference,
                 )
-                of_task.setdefault(name, replace(of_encoder, origin=origin))
-        scores[task.name] = of_task
+                # An encoder of several runs has the same scores in all of them.
+                scores_of_task.setdefault(name, replace(scores_of_encoder, origin=origin))
+        scores[task.name] = scores_of_task
     last = runs[-1].result
     draws = Draws(last.seed, last.resamples)
     records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
@@ -97,37 +98,41 @@ def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dic
     SpecError
         If a label would stand for two encoders.
     """
-    places_of: dict[str, list[Place]] = {}
+    places_of_label: dict[str, list[Place]] = {}
     for run in runs:
         for label in run.encoders:
-            places_of.setdefault(label, []).append((run.name, label))
+            places_of_label.setdefault(label, []).append((run.name, label))
     merged: dict[Place, str] = {}
-    for label, places in places_of.items():
-        first_of = _first_places(places, tasks)
-        is_one_encoder = len(set(first_of.values())) == 1
-        for place, (first_run, _) in first_of.items():
-            merged[place] = label if is_one_encoder else f"{label} ({first_run})"
+    for label, places in places_of_label.items():
+        first_places = _first_places(places, tasks)
+        encoders = set(first_places.values())
+        for place, (first_run, _) in first_places.items():
+            merged[place] = label
+            if len(encoders) > 1:
+                merged[place] = f"{label} ({first_run})"
     for (_, label), name in merged.items():
-        if name in places_of and name != label:
+        if name != label and name in places_of_label:
             raise SpecError(f"{name!r} is the label of another encoder of these runs; rename it, or the run's folder")
     return merged
 
 
 def _first_places(places: Sequence[Place], tasks: Sequence[CommonTask]) -> dict[Place, Place]:
-    """Return for each place of a label the first one at which the same encoder stands; it may be the place itself."""
-    first_of: dict[Place, Place] = {}
+    """Return for each place of a label the first place at which the same encoder stands; it may be the place itself."""
+    first_places: dict[Place, Place] = {}
+    # One place of each encoder that was seen so far.
+    distinct: list[Place] = []
     for place in places:
-        first = place
-        for earlier in dict.fromkeys(first_of.values()):
-            if all(_is_same(task, earlier, place) for task in tasks):
-                first = earlier
-                break
-        first_of[place] = first
-    return first_of
+        same = [earlier for earlier in distinct if all(_is_same(task, earlier, place) for task in tasks)]
+        if same:
+            first_places[place] = same[0]
+        else:
+            first_places[place] = place
+            distinct.append(place)
+    return first_places
 
 
 def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
-    """Return whether an encoder of two runs scores the common items in the same way.
+    """Return whether the encoder at one place scores the common items of a task as the one at another place does.
 
     Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
     for the same encoder only the values that it is ranked by count.
@@ -204,8 +209,10 @@ def _summarised(
         part = rounded(task.method.summarise(of_task, draws))
         record = records[task.corpus]
         if record.builtin:
+            # No best encoder is named on built-in corpora.
             part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
         parts.append(part)
+        # The record describes the whole corpus; here it must describe the common items.
         if any(task.left_out.values()):
             _, sizes = np.unique(of_task[0].unit, return_counts=True)
             # The effective number of units (Kish): fewer where their sizes differ.

@@ -36,6 +36,11 @@ class Named(Generic[Content]):
     is_headline: bool = False
 
     @property
+    def condition(self) -> str:
+        """The condition in the key; may be empty."""
+        return self.key[-1]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names that the quantity answers to, the shortest first; without the diagnostic in front."""
         quantity, subset, measure, condition = self.key
@@ -70,30 +75,42 @@ def matching(name: str, named: Sequence[Named[Content]]) -> list[Named[Content]]
     SpecError
         If it is not clear which quantity is meant; the message lists the longer names.
     """
-    hits = [one for one in named if one.answers_to(name)]
+    by_diagnostic: dict[str, list[Named[Content]]] = {}
+    for one in named:
+        if one.answers_to(name):
+            by_diagnostic.setdefault(one.diagnostic, []).append(one)
     matches = []
-    for diagnostic in dict.fromkeys(one.diagnostic for one in hits):
-        of_diagnostic = [one for one in hits if one.diagnostic == diagnostic]
-        preferred = (
-            [one for one in of_diagnostic if one.is_headline]
-            or [one for one in of_diagnostic if not one.key[-1]]
-            or of_diagnostic
-        )
-        if len({one.key for one in preferred}) > 1:
-            longer = dict.fromkeys(one.names[-1] for one in preferred)
-            raise SpecError(f"{diagnostic} has several quantities {name!r}; name one: {', '.join(longer)}")
-        matches += preferred
+    for diagnostic, candidates in by_diagnostic.items():
+        meant = _meant(candidates)
+        if len({one.key for one in meant}) > 1:
+            longest_names = dict.fromkeys(one.names[-1] for one in meant)
+            raise SpecError(f"{diagnostic} has several quantities {name!r}; name one: {', '.join(longest_names)}")
+        matches += meant
     return matches
 
 
+def _meant(candidates: Sequence[Named[Content]]) -> list[Named[Content]]:
+    """Return those that a name means: the headline, or else those without a condition, or else all."""
+    headlines = [one for one in candidates if one.is_headline]
+    if headlines:
+        return headlines
+    without_condition = [one for one in candidates if not one.condition]
+    if without_condition:
+        return without_condition
+    return list(candidates)
+
+
 def shortest_name(one: Named[Content], named: Sequence[Named[Content]]) -> str:
-    """Return the shortest name by which a quantity is found again among others."""
+    """Return the shortest name that means a quantity and no other one of its diagnostic."""
     of_diagnostic = [other for other in named if other.diagnostic == one.diagnostic]
-    for name in one.names[:-1]:
+    *shorter, longest = one.names
+    for name in shorter:
         try:
-            found = matching(name, of_diagnostic)
+            matches = matching(name, of_diagnostic)
         except SpecError:
+            # The name is that of several quantities.
             continue
-        if all(other.key == one.key for other in found):
+        if all(match.key == one.key for match in matches):
             return name
-    return one.names[-1]
+    # The longest name holds the whole key, so it is never that of two quantities.
+    return longest

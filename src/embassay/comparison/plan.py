@@ -83,13 +83,18 @@ class PairPlan:
     high: float | None
     units: int
     items: int
-    minimum_detectable_difference: float | None
-    curve: tuple[SizePoint, ...]
-    units_needed: int | None
-    items_needed: int | None
-    margin: float | None
-    units_not_worse: int | None
-    units_to_detect: int | None
+    minimum_detectable_difference: float | None = None
+    curve: tuple[SizePoint, ...] = ()
+    units_needed: int | None = None
+    items_needed: int | None = None
+    margin: float | None = None
+    units_not_worse: int | None = None
+    units_to_detect: int | None = None
+
+    @property
+    def name(self) -> str:
+        """What the pair is called: ``new against old``."""
+        return f"{self.a} against {self.b}"
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,11 @@ class SizePlan:
         """Return the pairs as a polars frame, without the curve."""
         import polars
 
-        rows = [{name: value for name, value in vars(pair).items() if name != "curve"} for pair in self.pairs]
+        rows = []
+        for pair in self.pairs:
+            row = dict(vars(pair))
+            del row["curve"]
+            rows.append(row)
         return polars.DataFrame(rows, infer_schema_length=None)
 
 
@@ -157,10 +166,10 @@ def plan(
     for task in stored.tasks.values():
         if diagnostics and task.diagnostic not in diagnostics:
             continue
-        of_task = list(_plan_task(stored, task, difference, power))
-        if not of_task:
+        pairs_of_task = list(_plan_task(stored, task, difference, power))
+        if not pairs_of_task:
             notes.append(f"{task.diagnostic} on {task.corpus}: {_reason(stored, task)}")
-        pairs += of_task
+        pairs += pairs_of_task
     return SizePlan(stored.name, difference, power, tuple(pairs), tuple(notes))
 
 
@@ -174,23 +183,32 @@ def check_share(name: str, value: float | None) -> None:
     """
     if value is None or 0 < value < 1:
         return
-    hint = f"; {value:g} points are {value / 100:g}" if name == "difference" and 1 <= value < 100 else ""
+    hint = ""
+    if name == "difference" and 1 <= value < 100:
+        hint = f"; {value:g} points are {value / 100:g}"
     raise SpecError(f"{name} must be above 0 and below 1, is {value:g}{hint}")
 
 
 def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power: float) -> Iterator[PairPlan]:
-    """Yield the pairs of interest on one corpus."""
+    """Yield the plan of each pair of interest on one corpus.
+
+    Parameters
+    ----------
+    difference, power
+        As in :func:`plan`.
+    """
     verdict = _verdict(run, task)
     headline = _headline(task)
     if verdict is None or headline is None:
         return
     column = headlines(run.result)[task.diagnostic]
+    draws = Draws(run.result.seed, run.result.resamples)
     for comparison in run.result.comparisons:
-        is_pair = comparison.family in FAMILIES and is_headline(comparison, verdict)
-        if not is_pair or (comparison.diagnostic, comparison.corpus) != task.name:
+        is_of_task = (comparison.diagnostic, comparison.corpus) == task.name
+        is_of_interest = comparison.family in FAMILIES and is_headline(comparison, verdict)
+        if not is_of_task or not is_of_interest:
             continue
-        precision = _precision(headline, comparison, _stored(verdict, comparison), power)
-        yield PairPlan(
+        pair = PairPlan(
             diagnostic=task.diagnostic,
             corpus=task.corpus,
             a=comparison.a,
@@ -203,14 +221,15 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             high=comparison.high,
             units=comparison.units,
             items=comparison.items,
-            minimum_detectable_difference=_detectable(precision),
-            curve=tuple(_curve(precision)),
-            units_needed=precision.units_needed(difference) if precision and difference else None,
-            items_needed=precision.items_needed(difference) if precision and difference else None,
-            margin=headline.margin or None if comparison.family == "reference" else None,
-            units_not_worse=_units_not_worse(headline, comparison, run) if comparison.family == "reference" else None,
-            units_to_detect=_units_to_detect(headline, precision) if comparison.family == "reference" else None,
         )
+        stated = _stated_minimum(verdict, comparison)
+        precision = _precision(headline, comparison, stated, power)
+        if precision is not None:
+            pair = _with_sizes(pair, precision, difference)
+        # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
+        if comparison.family == "reference" and headline.margin:
+            pair = _with_margin(pair, headline, precision, draws)
+        yield pair
 
 
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
@@ -229,14 +248,15 @@ def _headline(task: StoredTask) -> Headline | None:
     return method.headline(list(task.scores.values()))
 
 
-def _stored(verdict: Verdict, comparison: Comparison) -> float | None:
+def _stated_minimum(verdict: Verdict, comparison: Comparison) -> float | None:
     """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
     families = {
         "reference": verdict.against_reference,
         "baseline": verdict.against_baseline,
         "second_baseline": verdict.against_second_baseline,
     }
-    return families[comparison.family].get(comparison.a, {}).get("smallest_difference")
+    entry = families[comparison.family].get(comparison.a, {})
+    return entry.get("smallest_difference")
 
 
 def _precision(headline: Headline, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
@@ -245,7 +265,9 @@ def _precision(headline: Headline, comparison: Comparison, stated: float | None,
     Parameters
     ----------
     stated
-        The minimum detectable difference that the run states.
+        The minimum detectable difference that the run states, at a power of 80 %.
+    power
+        The power that is planned for.
     """
     if comparison.units < MIN_UNITS or stated is None:
         return None
@@ -258,38 +280,51 @@ def _precision(headline: Headline, comparison: Comparison, stated: float | None,
     )
     if precision is None:
         return None
-    # The accuracy of localization is a mean over folds, whose error is not quite that of the mean over sentences.
-    # Report and plan must not contradict each other.
-    precision = replace(precision, error=precision.error * stated / precision.minimum_detectable_difference)
-    return replace(precision, power=power)
+    # Report and plan must not contradict each other, so the error is scaled to the minimum that the run states. The two
+    # differ for localization: its accuracy is a mean over folds, whose error is not quite that of the mean over
+    # sentences.
+    error = precision.error * stated / precision.minimum_detectable_difference
+    return replace(precision, error=error, power=power)
 
 
-def _detectable(precision: Precision | None) -> float | None:
-    return precision.minimum_detectable_difference if precision else None
+def _with_sizes(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
+    """Return a plan with what this and larger corpora can detect, and what it takes to detect the difference."""
+    pair = replace(
+        pair,
+        minimum_detectable_difference=precision.minimum_detectable_difference,
+        curve=tuple(_curve(precision)),
+    )
+    if difference is None:
+        return pair
+    return replace(
+        pair,
+        units_needed=precision.units_needed(difference),
+        items_needed=precision.items_needed(difference),
+    )
 
 
-def _curve(precision: Precision | None) -> Iterator[SizePoint]:
+def _curve(precision: Precision) -> Iterator[SizePoint]:
     """Yield the minimum detectable difference of this and of larger numbers of units."""
-    if precision is None:
-        return
     for growth in GROWTH:
         larger = precision.with_units(growth * precision.units)
         yield SizePoint(larger.units, larger.items, larger.minimum_detectable_difference)
 
 
-def _units_not_worse(headline: Headline, comparison: Comparison, run: StoredRun) -> int | None:
-    """Return how many units a test of "not worse" needs; None where there is no margin."""
-    if not headline.margin:
-        return None
-    draws = Draws(run.result.seed, run.result.resamples)
-    return headline.not_worse(comparison.a, comparison.b, draws, p=comparison.p).units_needed
+def _with_margin(pair: PairPlan, headline: Headline, precision: Precision | None, draws: Draws) -> PairPlan:
+    """Return a plan with the numbers of units that depend on the margin of the headline.
 
-
-def _units_to_detect(headline: Headline, precision: Precision | None) -> int | None:
-    """Return how many units a loss of twice the margin takes to be detected; None where there is no margin."""
-    if precision is None or not headline.margin:
-        return None
-    return units_to_detect(precision, 2 * headline.margin, POWER_OF_CHECK)
+    Parameters
+    ----------
+    precision
+        None where it is unknown; then the number of units that detect a loss is unknown, too.
+    """
+    # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
+    test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
+    pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
+    if precision is None:
+        return pair
+    loss = 2 * headline.margin
+    return replace(pair, units_to_detect=units_to_detect(precision, loss, POWER_OF_CHECK))
 
 
 def _reason(run: StoredRun, task: StoredTask) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from embassay.comparison.plan import PairPlan, SizePlan
@@ -22,10 +23,11 @@ def show(plan: SizePlan, console: Console) -> None:
     """Print a plan: for each diagnostic and corpus the pairs of interest, and what it takes to tell them apart."""
     from embassay.reports.terminal import print_line, print_table
 
-    for (diagnostic, corpus), group in groupby(plan.pairs, key=lambda pair: (pair.diagnostic, pair.corpus)):
+    # The pairs of a task follow each other.
+    for (diagnostic, corpus), group in groupby(plan.pairs, key=attrgetter("diagnostic", "corpus")):
         pairs = list(group)
-        first = pairs[0]
-        console.print(f"{first.heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
+        heading = pairs[0].heading
+        console.print(f"{heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
         print_table(_size_table(pairs), console)
         if any(pair.curve for pair in pairs):
             console.print()
@@ -37,10 +39,6 @@ def show(plan: SizePlan, console: Console) -> None:
         print_line(console, visible(note))
 
 
-def _name(pair: PairPlan) -> str:
-    return f"{pair.a} against {pair.b}"
-
-
 def _size_table(pairs: Sequence[PairPlan]) -> Table:
     """Return the table of the differences and sizes of this run, with a row for each pair."""
     rows = []
@@ -49,7 +47,7 @@ def _size_table(pairs: Sequence[PairPlan]) -> Table:
         difference = number(pair.difference, style, signed=True)
         limits = interval(pair.low, pair.high, style, signed=True)
         row = (
-            Cell(_name(pair)),
+            Cell(pair.name),
             # Under 10 units there is no interval.
             Cell(f"{difference} {limits}".strip()),
             Cell(f"{pair.units:,}"),
@@ -60,28 +58,24 @@ def _size_table(pairs: Sequence[PairPlan]) -> Table:
 
 
 def _curve_table(pairs: Sequence[PairPlan]) -> Table:
-    """Return the table of minimum detectable differences by size, with a row for each pair."""
-    # A pair with too few units has no curve.
-    curves = [pair.curve for pair in pairs]
-    longest = max(curves, key=len)
-    units_of_run = longest[0].units
+    """Return the table of minimum detectable differences by size, with a row for each pair.
 
-    head = ["minimum detectable difference with"]
-    for point in longest:
-        times = point.units // units_of_run
-        if times == 1:
-            head.append(f"{point.units:,} units")
-        else:
-            head.append(f"{times} times")
+    At least one of the pairs has a curve.
+    """
+    # A pair with too few units has no curve; all others have one point for each growth.
+    some_curve = next(pair.curve for pair in pairs if pair.curve)
+    units_of_run = some_curve[0].units
+    larger = [f"{point.units // units_of_run} times" for point in some_curve[1:]]
+    head = ("minimum detectable difference with", f"{units_of_run:,} units", *larger)
 
     rows = []
     for pair in pairs:
         style = change_format(pair.format)
         cells = [Cell(number(point.difference, style)) for point in pair.curve]
         if not cells:
-            cells = [Cell("–")] * len(longest)
-        rows.append((Cell(_name(pair)), *cells))
-    return Table("", tuple(head), tuple(rows))
+            cells = [Cell("–")] * len(some_curve)
+        rows.append((Cell(pair.name), *cells))
+    return Table("", head, tuple(rows))
 
 
 def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
@@ -90,19 +84,11 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
     for pair in pairs:
         style = change_format(pair.format)
         if pair.minimum_detectable_difference is None:
-            sentences.append(f"{_name(pair)}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
+            sentences.append(f"{pair.name}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
             continue
         if plan.difference is not None and pair.units_needed is not None and pair.items_needed is not None:
-            wanted = f"To show a difference of {number(plan.difference, style)} between {pair.a} and {pair.b}"
-            if pair.units_needed <= pair.units:
-                sentences.append(f"{wanted}, the {pair.units:,} units of this run are enough.")
-            else:
-                units = pair.units_needed - pair.units
-                items = pair.items_needed - pair.items
-                sentences.append(
-                    f"{wanted} takes {pair.units_needed:,} units ({pair.items_needed:,} items) like these: add "
-                    f"{units:,} units ({items:,} items)."
-                )
+            difference = number(plan.difference, style)
+            sentences.append(_sentence_on_difference(pair, difference, pair.units_needed, pair.items_needed))
         if pair.units_not_worse is not None and pair.margin is not None:
             sentences.append(
                 f"To show that {pair.a} is not worse than {pair.b} by {number(pair.margin, style)}, if nothing is "
@@ -119,6 +105,19 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
             "figure rests on the present difference."
         )
     return sentences
+
+
+def _sentence_on_difference(pair: PairPlan, difference: str, units_needed: int, items_needed: int) -> str:
+    """Return how many units and items show a difference, for example of ``3 points``."""
+    wanted = f"To show a difference of {difference} between {pair.a} and {pair.b}"
+    if units_needed <= pair.units:
+        return f"{wanted}, the {pair.units:,} units of this run are enough."
+    units_to_add = units_needed - pair.units
+    items_to_add = items_needed - pair.items
+    return (
+        f"{wanted} takes {units_needed:,} units ({items_needed:,} items) like these: add {units_to_add:,} units "
+        f"({items_to_add:,} items)."
+    )
 
 
 def as_json(plan: SizePlan) -> bytes:

@@ -7,7 +7,7 @@ compared on the items that both have: the same content, whatever their ids.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -130,11 +130,12 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", path)
     result = results.read(path / "result.json")
-    items = folder.read_items()
+    stored_scores = list(folder.stored(any_version=True))
     tasks = {}
-    for task in _tasks(record, result, list(folder.stored(any_version=True)), items, path):
+    for task in _tasks(record, result, stored_scores, folder.read_items(), path):
         tasks[task.name] = task
-    if not tasks and not (may_have_failed and result.failures):
+    is_usable_failure = may_have_failed and result.failures
+    if not tasks and not is_usable_failure:
         raise SourceError("nothing was scored in this run", path)
     return StoredRun(name or path.resolve().name, path, result, record, tasks)
 
@@ -151,19 +152,18 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
         raise SpecError("this result has no item scores; pass the run's folder")
     tasks = {}
     for task in result.items.tasks:
+        # All encoders of a task are scored by the same diagnostic on the same corpus.
         origin = task.scores[0].origin
-        listed = CorpusItems.of(task.corpus, texts=False)
-        items = {item.id: item for item in listed.items}
-        scores = {s.origin.encoder: s for s in task.scores}
+        hashes = CorpusItems.of(task.corpus, texts=False)
         stored = StoredTask(
-            task.name,
-            origin.corpus,
-            task.options,
-            origin.version,
-            origin.corpus_fingerprint,
-            scores,
-            items,
-            documents=listed.documents,
+            diagnostic=task.name,
+            corpus=origin.corpus,
+            options=task.options,
+            version=origin.version,
+            fingerprint=origin.corpus_fingerprint,
+            scores={scores.origin.encoder: scores for scores in task.scores},
+            items={item.id: item for item in hashes.items},
+            documents=hashes.documents,
         )
         tasks[stored.name] = stored
     return StoredRun(name, Path(name), result, {}, tasks)
@@ -233,6 +233,13 @@ def _tasks(
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores.
 
+    Parameters
+    ----------
+    stored
+        All scores in the run's folder, also outdated ones.
+    items
+        By the fingerprint of the corpus.
+
     Raises
     ------
     SourceError
@@ -255,19 +262,22 @@ def _tasks(
         fingerprint = fingerprints[0]
         if len(fingerprints) > 1:
             fingerprint = content_hash(fingerprints)
-        # The questions are the same on all variants.
-        listed = items.get(fingerprints[0])
-        yield StoredTask(
-            diagnostic,
-            corpus,
-            settings.options[diagnostic],
-            settings.versions[diagnostic],
-            fingerprint,
+        task = StoredTask(
+            diagnostic=diagnostic,
+            corpus=corpus,
+            options=settings.options[diagnostic],
+            version=settings.versions[diagnostic],
+            fingerprint=fingerprint,
             scores={scores.origin.encoder: scores for scores in joined},
-            items={item.id: item for item in listed.items} if listed else None,
+            items=None,
             reduced=[diagnostic, corpus] in record.get("reduced", []),
-            documents=listed.documents if listed else "",
         )
+        # The questions are the same on all variants, so the items of the first will do.
+        hashes = items.get(fingerprints[0])
+        if hashes is not None:
+            items_by_id = {item.id: item for item in hashes.items}
+            task = replace(task, items=items_by_id, documents=hashes.documents)
+        yield task
 
 
 class _CurrentScores:
@@ -279,7 +289,10 @@ class _CurrentScores:
     def __init__(
         self, stored: Sequence[ItemScores], signatures: Mapping[tuple[str, str, str], str], path: Path
     ) -> None:
-        """Take all scores of a run folder, and a signature of each diagnostic, corpus and encoder of the result."""
+        """Take all scores of a run folder, and a signature of each diagnostic, corpus and encoder of the result.
+
+        A signature names all that a row was computed from; see :meth:`~embassay.types.ItemScores.signature`.
+        """
         self._signatures = signatures
         self._path = path
         self._stored: dict[tuple[str, str, str], list[ItemScores]] = {}
@@ -303,7 +316,7 @@ class _CurrentScores:
                 # The encoder failed here, or is not for corpora of this shape.
                 continue
             candidates = self._stored.get((diagnostic, variant.name, encoder), [])
-            scores = _matching(candidates, signature, variant)
+            scores = _with_signature(signature, candidates, variant)
             if scores is None:
                 raise _damaged(self._path, f"of {label} ({diagnostic} on {variant.corpus})")
             # The roles of an encoder are those of the settings, whatever they were when it was scored.
@@ -322,33 +335,43 @@ def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path
 
 
 def _damaged(path: Path, what: str) -> SourceError:
+    """Return the error for scores that cannot be used: ``of e5 (retrieval on docs)``."""
     return SourceError(f"the item scores {what} are missing or damaged; repeat the run's command", path)
 
 
 def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
-    """Return a signature of each diagnostic, corpus and encoder that the result has rows of."""
+    """Return the signature of the first row of each diagnostic, corpus and encoder.
+
+    All rows of these name the same diagnostic, corpus and encoder with their fingerprints, so any row would do.
+    """
     signatures: dict[tuple[str, str, str], str] = {}
     for row in result.rows:
+        # A row without an encoder is about the corpus.
         if row.encoder:
             signatures.setdefault((row.diagnostic, row.corpus, row.encoder), row.signature)
     return signatures
 
 
-def _matching(candidates: Sequence[ItemScores], signature: str, variant: Variant) -> ItemScores | None:
-    """Return the scores of an encoder on a variant of a corpus that a signature names; None if they are missing.
+def _with_signature(signature: str, candidates: Sequence[ItemScores], variant: Variant) -> ItemScores | None:
+    """Return the scores that a signature names; None if they are missing.
 
-    A folder may also hold scores of an encoder that has changed since, or of an older version of the diagnostic.
+    Parameters
+    ----------
+    signature
+        Of a row of the result: ``retrieval@3(k=5)|corpus:docs@0f3a…|encoder:e5@77c1…|…``.
+    candidates
+        Scores of one diagnostic and encoder on a variant of a corpus, of which at most one is not outdated.
     """
     for scores in candidates:
         origin = scores.origin
-        diagnostic = f"{origin.diagnostic}@{origin.version}" if origin.version else origin.diagnostic
-        named = [
-            f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|",
-            f"|encoder:{variant.label(origin.encoder)}@{origin.encoder_fingerprint}|",
-        ]
+        diagnostic = origin.diagnostic
+        if origin.version:
+            diagnostic += f"@{origin.version}"
         # What follows is the options in brackets or the first part: "retrieval@1" is not "retrieval@10".
         is_of_diagnostic = signature.startswith((f"{diagnostic}(", f"{diagnostic}|"))
-        if is_of_diagnostic and all(part in signature for part in named):
+        is_of_corpus = f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|" in signature
+        is_of_encoder = f"|encoder:{variant.label(origin.encoder)}@{origin.encoder_fingerprint}|" in signature
+        if is_of_diagnostic and is_of_corpus and is_of_encoder:
             return scores
     return None
 
@@ -387,9 +410,9 @@ class CommonTask:
     @property
     def count(self) -> int:
         """The number of common items."""
-        of_some_run = next(iter(self.scores.values()))
-        of_some_encoder = next(iter(of_some_run.values()))
-        return len(of_some_encoder.item)
+        some_run = next(iter(self.scores.values()))
+        some_scores = next(iter(some_run.values()))
+        return len(some_scores.item)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -442,16 +465,15 @@ def common_tasks(runs: Sequence[StoredRun], *, may_be_reduced: bool = False) -> 
     tasks = []
     notes = []
     incomparable = {}
-    names = dict.fromkeys(name for run in runs for name in run.tasks)
-    for name in names:
-        owners = [run for run in runs if name in run.tasks]
+    all_names = dict.fromkeys(name for run in runs for name in run.tasks)
+    for name in all_names:
         diagnostic, corpus = name
         title = f"{diagnostic} on {corpus}"
-        if len(owners) < len(runs):
-            missing = ", ".join(run.name for run in runs if run not in owners)
-            notes.append(f"{title} is not compared: {missing} does not have it")
+        without = [run.name for run in runs if name not in run.tasks]
+        if without:
+            notes.append(f"{title} is not compared: {', '.join(without)} does not have it")
             continue
-        reduced = [run.name for run in owners if run.tasks[name].reduced]
+        reduced = [run.name for run in runs if run.tasks[name].reduced]
         if reduced and not may_be_reduced:
             incomparable[name] = f"{', '.join(reduced)} holds only the scores that 'embassay check' reads"
             notes.append(f"{title} is not compared: {incomparable[name]}")
@@ -465,20 +487,27 @@ def common_tasks(runs: Sequence[StoredRun], *, may_be_reduced: bool = False) -> 
         tasks.append(task)
         notes += task.notes
     if not tasks:
-        sides = "; ".join(f"{run.name} has {_listed(run)}" for run in runs)
+        sides = "; ".join(f"{run.name} has {_tasks_in_words(run)}" for run in runs)
+        message = f"these runs have nothing in common: {sides}"
         # Which run lacks which task can be read from the sides; the reason why a shared task is refused cannot.
-        reasons = f" ({'; '.join(notes)})" if incomparable else ""
-        raise SourceError(f"these runs have nothing in common: {sides}{reasons}", runs[-1].path)
+        if incomparable:
+            message += f" ({'; '.join(notes)})"
+        raise SourceError(message, runs[-1].path)
     return Common(tuple(tasks), tuple(notes), incomparable)
 
 
-def _listed(run: StoredRun) -> str:
-    """Return the tasks of a run in words."""
+def _tasks_in_words(run: StoredRun) -> str:
+    """Return the tasks of a run: ``retrieval on docs, isotropy on docs``."""
     return ", ".join(f"{diagnostic} on {corpus}" for diagnostic, corpus in run.tasks)
 
 
 def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
     """Reduce a task of several runs to the common items.
+
+    Parameters
+    ----------
+    tasks
+        By the name of the run, the oldest first.
 
     Raises
     ------
@@ -501,27 +530,21 @@ def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
         notes.append(f"{title}: {_all_sides('its options differ', options)}; those of {last_run} are used")
     method = load_diagnostic(Spec(last.diagnostic, options=dict(last.options))).method
     fingerprints = {run: task.fingerprint for run, task in tasks.items()}
-    if _differ(fingerprints):
-        task = _different_corpora(tasks, method)
-        difference = _all_sides("the corpus differs", fingerprints)
-        left_out = ", ".join(f"{count:,} of {run}" for run, count in task.left_out.items() if count) or "none"
-        notes.append(
-            f"{title}: {difference}; compared on {task.count:,} common items (left out: {left_out})"
-            f"{_of_documents(tasks.values())}"
-        )
-    else:
+    if not _differ(fingerprints):
         task = _same_corpus(tasks, method)
-    return replace(task, notes=tuple(notes))
+        return replace(task, notes=tuple(notes))
 
-
-def _of_documents(tasks: Iterable[StoredTask]) -> str:
-    """Return a remark where the documents that are searched differ as well."""
-    if len({task.documents for task in tasks}) < 2:
-        return ""
-    return "; the documents differ or are cut in another way, and a difference may come from that"
+    task = _different_corpora(tasks, method)
+    difference = _all_sides("the corpus differs", fingerprints)
+    left_out = [f"{count:,} of {run}" for run, count in task.left_out.items() if count]
+    note = f"{title}: {difference}; compared on {task.count:,} common items (left out: {', '.join(left_out) or 'none'})"
+    if len({task.documents for task in tasks.values()}) > 1:
+        note += "; the documents differ or are cut in another way, and a difference may come from that"
+    return replace(task, notes=(*notes, note))
 
 
 def _as_text(options: Mapping[str, object]) -> str:
+    """Return options as users write them: ``k=5,psi=95``."""
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 
@@ -551,18 +574,22 @@ def _same_corpus(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonT
 
 
 def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
-    """Return the task of runs on different corpora, reduced to the items with the same content."""
-    places = {run: places_by_content(run, task) for run, task in tasks.items()}
+    """Return the task of runs on different corpora, reduced to the items with the same content.
+
+    The items have the ids and the order of the first run. Two items are in one unit if they are in any run.
+    """
     first_run, first = next(iter(tasks.items()))
-    in_all = [content for content in places[first_run] if all(content in of_run for of_run in places.values())]
-    if not in_all:
+    places_in = {run: places_by_content(run, task) for run, task in tasks.items()}
+    in_all_runs = set(places_in[first_run]).intersection(*places_in.values())
+    common_contents = [content for content in places_in[first_run] if content in in_all_runs]
+    if not common_contents:
         raise InputError("the corpora have no item in common")
 
-    # By run, where the common items stand in its scores; the order is that of the first run.
+    # By run, (m,) where the m common items stand in its scores.
     rows: dict[str, Ints] = {}
     partitions = []
     for run, task in tasks.items():
-        rows[run] = np.array([places[run][content] for content in in_all], dtype=np.int64)
+        rows[run] = np.array([places_in[run][content] for content in common_contents], dtype=np.int64)
         partitions.append(_any_scores(task).unit[rows[run]])
     unit = merged_units(partitions)
     ids = _any_scores(first).item[rows[first_run]].tolist()
@@ -570,9 +597,18 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
     for run, task in tasks.items():
-        scores[run] = {label: _reduced(of_encoder, rows[run], unit, ids) for label, of_encoder in task.scores.items()}
-        left_out[run] = len(_any_scores(task).item) - len(in_all)
-    return CommonTask(first.diagnostic, first.corpus, method, scores, _listed_items(first.items, ids), left_out)
+        scores[run] = {}
+        for label, scores_of_encoder in task.scores.items():
+            scores[run][label] = _only_rows(scores_of_encoder, rows[run], unit, ids)
+        left_out[run] = len(_any_scores(task).item) - len(common_contents)
+    return CommonTask(
+        diagnostic=first.diagnostic,
+        corpus=first.corpus,
+        method=method,
+        scores=scores,
+        items=_listed_items(first.items, ids),
+        left_out=left_out,
+    )
 
 
 def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
@@ -588,10 +624,12 @@ def _any_scores(task: StoredTask) -> ItemScores:
 
 
 def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
-    """Return the place of each item in the scores by the hash of its content.
+    """Return the place of each item in the scores.
 
-    A content that the corpus has more than once is counted: the second one of a run is matched with the second one of
-    another.
+    Returns
+    -------
+    By the hash of the item's content and the number of earlier items with the same content. So where a corpus has a
+    content twice, the second one of a run is matched with the second one of another.
 
     Raises
     ------
@@ -603,16 +641,16 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     ids = [str(item) for item in _any_scores(task).item]
     if any(item not in task.items for item in ids):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
-    occurrences = Counter[str]()
+    earlier = Counter[str]()
     places = {}
     for place, item in enumerate(ids):
         content = task.items[item].hash
-        places[content, occurrences[content]] = place
-        occurrences[content] += 1
+        places[content, earlier[content]] = place
+        earlier[content] += 1
     return places
 
 
-def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
+def _only_rows(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
     """Return the scores of some items only.
 
     Parameters
@@ -623,8 +661,8 @@ def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> 
         Their m units and ids, which are the same for all runs.
     """
     labels = {}
-    for name, of_items in scores.labels.items():
-        # An array of strings is as wide as its longest one, which may have been left out.
-        labels[name] = np.array(of_items[rows].tolist(), dtype=np.str_)
-    values = {name: of_items[rows] for name, of_items in scores.values.items()}
+    for name, all_labels in scores.labels.items():
+        # An array of strings is as wide as its longest one, which may have been left out. The digest depends on that.
+        labels[name] = np.array(all_labels[rows].tolist(), dtype=np.str_)
+    values = {name: all_values[rows] for name, all_values in scores.values.items()}
     return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)

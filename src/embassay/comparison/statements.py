@@ -33,7 +33,7 @@ def change(difference: Difference) -> str:
     return f"{value} {limits}".strip()
 
 
-def _tested(difference: Difference) -> str:
+def _change_and_p(difference: Difference) -> str:
     """Return a difference with its interval and its p, which is corrected for the number of pairs."""
     if difference.p is None:
         return change(difference)
@@ -52,9 +52,10 @@ def sentence(difference: Difference) -> str:
     where = place(difference)
     old_value = number(difference.old_value, difference.format)
     new_value = number(difference.new_value, difference.format)
-    course = f"{where} went from {old_value} to {new_value}, {_tested(difference)}."
+    course = f"{where} went from {old_value} to {new_value}, {_change_and_p(difference)}."
     if difference.outcome == "nothing changed":
-        return f"{label}: nothing changed on {difference.corpus}: {_all_items(difference)} have the same scores."
+        items = counted(difference.items, "item")
+        return f"{label}: nothing changed on {difference.corpus}: all {items} have the same scores."
     if difference.difference is None:
         return f"{label}: no item of {where} is defined before and after."
     if difference.outcome in ("worse", "better"):
@@ -62,8 +63,11 @@ def sentence(difference: Difference) -> str:
     if difference.outcome == "not worse":
         text = f"{label} is not worse: {course} A loss of {number(difference.margin, style)} or more is ruled out."
         if difference.note:
-            text += f" {difference.note[0].upper()}{difference.note[1:]}."
+            # str.capitalize would also change the other letters.
+            first_letter = difference.note[0].upper()
+            text += f" {first_letter}{difference.note[1:]}."
         return f"{text}{_flipped(difference)}"
+    # What remains is inconclusive.
     text = f"{label}: no difference is shown: {course}"
     if difference.smallest_difference is not None:
         text += f" Minimum detectable difference: {number(difference.smallest_difference, style)}."
@@ -73,17 +77,14 @@ def sentence(difference: Difference) -> str:
     return f"{text}{_flipped(difference)}"
 
 
-def _all_items(difference: Difference) -> str:
-    return f"all {counted(difference.items, 'item')}"
-
-
 def _flipped(difference: Difference) -> str:
-    """Return how many items flipped, as a sentence with a space before it; nothing where none is right or wrong."""
+    """Return how many items flipped, as a sentence with a space before it; nothing where none did."""
     if not difference.flips:
         return ""
     items = counted(difference.decided, "item")
     if difference.decided != difference.items:
-        # Composition, for example, ranks encoders by its overlaps, and is right or wrong about unions, too.
+        # The headline may be of other items: composition ranks encoders by its overlaps, but it is right or wrong about
+        # unions, too.
         items = f"all {items} of {difference.diagnostic} that are right or wrong"
     return f" Of {items}, {difference.lost:,} were lost and {difference.gained:,} gained."
 
@@ -96,10 +97,11 @@ def summary_sentence(summary: Summary) -> str:
     across = summary.across
     if across is None:
         return f"{title}: no summary: {summary.reason}."
-    mean = f"{number(across.mean, style, signed=True)} {interval(across.low, across.high, style, signed=True)}"
+    mean = number(across.mean, style, signed=True)
+    limits = interval(across.low, across.high, style, signed=True)
     upcoming = interval(across.next_low, across.next_high, style, signed=True)
     return (
-        f"{title}: mean difference {mean}. On a further corpus like these the true difference is expected in "
+        f"{title}: mean difference {mean} {limits}. On a further corpus like these the true difference is expected in "
         f"{upcoming} (95% prediction interval)."
     )
 
@@ -119,13 +121,14 @@ def best_sets(comparison: RunComparison) -> list[str]:
 
 def heading(comparison: RunComparison) -> str:
     """Return which runs are compared, and on how much."""
-    # By task the number of items of the pair that has most of them; others may have undefined values.
-    items: dict[tuple[str, str], int] = {}
+    # An item may be undefined for some pairs, so the number of common items is the largest one of all pairs.
+    items_of_task: dict[tuple[str, str], int] = {}
     for difference in comparison.differences:
         task = (difference.diagnostic, difference.corpus)
-        items[task] = max(items.get(task, 0), difference.items)
+        largest_so_far = items_of_task.get(task, 0)
+        items_of_task[task] = max(largest_so_far, difference.items)
     runs = " → ".join(comparison.runs)
     pairs = counted(len(comparison.pairs), "pair")
-    headlines = counted(len(items), "headline")
-    common_items = counted(sum(items.values()), "common item")
+    headlines = counted(len(items_of_task), "headline")
+    common_items = counted(sum(items_of_task.values()), "common item")
     return f"{runs}: {pairs}, {headlines}, {common_items}"

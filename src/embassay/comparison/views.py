@@ -94,11 +94,16 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
         if not difference.flips:
             continue
         has_texts = any(flip.texts for flip in difference.flips)
-        rows = []
+        head = ["", "item"]
+        if has_texts:
+            head.append("texts")
+
         lost = [flip for flip in difference.flips if not flip.gained]
         gained = [flip for flip in difference.flips if flip.gained]
+        rows = []
         for flip in lost[:MOST_FLIPS] + gained[:MOST_FLIPS]:
-            cells = [Cell("gained" if flip.gained else "lost"), Cell(flip.item)]
+            direction = "gained" if flip.gained else "lost"
+            cells = [Cell(direction), Cell(flip.item)]
             if has_texts:
                 text = " / ".join(flip.texts.values())
                 cells.append(Cell(_shortened(text)))
@@ -108,11 +113,8 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
         left_out = len(difference.flips) - len(rows)
         if left_out:
             note = f"{left_out:,} more items flipped; -o FILE.json lists all."
-        head: tuple[str, ...] = ("", "item")
-        if has_texts:
-            head = ("", "item", "texts")
         title = f"Flipped items: {difference.pair.label}, {place(difference)}"
-        yield Table(title, head, tuple(rows), note)
+        yield Table(title, tuple(head), tuple(rows), note)
 
 
 def _shortened(text: str) -> str:
@@ -143,7 +145,13 @@ def forest(summary: Summary) -> Spec:
 
 
 def _line(name: str, kind: str, ends: tuple[float | None, float | None, float | None], scale: float) -> dict[str, Any]:
-    """Return a line of a forest plot: low end, value and high end."""
+    """Return a line of a forest plot.
+
+    Parameters
+    ----------
+    ends
+        Low end of the interval, value and high end; None where there is none.
+    """
     low, value, high = (None if end is None else scale * end for end in ends)
     return {"name": name, "kind": kind, "low": low, "value": value, "high": high}
 
@@ -152,23 +160,25 @@ def show(comparison: RunComparison, console: Console) -> None:
     """Print a comparison: differences, what else differs, who may be the best, what does not match."""
     from embassay.reports.terminal import print_line, print_table
 
-    def part(title: str, sentences: Sequence[str]) -> None:
-        if sentences:
-            console.print()
-            console.print(title, style="bold", markup=False)
-            for text in sentences:
-                print_line(console, f"• {visible(text)}", 2)
+    def print_list(title: str, sentences: Sequence[str]) -> None:
+        if not sentences:
+            return
+        console.print()
+        console.print(title, style="bold", markup=False)
+        for text in sentences:
+            print_line(console, f"• {visible(text)}", 2)
 
     print_line(console, visible(heading(comparison)))
     console.print()
     if comparison.differences:
-        print_table(_for_terminal(comparison.differences), console)
-    part("Differences", differences_in_words(comparison))
-    part("Over several corpora", [summary_sentence(summary) for summary in comparison.summaries])
-    part("All runs together", best_sets(comparison))
+        print_table(_narrow_table(comparison.differences), console)
+    summaries = [summary_sentence(summary) for summary in comparison.summaries]
     facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
-    part("What else differs", facts)
-    part("What does not match", list(comparison.notes))
+    print_list("Differences", differences_in_words(comparison))
+    print_list("Over several corpora", summaries)
+    print_list("All runs together", best_sets(comparison))
+    print_list("What else differs", facts)
+    print_list("What does not match", comparison.notes)
 
 
 def differences_in_words(comparison: RunComparison) -> list[str]:
@@ -178,17 +188,17 @@ def differences_in_words(comparison: RunComparison) -> list[str]:
     return [sentence(difference) for difference in ordered(comparison.differences)]
 
 
-def _for_terminal(differences: Sequence[Difference]) -> Table:
-    """Return the scorecard of differences with the columns that a narrow terminal has room for."""
+def _narrow_table(differences: Sequence[Difference]) -> Table:
+    """Return the scorecard of differences with only the columns that a narrow terminal has room for."""
     table = difference_table(differences)
-    head = _narrow(table.head)
-    rows = [_narrow(row) for row in table.rows]
+    head = _narrow_row(table.head)
+    rows = [_narrow_row(row) for row in table.rows]
     # The note explains columns that are left out, so it is left out as well.
     return Table(table.title, head, tuple(rows))
 
 
-def _narrow(row: Sequence[T]) -> tuple[T, ...]:
-    """Return a row of the scorecard without p, flipped items and minimum detectable difference."""
+def _narrow_row(row: Sequence[T]) -> tuple[T, ...]:
+    """Return the head or a row of the scorecard without p, flipped items and minimum detectable difference."""
     encoder, headline, before, after, difference, _, outcome, _, _ = row
     return encoder, headline, before, after, difference, outcome
 
@@ -264,19 +274,23 @@ def as_json(comparison: RunComparison) -> bytes:
         "before_and_after": comparison.before_and_after,
         "differences": [asdict(difference) for difference in comparison.differences],
         "facts": [asdict(fact) for fact in comparison.facts],
-        "summaries": [_summary(summary) for summary in comparison.summaries],
+        "summaries": [_summary_content(summary) for summary in comparison.summaries],
         "notes": list(comparison.notes),
         "result": json.loads(to_bytes(comparison.result)),
     }
     return canonical(content)
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
+def _summary_content(summary: Summary) -> dict[str, Any]:
+    """Return a summary for JSON: of its differences only the corpora, because all differences are written anyway."""
+    across = None
+    if summary.across is not None:
+        across = asdict(summary.across)
     return {
         "pair": asdict(summary.pair),
         "diagnostic": summary.diagnostic,
         "corpora": [difference.corpus for difference in summary.differences],
-        "across": asdict(summary.across) if summary.across else None,
+        "across": across,
     }
 
 

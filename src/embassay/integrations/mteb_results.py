@@ -95,20 +95,29 @@ def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, f
 
 
 def _task_name(result: Result, record: RunRecord, verdict: Verdict, main_score: str) -> str:
-    """Return the name of a task, which ends in a hash of everything but the model that its scores depend on."""
-    fingerprints = {corpus.name: corpus.fingerprint for corpus in result.corpora}
-    embassay = str(record.get("embassay", ""))
+    """Return the name of a task: ``Embassay.retrieval.docs.`` and a hash.
+
+    The hash is of everything but the model that the scores depend on, so equal names mean comparable scores.
+    """
     try:
         tasks: list[tuple[str, str, Mapping[str, Any], str]] = record["settings"]["diagnostics"]
-        place = (verdict.diagnostic, verdict.corpus)
-        settings = [(code, options) for name, code, options, corpus in tasks if (name, corpus) == place]
-        code, options = settings[0]
-    except (IndexError, KeyError, TypeError, ValueError):
+        by_place = {(diagnostic, corpus): (version, options) for diagnostic, version, options, corpus in tasks}
+        diagnostic_version, options = by_place[verdict.diagnostic, verdict.corpus]
+    except (KeyError, TypeError, ValueError):
         raise SourceError("run.json is missing or damaged; repeat the run's command", "run.json") from None
-    draws = Draws(result.seed, result.resamples)
-    fingerprint = fingerprints[verdict.corpus]
-    pin = pin_of(verdict.diagnostic, code, options, fingerprint, draws, embassay, main_score, LANGUAGE)
-    return f"{_name(f'Embassay.{verdict.diagnostic}.{verdict.corpus}')}.{pin}"
+    fingerprints = {corpus.name: corpus.fingerprint for corpus in result.corpora}
+    hash_of_settings = pin_of(
+        verdict.diagnostic,
+        diagnostic_version,
+        options,
+        fingerprints[verdict.corpus],
+        Draws(result.seed, result.resamples),
+        str(record.get("embassay", "")),
+        main_score,
+        LANGUAGE,
+    )
+    name = _name(f"Embassay.{verdict.diagnostic}.{verdict.corpus}")
+    return f"{name}.{hash_of_settings}"
 
 
 def _task_result(

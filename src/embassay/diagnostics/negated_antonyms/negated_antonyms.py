@@ -273,13 +273,21 @@ class NegatedAntonyms:
             yield ItemQuantity(quantity, None, values, unit, stream, subset)
 
     def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
-        """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
-        quantities = {HEADLINE: {view.encoder: view.right for view in views}}
-        if self.compare == "all":
-            for place, kind in enumerate(KINDS):
-                quantities["chosen", kind] = {view.encoder: view.chosen[:, place] for view in views}
-                quantities["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
-        return quantities
+        """Return the quantities that pairs of encoders are compared on.
+
+        Accuracy; with the option ``compare=all`` also how often each kind of candidate is chosen, and its similarity.
+
+        Returns
+        -------
+        By quantity and subset, then by encoder: (n,) values of the entries.
+        """
+        values = {HEADLINE: {view.encoder: view.right for view in views}}
+        if self.compare != "all":
+            return values
+        for column, kind in enumerate(KINDS):
+            values["chosen", kind] = {view.encoder: view.chosen[:, column] for view in views}
+            values["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
+        return values
 
 
 def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:

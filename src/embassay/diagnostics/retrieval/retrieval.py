@@ -271,10 +271,17 @@ class Retrieval:
     def headline(self, scores: Sequence[ItemScores]) -> Headline:
         """Return Success@k, question by question, of all encoders; only of questions with a right document."""
         views = self._views(scores)
-        quantity = views[0].headline
-        values = {view.encoder: view.metric(quantity) for view in views}
-        places = np.flatnonzero(views[0].answered)
-        return Headline(quantity, MEANING.margin, values, views[0].unit, views[0].stream, places=places)
+        # Questions and k are the same for all encoders.
+        first = views[0]
+        success = first.headline
+        return Headline(
+            quantity=success,
+            margin=MEANING.margin,
+            values={view.encoder: view.metric(success) for view in views},
+            unit=first.unit,
+            purpose=first.stream,
+            places=np.flatnonzero(first.answered),
+        )
 
     def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
         """Yield the ranking metrics, and Success@k after each transform; only of questions with a right document."""

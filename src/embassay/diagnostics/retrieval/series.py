@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +35,22 @@ CURVES = (
     ("unanswerable_dropped", "pooled:", "share that finds nothing"),
 )
 """Quantity, beginning of the subset, and title of each curve over ψ."""
-CardRow = tuple[str, float, float, float, float]
-"""A row of the table of similarities; see ``CARD``."""
+
+
+class CardRow(NamedTuple):
+    """A row of the table of similarities, in the order of ``CARD``.
+
+    Attributes
+    ----------
+    random_below, retrieved_below, right_below
+        The share of the questions' random, retrieved and right documents that are less similar than ``similarity``.
+    """
+
+    encoder: str
+    similarity: float
+    random_below: float
+    retrieved_below: float
+    right_below: float
 
 
 def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
@@ -106,11 +121,26 @@ def _plotted_range(view: RetrievalView, sets: Mapping[str, Floats]) -> tuple[flo
 
 def _card(view: RetrievalView) -> Iterator[CardRow]:
     """Yield, for each similarity, the share of random, retrieved and right pairs that are less similar."""
-    sets = [np.sort(values) for values in _similarities(view).values()]
-    for similarity in _card_similarities(view, sets):
-        shares_below = [float(np.searchsorted(values, similarity) / max(len(values), 1)) for values in sets]
-        random, retrieved, right = shares_below
-        yield view.encoder, float(similarity), random, retrieved, right
+    sets = _similarities(view)
+    random = np.sort(sets["random"])
+    retrieved = np.sort(sets["retrieved"])
+    right = np.sort(sets["right"])
+    for similarity in _card_similarities(view, [random, retrieved, right]).tolist():
+        yield CardRow(
+            view.encoder,
+            similarity,
+            random_below=_share_below(similarity, random),
+            retrieved_below=_share_below(similarity, retrieved),
+            right_below=_share_below(similarity, right),
+        )
+
+
+def _share_below(value: float, ascending: Floats) -> float:
+    """Return the share of (n,) ascending numbers that are below a value; 0 if there are none."""
+    if not len(ascending):
+        return 0.0
+    count_below = int(np.searchsorted(ascending, value))
+    return count_below / len(ascending)
 
 
 def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Sequence[CardRow]) -> str:
@@ -120,19 +150,22 @@ def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Seq
     """
     success = dict[str, float]()
     for row in rows:
-        if (row.quantity, row.subset, row.condition) == (views[0].headline, "all", "") and row.value is not None:
+        is_headline = (row.quantity, row.subset, row.condition) == (views[0].headline, "all", "")
+        if is_headline and row.value is not None:
             success[row.encoder] = row.value
     ranked = [view for view in without_baselines(views) if view.encoder in success]
     if not ranked:
         return ""
     best = max(ranked, key=lambda view: success[view.encoder])
-    rows_of_best = [row for row in card if row[0] == best.encoder]
+    rows_of_best = [row for row in card if row.encoder == best.encoder]
     # Of the rows, the one that divides the right documents most evenly.
-    _, similarity, random_below, retrieved_below, right_below = min(rows_of_best, key=lambda row: abs(row[-1] - 0.5))
-    random, retrieved, right = number(1 - random_below), number(1 - retrieved_below), number(1 - right_below)
+    middle = min(rows_of_best, key=lambda row: abs(row.right_below - 0.5))
+    random = number(1 - middle.random_below)
+    retrieved = number(1 - middle.retrieved_below)
+    right = number(1 - middle.right_below)
     return (
-        f"With {best.encoder}, which has the highest {best.headline}, a similarity of {similarity:.2f} or more is "
-        f"reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of random ones."
+        f"With {best.encoder}, which has the highest {best.headline}, a similarity of {middle.similarity:.2f} or more "
+        f"is reached by {right} of the right documents, {retrieved} of the retrieved ones and {random} of random ones."
     )
 
 
