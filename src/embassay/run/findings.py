@@ -63,54 +63,68 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     -------
     By severity; within one severity decisions first, then the diagnostics in the order of the run.
     """
-    builtin_corpora = {corpus.name for corpus in result.corpora if corpus.builtin}
     findings: list[Finding] = []
     for corpus in result.corpora:
         findings += _made_queries(corpus)
-    for verdict in result.verdicts:
-        if verdict.quantity:
-            headline = headlines[verdict.diagnostic]
-            # In a run that varies settings, their comparison is the main question.
-            if verdict.corpus not in builtin_corpora:
-                findings += setting_findings(result, verdict, headline)
-            findings += Decision(result, verdict, headline).findings()
+    findings += _decisions(result, headlines)
     findings += _best_first(result)
-    if all(encoder.baseline for encoder in result.encoders) and result.failures:
+    if result.failures and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
-    findings += _negation_not_tested(result)
-    if builtin_corpora:
-        findings.append(_builtin(has_own_data=len(builtin_corpora) < len(result.corpora)))
-    for corpus in result.corpora:
-        findings += _few_units(corpus)
-    for encoder in result.encoders:
-        findings += _truncated(encoder, result)
-        findings += _unknown_words(encoder, result)
+    findings += _limits(result)
     # The sort is stable: within one severity the order stays.
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
 
 
-def _best_first(result: Result) -> list[Finding]:
-    """Return the findings of the diagnostics, sorted by section of the report and then with the best encoders first.
+def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Finding]:
+    """Yield which encoders and settings to choose, for each verdict that ranks encoders."""
+    for verdict in result.verdicts:
+        if not verdict.quantity:
+            continue
+        headline = headlines[verdict.diagnostic]
+        decision = Decision(result, verdict, headline)
+        # In a run that varies settings, their comparison is the main question.
+        if not decision.corpus.builtin:
+            yield from setting_findings(result, verdict, headline)
+        yield from decision.findings()
 
-    Encoders with learnt parameters come before word counts: users choose among them.
+
+def _limits(result: Result) -> Iterator[Finding]:
+    """Yield what limits the result: what was not tested, built-in corpora, few units, truncation, unknown words."""
+    yield from _negation_not_tested(result)
+    builtin_corpora = [corpus for corpus in result.corpora if corpus.builtin]
+    if builtin_corpora:
+        yield _builtin(has_own_data=len(builtin_corpora) < len(result.corpora))
+    for corpus in result.corpora:
+        yield from _few_units(corpus)
+    for encoder in result.encoders:
+        yield from _truncated(encoder, result)
+        yield from _unknown_words(encoder, result)
+
+
+def _best_first(result: Result) -> list[Finding]:
+    """Return the findings of the diagnostics in the order of the report, those about the best encoders first.
+
+    Within a section, findings about encoders with learnt parameters come before those about word counts, because users
+    choose among the former; those about no single encoder come last.
     """
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
     section_places: dict[tuple[str, str], int] = {}
-    encoder_places: dict[tuple[str, str, str], int] = {}
+    ranks: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
         section_places[verdict.diagnostic, verdict.corpus] = section_place
-        for place, encoder in enumerate(verdict.candidates):
-            encoder_places[verdict.diagnostic, verdict.corpus, encoder] = place
+        # The candidates of a verdict are sorted, the best first.
+        for rank, encoder in enumerate(verdict.candidates):
+            ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
 
     def order(finding: Finding) -> tuple[int, bool, int]:
         section = finding.diagnostic, finding.corpus
         section_place = section_places.get(section, len(section_places))
-        # A finding about all encoders comes after those about single ones.
-        encoder_place = encoder_places.get((*section, finding.encoder), len(encoder_places))
         is_no_model = finding.encoder not in models
-        return section_place, is_no_model, encoder_place
+        # Findings about all encoders, or about one that is no candidate, have no rank.
+        rank = ranks.get((*section, finding.encoder), len(ranks))
+        return section_place, is_no_model, rank
 
     return sorted(result.findings, key=order)
 
@@ -256,7 +270,10 @@ class Decision:
     headline: Column
 
     def findings(self) -> Iterator[Finding]:
-        """Yield which encoders may be the best, how they compare, and which differences could be detected."""
+        """Yield which encoders may be the best, how they compare, and which differences could be detected.
+
+        Nothing is decided on built-in corpora.
+        """
         v = self.verdict
         if self.corpus.builtin:
             return
@@ -352,11 +369,11 @@ class Decision:
         """Return the best set, with those that it excludes."""
         v = self.verdict
         # The heading is written once, with the first candidate.
-        parts = [self.named_headline(v.best_set[0])]
+        values = [self.named_headline(v.best_set[0])]
         for name in v.best_set[1:NAMED]:
             value = self.headline_value(name, with_heading=False)
-            parts.append(f"{name} ({value})")
-        best = ", ".join(parts)
+            values.append(f"{name} ({value})")
+        best = ", ".join(values)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
         if self.is_good:
@@ -365,18 +382,13 @@ class Decision:
             first, lower = "highest", "lower"
         sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
 
-        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
-        significant = []
-        others = []
-        for name in ranked:
-            if name in v.best_set:
-                continue
-            if v.rank_low.get(name, 1) > 1:
-                significant.append(name)
-            else:
-                others.append(name)
-        if significant:
-            sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
+        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders. A lowest
+        # possible rank of 2 or more means that another candidate is significantly better.
+        excluded = [name for name in ranked if name not in v.best_set]
+        significantly_lower = [name for name in excluded if v.rank_low.get(name, 1) > 1]
+        others = [name for name in excluded if name not in significantly_lower]
+        if significantly_lower:
+            sentence += f" Significantly {lower} than another candidate: {_some(significantly_lower)}."
         if others:
             sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
             sentence += f"{_some(others)}."
@@ -390,7 +402,6 @@ class Decision:
         if v.undefined:
             sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
             yield self.finding("medium", "Not ranked", sentence)
-        # The only other reason is a constant: a correlation needs values that vary on the common items.
         often_undefined = []
         constant = []
         for name in v.left_out:
@@ -398,6 +409,7 @@ class Decision:
             if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
                 often_undefined.append(name)
             else:
+                # The only other reason: a correlation needs values that vary on the common items.
                 constant.append(name)
         if often_undefined:
             share = f"{MAX_UNDEFINED:.0%}"
@@ -409,17 +421,17 @@ class Decision:
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
-        undefined: dict[str, int] = {}
+        undefined_items: dict[str, int] = {}
         for name in self.verdict.candidates:
             row = self.rows.get(name)
             if row is not None and row.value is not None:
-                undefined[name] = row.undefined
-        fewest = min(undefined.values(), default=0)
-        as_wrong = self.verdict.undefined_as_wrong
-        for name, count in undefined.items():
-            # Items that are undefined for all candidates favour none.
-            if count > fewest and name in as_wrong:
-                value = number(as_wrong[name], self.headline.format)
+                undefined_items[name] = row.undefined
+        # If all candidates have equally many, none of them gains by it.
+        fewest = min(undefined_items.values(), default=0)
+        values_as_wrong = self.verdict.undefined_as_wrong
+        for name, count in undefined_items.items():
+            if count > fewest and name in values_as_wrong:
+                value = number(values_as_wrong[name], self.headline.format)
                 sentence = f"{name} is undefined for {count:,} items; counted as wrong, the value is {value}."
                 yield self.finding("medium", "Undefined items", sentence, name)
 
@@ -447,20 +459,24 @@ class Decision:
         """
         v = self.verdict
         if v.baseline:
-            second_differences = read_differences(v.against_second_baseline)
-            for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
-                is_first = name in v.best_set or len(v.candidates) == 1
-                severity = "high" if self.decides and is_first else "low"
-                comparison = self.comparison(severity, name, v.baseline, difference)
-                # Where bm25 is not the best lexical baseline, the sentence names it, too.
-                if v.second_baseline and name in second_differences:
-                    relation = f"{self.relation(v.second_baseline, second_differences[name])}."
-                    comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}")
-                yield comparison
-        # Where a lexical baseline is the reference, both families hold the same comparisons.
+            yield from self.comparisons_with_baseline(v.baseline)
+        # Where the lexical baseline is the reference, these would be the same comparisons again.
         if v.reference and v.reference != v.baseline:
             for name, difference in self._best_set_first(read_differences(v.against_reference)).items():
                 yield self.comparison("low", name, v.reference, difference)
+
+    def comparisons_with_baseline(self, baseline: str) -> Iterator[Finding]:
+        """Yield how each candidate compares with the best lexical baseline, and with bm25 if that is another one."""
+        v = self.verdict
+        second_differences = read_differences(v.against_second_baseline)
+        for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
+            may_be_best = name in v.best_set or len(v.candidates) == 1
+            severity = "high" if self.decides and may_be_best else "low"
+            comparison = self.comparison(severity, name, baseline, difference)
+            if v.second_baseline and name in second_differences:
+                relation = self.relation(v.second_baseline, second_differences[name])
+                comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}.")
+            yield comparison
 
     def _best_set_first(self, differences: Mapping[str, Difference]) -> dict[str, Difference]:
         """Return differences by candidate, those of the best set first and in its order."""
@@ -471,6 +487,7 @@ class Decision:
     def comparison(self, severity: str, name: str, opponent: str, difference: Difference) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
         relation = self.relation(opponent, difference)
+        # "better than bm25: +3.1 points …" -> "Better than bm25"
         title = relation.partition(":")[0]
         title = title[0].upper() + title[1:]
         finding = self.finding(severity, title, f"{name} is {relation}.", name)
@@ -514,22 +531,24 @@ class Decision:
         yield replace(finding, value=pairs[0].detectable, format=style)
 
     def deciding_pairs(self) -> list[Pair]:
-        """Return the pairs that a choice depends on.
+        """Return the pairs that a choice depends on, as far as their minimum detectable differences are known.
 
         They are the first candidate against the best lexical baseline, and the first candidate against the reference.
-        If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
-        pairs was tested, return the least precise pair with the reference, without a name.
+        If the first candidate is itself the reference, the runner-up takes the place of the reference. If there are no
+        such pairs, return the least precise pair with the reference, without a name.
         """
         v = self.verdict
-        ranked = self.ranked or list(v.candidates)
-        first = ranked[0]
+        candidates = self.ranked or v.candidates
+        first = candidates[0]
         pairs: list[Pair] = []
         if v.baseline and first in v.against_baseline:
             pairs += _pair(first, v.baseline, v.against_baseline[first])
-        if v.reference == first:
-            runners_up = [name for name in ranked if name in v.against_reference]
+        if first == v.reference:
+            # Each entry is the comparison of another candidate with the reference.
+            runners_up = [name for name in candidates if name in v.against_reference]
             if runners_up:
-                pairs += _pair(first, runners_up[0], v.against_reference[runners_up[0]])
+                runner_up = runners_up[0]
+                pairs += _pair(first, runner_up, v.against_reference[runner_up])
         elif v.reference and v.reference != v.baseline and first in v.against_reference:
             pairs += _pair(first, v.reference, v.against_reference[first])
         if pairs:
@@ -542,7 +561,7 @@ class Decision:
         if not smaller:
             return ""
         target = smaller[0]
-        # The standard error of a difference is proportional to 1/√units.
+        # A detectable difference is proportional to 1/√units, so half of it takes four times the units: growth 3.
         growth = (pair.detectable / target) ** 2 - 1
         wanted = number(target, self.difference_style)
         return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
@@ -572,7 +591,7 @@ def _is_below(high: float | None, chance: float | None) -> bool:
 
 
 def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Iterator[Pair]:
-    """Yield the pair of a verdict's entry, if its minimum detectable difference is known."""
+    """Yield the pair of an entry of ``Verdict.against_…``; nothing if its minimum detectable difference is unknown."""
     detectable = entry.get("smallest_difference")
     if detectable is not None:
         difference = read_difference(entry)
