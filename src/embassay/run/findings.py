@@ -114,7 +114,7 @@ def _best_first(result: Result) -> list[Finding]:
     ranks: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
         section_places[verdict.diagnostic, verdict.corpus] = section_place
-        # The candidates of a verdict are sorted, the best first.
+        # The candidates of a verdict are sorted, the highest value first.
         for rank, encoder in enumerate(verdict.candidates):
             ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
 
@@ -270,10 +270,7 @@ class Decision:
     headline: Column
 
     def findings(self) -> Iterator[Finding]:
-        """Yield which encoders may be the best, how they compare, and which differences could be detected.
-
-        Nothing is decided on built-in corpora.
-        """
+        """Yield which encoders may be the best, how they compare, and which differences could be detected."""
         v = self.verdict
         if self.corpus.builtin:
             return
@@ -369,11 +366,11 @@ class Decision:
         """Return the best set, with those that it excludes."""
         v = self.verdict
         # The heading is written once, with the first candidate.
-        values = [self.named_headline(v.best_set[0])]
+        parts = [self.named_headline(v.best_set[0])]
         for name in v.best_set[1:NAMED]:
             value = self.headline_value(name, with_heading=False)
-            values.append(f"{name} ({value})")
-        best = ", ".join(values)
+            parts.append(f"{name} ({value})")
+        best = ", ".join(parts)
         if len(v.best_set) > NAMED:
             best += f" and {len(v.best_set) - NAMED} more"
         if self.is_good:
@@ -382,13 +379,18 @@ class Decision:
             first, lower = "highest", "lower"
         sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
 
-        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders. A lowest
-        # possible rank of 2 or more means that another candidate is significantly better.
-        excluded = [name for name in ranked if name not in v.best_set]
-        significantly_lower = [name for name in excluded if v.rank_low.get(name, 1) > 1]
-        others = [name for name in excluded if name not in significantly_lower]
-        if significantly_lower:
-            sentence += f" Significantly {lower} than another candidate: {_some(significantly_lower)}."
+        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
+        significant = []
+        others = []
+        for name in ranked:
+            if name in v.best_set:
+                continue
+            if v.rank_low.get(name, 1) > 1:
+                significant.append(name)
+            else:
+                others.append(name)
+        if significant:
+            sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
         if others:
             sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
             sentence += f"{_some(others)}."
@@ -402,6 +404,7 @@ class Decision:
         if v.undefined:
             sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
             yield self.finding("medium", "Not ranked", sentence)
+        # The only other reason is a constant: a correlation needs values that vary on the common items.
         often_undefined = []
         constant = []
         for name in v.left_out:
@@ -409,7 +412,6 @@ class Decision:
             if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
                 often_undefined.append(name)
             else:
-                # The only other reason: a correlation needs values that vary on the common items.
                 constant.append(name)
         if often_undefined:
             share = f"{MAX_UNDEFINED:.0%}"
@@ -421,17 +423,17 @@ class Decision:
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
-        undefined_items: dict[str, int] = {}
+        undefined: dict[str, int] = {}
         for name in self.verdict.candidates:
             row = self.rows.get(name)
             if row is not None and row.value is not None:
-                undefined_items[name] = row.undefined
-        # If all candidates have equally many, none of them gains by it.
-        fewest = min(undefined_items.values(), default=0)
-        values_as_wrong = self.verdict.undefined_as_wrong
-        for name, count in undefined_items.items():
-            if count > fewest and name in values_as_wrong:
-                value = number(values_as_wrong[name], self.headline.format)
+                undefined[name] = row.undefined
+        fewest = min(undefined.values(), default=0)
+        as_wrong = self.verdict.undefined_as_wrong
+        for name, count in undefined.items():
+            # Items that are undefined for all candidates favour none.
+            if count > fewest and name in as_wrong:
+                value = number(as_wrong[name], self.headline.format)
                 sentence = f"{name} is undefined for {count:,} items; counted as wrong, the value is {value}."
                 yield self.finding("medium", "Undefined items", sentence, name)
 
@@ -459,24 +461,20 @@ class Decision:
         """
         v = self.verdict
         if v.baseline:
-            yield from self.comparisons_with_baseline(v.baseline)
-        # Where the lexical baseline is the reference, these would be the same comparisons again.
+            second_differences = read_differences(v.against_second_baseline)
+            for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
+                is_first = name in v.best_set or len(v.candidates) == 1
+                severity = "high" if self.decides and is_first else "low"
+                comparison = self.comparison(severity, name, v.baseline, difference)
+                # Where bm25 is not the best lexical baseline, the sentence names it, too.
+                if v.second_baseline and name in second_differences:
+                    relation = f"{self.relation(v.second_baseline, second_differences[name])}."
+                    comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}")
+                yield comparison
+        # Where a lexical baseline is the reference, both families hold the same comparisons.
         if v.reference and v.reference != v.baseline:
             for name, difference in self._best_set_first(read_differences(v.against_reference)).items():
                 yield self.comparison("low", name, v.reference, difference)
-
-    def comparisons_with_baseline(self, baseline: str) -> Iterator[Finding]:
-        """Yield how each candidate compares with the best lexical baseline, and with bm25 if that is another one."""
-        v = self.verdict
-        second_differences = read_differences(v.against_second_baseline)
-        for name, difference in self._best_set_first(read_differences(v.against_baseline)).items():
-            may_be_best = name in v.best_set or len(v.candidates) == 1
-            severity = "high" if self.decides and may_be_best else "low"
-            comparison = self.comparison(severity, name, baseline, difference)
-            if v.second_baseline and name in second_differences:
-                relation = self.relation(v.second_baseline, second_differences[name])
-                comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}.")
-            yield comparison
 
     def _best_set_first(self, differences: Mapping[str, Difference]) -> dict[str, Difference]:
         """Return differences by candidate, those of the best set first and in its order."""
@@ -487,7 +485,6 @@ class Decision:
     def comparison(self, severity: str, name: str, opponent: str, difference: Difference) -> Finding:
         """Return whether a candidate is better than an opponent, with the difference and its p-value."""
         relation = self.relation(opponent, difference)
-        # "better than bm25: +3.1 points …" -> "Better than bm25"
         title = relation.partition(":")[0]
         title = title[0].upper() + title[1:]
         finding = self.finding(severity, title, f"{name} is {relation}.", name)
@@ -531,24 +528,22 @@ class Decision:
         yield replace(finding, value=pairs[0].detectable, format=style)
 
     def deciding_pairs(self) -> list[Pair]:
-        """Return the pairs that a choice depends on, as far as their minimum detectable differences are known.
+        """Return the pairs that a choice depends on.
 
         They are the first candidate against the best lexical baseline, and the first candidate against the reference.
-        If the first candidate is itself the reference, the runner-up takes the place of the reference. If there are no
-        such pairs, return the least precise pair with the reference, without a name.
+        If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
+        pairs was tested, return the least precise pair with the reference, without a name.
         """
         v = self.verdict
-        candidates = self.ranked or v.candidates
-        first = candidates[0]
+        ranked = self.ranked or list(v.candidates)
+        first = ranked[0]
         pairs: list[Pair] = []
         if v.baseline and first in v.against_baseline:
             pairs += _pair(first, v.baseline, v.against_baseline[first])
-        if first == v.reference:
-            # Each entry is the comparison of another candidate with the reference.
-            runners_up = [name for name in candidates if name in v.against_reference]
+        if v.reference == first:
+            runners_up = [name for name in ranked if name in v.against_reference]
             if runners_up:
-                runner_up = runners_up[0]
-                pairs += _pair(first, runner_up, v.against_reference[runner_up])
+                pairs += _pair(first, runners_up[0], v.against_reference[runners_up[0]])
         elif v.reference and v.reference != v.baseline and first in v.against_reference:
             pairs += _pair(first, v.reference, v.against_reference[first])
         if pairs:
@@ -561,7 +556,7 @@ class Decision:
         if not smaller:
             return ""
         target = smaller[0]
-        # A detectable difference is proportional to 1/√units, so half of it takes four times the units: growth 3.
+        # The standard error of a difference is proportional to 1/√units.
         growth = (pair.detectable / target) ** 2 - 1
         wanted = number(target, self.difference_style)
         return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
@@ -591,7 +586,7 @@ def _is_below(high: float | None, chance: float | None) -> bool:
 
 
 def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Iterator[Pair]:
-    """Yield the pair of an entry of ``Verdict.against_…``; nothing if its minimum detectable difference is unknown."""
+    """Yield the pair of a verdict's entry, if its minimum detectable difference is known."""
     detectable = entry.get("smallest_difference")
     if detectable is not None:
         difference = read_difference(entry)
