@@ -67,32 +67,32 @@ class Candidates:
 def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: Collection[str]) -> Candidates:
     """Load encoders from specs, objects and named sets; the default encoder if there are none.
 
-    Members of a named set that cannot be loaded are left out, with a note.
+    Members of a named set that cannot be singles_and_sets are left out, with a note.
 
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be loaded.
+        If an encoder that is not a member of a set cannot be singles_and_sets.
     """
     if not specs:
         return default_candidate(runtime)
-    # Sets are loaded last: a member that is also given as a single encoder is left out, wherever it stands.
-    loaded: list[Entry | EncoderSet] = []
+    # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
+    singles_and_sets: list[Entry | EncoderSet] = []
     for spec in specs:
         if not isinstance(spec, (str, Spec)):
-            loaded.append(load_object(spec, runtime))
+            singles_and_sets.append(load_object(spec, runtime))
             continue
         encoder_set = named_in(spec)
         if encoder_set is None:
-            loaded += load_alternatives(spec, runtime, trusted)
+            singles_and_sets += load_alternatives(spec, runtime, trusted)
         else:
-            loaded.append(encoder_set)
-    encoder_of = {single.label: single.encoder for single in loaded if isinstance(single, Entry)}
+            singles_and_sets.append(encoder_set)
+    encoder_of = {single.label: single.encoder for single in singles_and_sets if isinstance(single, Entry)}
 
     entries: list[Entry] = []
     notes: list[str] = []
     labels: set[str] = set()
-    for single_or_set in loaded:
+    for single_or_set in singles_and_sets:
         if isinstance(single_or_set, Entry):
             entries.append(single_or_set)
             continue

@@ -51,7 +51,7 @@ class ScoredTask:
         reference: str = "",
         options: Mapping[str, object] | None = None,
     ) -> ScoredTask:
-        """Put the scores on the variants of one corpus together.
+        """Return the task with the scores on the variants of one corpus put together.
 
         Parameters
         ----------

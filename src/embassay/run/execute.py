@@ -131,14 +131,14 @@ def open_cache(request: RunRequest) -> Iterator[VectorCache | None]:
 
 
 def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
-    """Collect finished scores from worker processes until at most this many calls are unfinished."""
+    """Collect finished scores from worker processes, and wait until at most this many calls are unfinished."""
     while True:
         for run in runs:
             try:
                 run.collect()
             except BrokenExecutor:
                 run.fail(KILLED)
-        unfinished = list(chain.from_iterable(run.parts for run in runs))
+        unfinished = list(chain.from_iterable(run.unfinished_calls for run in runs))
         if len(unfinished) <= at_most:
             return
         wait(unfinished, return_when=FIRST_COMPLETED)
@@ -223,7 +223,7 @@ def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
     """Return the tasks with the scores of all encoders that finished; tasks on variants of one corpus are joined."""
     finished = [run for run in runs if run.failure is None]
     scored_groups = []
-    for group in plan.summaries:
+    for group in plan.task_groups:
         scores_on_variants = []
         for task in group:
             scores = [run.scores[task.key] for run in finished if task.key in run.scores]
@@ -239,7 +239,13 @@ def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
 
 
 def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) -> Result:
-    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
+    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written.
+
+    Parameters
+    ----------
+    most_examples
+        At most this many items are shown one by one; None for all.
+    """
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
     verdicts = part.verdicts
@@ -249,7 +255,7 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
 
 
 def without_best(verdict: Verdict) -> Verdict:
-    """Return a verdict that names no best encoder: built-in corpora are for trying things out."""
+    """Return the verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.quantity:

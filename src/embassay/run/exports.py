@@ -28,7 +28,7 @@ from embassay.store.runs import RunFolder
 from embassay.vectors import Similarity
 
 MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
-"""Makes the files of an export from the result and the record of a run, with notes."""
+"""Takes the result and the record of a run; returns the contents of the files to write by their names, and notes."""
 
 
 @dataclass(frozen=True)
@@ -272,6 +272,7 @@ def write_contents(run: Path, out: Path | None, style: str, make: MakeContents) 
 
 def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
     """Return the run, and the folder to write: by default a folder in that of the run, named after the format."""
+    # A path that cannot be written is refused before the run is read.
     chosen = output_path(out) if out else None
     finished = finished_run(run)
     folder = chosen or finished.folder.path / style

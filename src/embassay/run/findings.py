@@ -184,13 +184,16 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
         return
     items = "questions" if corpus.documents else "items"
+    action = ""
+    if corpus.loader in WITH_UNIT_OPTION:
+        action = UNIT_OF_QUESTIONS
     yield Finding(
         "medium",
         f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
         f"they form {corpus.units:,} units (effective number {corpus.effective_units:,.0f}).",
         "Few independent items",
         corpus=corpus.name,
-        action=UNIT_OF_QUESTIONS if corpus.loader in WITH_UNIT_OPTION else "",
+        action=action,
     )
 
 
@@ -238,7 +241,8 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
 def _shorter_passages(encoder: EncoderRecord) -> str:
     """Say how to cut documents so that an encoder reads them whole; the number of words is a multiple of ten."""
     readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
-    words = max(10, 10 * round(readable_words / 10))
+    tens = round(readable_words / 10)
+    words = max(10, 10 * tens)
     return f"Cut documents into shorter passages: add passages={words} to -c."
 
 

@@ -153,6 +153,7 @@ def _head(path: Path) -> str:
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     """Return why no loader recognises a file that begins with ``head``."""
     forms = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
+    # A file may begin with a byte order mark.
     lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
     line = lines[0] if lines else ""
     if not line.strip():

@@ -117,7 +117,7 @@ class Plan:
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
     @property
-    def summaries(self) -> tuple[tuple[Task, ...], ...]:
+    def task_groups(self) -> tuple[tuple[Task, ...], ...]:
         """The tasks that are summarised together: those of a diagnostic on the variants of one corpus."""
         groups: dict[tuple[str, str], list[Task]] = {}
         for task in self.tasks:
@@ -389,12 +389,12 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
 
 
 def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: Sequence[AnyCorpus]) -> Task:
-    """Return the task of a diagnostic on the two corpora that it compares.
+    """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
 
     Parameters
     ----------
     joining
-        The diagnostic's method, which joins the two corpora.
+        The method of the diagnostic; its ``pair`` are the names of the two corpora.
 
     Raises
     ------
@@ -426,6 +426,7 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
         task.diagnostic.check(task.corpus)
         return True
+    # Reached if the check failed: left_out turns the error into a warning.
     return False
 
 

@@ -71,7 +71,7 @@ class SharedVectors:
         return cls(Counter(fingerprints))
 
     def take(self, fingerprint: str, texts: Sequence[Text]) -> Vectors | None:
-        """Return the full vectors of the texts, in their order; None where one is missing."""
+        """Return the full vectors of the texts, in the order of the texts; None if that of one text is missing."""
         vectors = self.kept.get(fingerprint)
         if vectors is None:
             return None
@@ -80,8 +80,8 @@ class SharedVectors:
             if text not in vectors.row:
                 return None
             rows.append(vectors.row[text])
-        row_of_text = {text: place for place, text in enumerate(texts)}
-        return replace(vectors, matrix=vectors.matrix[rows], row=row_of_text)
+        new_row = {text: place for place, text in enumerate(texts)}
+        return replace(vectors, matrix=vectors.matrix[rows], row=new_row)
 
     def keep(self, fingerprint: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
@@ -152,7 +152,7 @@ class EncoderRun:
         return self.effort.timed / self.effort.seconds
 
     @property
-    def parts(self) -> list[Future[object]]:
+    def unfinished_calls(self) -> list[Future[object]]:
         """The calls that worker processes have not finished."""
         calls = chain.from_iterable(pending.parts for pending in self.pending.values())
         return [call for call in calls if not call.done()]
@@ -183,7 +183,7 @@ class EncoderRun:
                 card = pool.encoder.card
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
-                    self.robustness = look_at_vectors(pool, vectors, plan.request.seed, pool_effort.encoded)
+                    self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
@@ -353,8 +353,8 @@ class EncoderRun:
         """Keep finished scores, and cancel the others."""
         with suppress(Exception):
             self.collect()
-        for part in self.parts:
-            part.cancel()
+        for call in self.unfinished_calls:
+            call.cancel()
         self.pending.clear()
 
 
@@ -417,7 +417,7 @@ def count_unknown_words(encoder: Encoder, corpus: AnyCorpus) -> dict[str, float]
     }
 
 
-def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
+def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
     """Return the robustness of the vectors of a pool, or the reason why the check failed; None for sparse vectors.
 
     Parameters
@@ -434,8 +434,10 @@ def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Ro
 
 def relearnt_matrix(encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
+    # Each text is a pair of role and content.
+    to_learn = [texts[row][1] for row in rows.tolist()]
     try:
-        learnt = encoder.relearn([texts[row][1] for row in rows.tolist()])
+        learnt = encoder.relearn(to_learn)
     except EncoderError:
         raise
     except Exception as error:
