@@ -551,43 +551,28 @@ def _same_corpus(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonT
 
 
 def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
-    """Return the task of runs on different corpora, reduced to the items that are in all of them.
-
-    An item is in two corpora if its content is the same. Order and ids of the items are those of the first run.
-    """
+    """Return the task of runs on different corpora, reduced to the items with the same content."""
     places = {run: places_by_content(run, task) for run, task in tasks.items()}
     first_run, first = next(iter(tasks.items()))
-    common = list(places[first_run])
-    for places_in_run in places.values():
-        common = [content for content in common if content in places_in_run]
-    if not common:
+    in_all = [content for content in places[first_run] if all(content in of_run for of_run in places.values())]
+    if not in_all:
         raise InputError("the corpora have no item in common")
 
-    # By run, the places of the common items in its scores.
+    # By run, where the common items stand in its scores; the order is that of the first run.
     rows: dict[str, Ints] = {}
-    for run, places_in_run in places.items():
-        rows[run] = np.array([places_in_run[content] for content in common], dtype=np.int64)
-    # Items that depend on each other in one corpus also do so in the comparison.
-    units_in_runs = [_any_scores(task).unit[rows[run]] for run, task in tasks.items()]
-    unit = merged_units(units_in_runs)
+    partitions = []
+    for run, task in tasks.items():
+        rows[run] = np.array([places[run][content] for content in in_all], dtype=np.int64)
+        partitions.append(_any_scores(task).unit[rows[run]])
+    unit = merged_units(partitions)
     ids = _any_scores(first).item[rows[first_run]].tolist()
 
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
     for run, task in tasks.items():
-        scores_in_run = {}
-        for encoder, all_scores in task.scores.items():
-            scores_in_run[encoder] = _scores_of_items(all_scores, rows[run], unit, ids)
-        scores[run] = scores_in_run
-        left_out[run] = len(places[run]) - len(common)
-    return CommonTask(
-        diagnostic=first.diagnostic,
-        corpus=first.corpus,
-        method=method,
-        scores=scores,
-        items=_listed_items(first.items, ids),
-        left_out=left_out,
-    )
+        scores[run] = {label: _reduced(of_encoder, rows[run], unit, ids) for label, of_encoder in task.scores.items()}
+        left_out[run] = len(_any_scores(task).item) - len(in_all)
+    return CommonTask(first.diagnostic, first.corpus, method, scores, _listed_items(first.items, ids), left_out)
 
 
 def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
@@ -627,21 +612,19 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     return places
 
 
-def _scores_of_items(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
-    """Return the scores of m items only, under the units and ids that they have in the comparison.
+def _reduced(scores: ItemScores, rows: Ints, unit: Ints, ids: Sequence[str]) -> ItemScores:
+    """Return the scores of some items only.
 
     Parameters
     ----------
     rows
         (m,) the places of the items in the scores.
-    unit
-        (m,) the units that replace those of the scores.
-    ids
-        The m ids that replace those of the scores.
+    unit, ids
+        Their m units and ids, which are the same for all runs.
     """
-    values = {name: column[rows] for name, column in scores.values.items()}
     labels = {}
-    for name, column in scores.labels.items():
-        # Arrays of strings are as wide as their longest string. A new array is not wider than its own strings need.
-        labels[name] = np.array(column[rows].tolist(), dtype=np.str_)
+    for name, of_items in scores.labels.items():
+        # An array of strings is as wide as its longest one, which may have been left out.
+        labels[name] = np.array(of_items[rows].tolist(), dtype=np.str_)
+    values = {name: of_items[rows] for name, of_items in scores.values.items()}
     return replace(scores, item=np.array(ids), unit=unit, labels=labels, values=values)

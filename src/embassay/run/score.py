@@ -215,21 +215,21 @@ class EncoderRun:
                 self.scores[task.key] = scores
 
     def note_speed(self, encoder: Encoder) -> None:
-        """Set the speed, as measured in this run or else as noted in the cache when its vectors were computed."""
-        query_milliseconds = None
+        """Set the speed, and keep it beside the cached vectors, from which later runs read it."""
+        milliseconds = None
         if self.robustness:
-            query_milliseconds = self.robustness.query_milliseconds
+            milliseconds = self.robustness.query_milliseconds
         device = ""
         if isinstance(encoder, Routed):
             device = str(encoder.route.get("device", ""))
-        measured = Speed(self.texts_per_second, query_milliseconds, device)
+        measured = Speed(self.texts_per_second, milliseconds, device)
         self.speed = measured
         cache = self.services.cache
         if cache is None or not encoder.card.cached:
             return
         # Encoders that are derived from the same vectors share their speed.
         fingerprint = encoder_of_vectors(encoder).fingerprint
-        if measured.texts_per_second is not None or query_milliseconds is not None:
+        if self.texts_per_second is not None or milliseconds is not None:
             cache.note_speed(fingerprint, measured)
         # The cache adds what only an earlier run has measured.
         noted = cache.speed(fingerprint)
