@@ -31,34 +31,41 @@ WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
 def advice(corpus: AnyCorpus) -> Iterator[str]:
-    """Yield what limits the answer of a corpus, a sentence each: short passages, and questions that share documents.
+    """Yield a note on each thing that limits the answer of a corpus.
 
+    These are short passages, and questions that depend on each other because they share right documents or a topic.
     There are no notes on built-in corpora, as no encoder is chosen by them.
     """
     if corpus.builtin:
         return
     audit = corpus.audit()
     yield from _short_passages(corpus, audit)
-    if corpus.documents and audit.effective_units < audit.items / 2:
+    are_dependent = audit.effective_units < audit.items / 2
+    if corpus.documents and are_dependent:
+        remedy = "questions about other documents would add more"
+        if corpus.loader in WITH_UNIT_OPTION:
+            remedy = "set unit=question if they were written independently"
         yield (
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
-            f"{audit.units:,} units (effective number {audit.effective_units:,.0f}); {_unit_option(corpus)}"
+            f"{audit.units:,} units (effective number {audit.effective_units:,.0f}); {remedy}"
         )
 
 
 def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
-    """Yield which differences the size of a corpus can show, as an estimate before anything is encoded.
+    """Yield which differences between two encoders the size of a corpus can show, estimated before any encoding.
 
-    A run states the minimum detectable difference instead, which rests on the vectors.
+    A run states the minimum detectable difference instead, which is computed from the scores of the encoders.
     """
     if corpus.builtin:
         return
     audit = corpus.audit()
     if corpus.shape in OF_SHARES:
-        # The items of one unit may be worth as many independent ones, or only a single one.
-        largest = f"{100 * smallest_visible(audit.effective_units):.0f}"
-        smallest = f"{100 * smallest_visible(audit.items):.0f}"
-        points = largest if largest == smallest else f"{smallest} to {largest}"
+        # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
+        best = f"{100 * smallest_visible(audit.items):.0f}"
+        worst = f"{100 * smallest_visible(audit.effective_units):.0f}"
+        points = best
+        if worst != best:
+            points = f"{best} to {worst}"
         yield (
             f"estimate: this size can show differences of about {points} points "
             f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
@@ -69,28 +76,23 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
         )
     elif corpus.shape in DEVIATIONS:
         quantity, deviation = DEVIATIONS[corpus.shape]
+        difference = smallest_visible(audit.effective_units, deviation)
         yield (
-            f"estimate: this size can show differences of {quantity} of about "
-            f"{smallest_visible(audit.effective_units, deviation):.2g} (80% power, if the difference of two encoders "
-            f"has a standard deviation of {deviation:g} per item; a quarter to one and a half times that is common)"
+            f"estimate: this size can show differences of {quantity} of about {difference:.2g} "
+            f"(80% power, if the difference of two encoders has a standard deviation of {deviation:g} per item; "
+            "a quarter to one and a half times that is common)"
         )
 
 
 def items_for_not_worse() -> int:
     """Return about how many independent items show with 80 % power that a share did not fall by the margin.
 
-    (z₀.₉₅ + z₀.₈)²·p/m², p the share of items on which two encoders disagree and m the margin; to two digits.
+    (z₀.₉₅ + z₀.₈)²·p/m², p the share of items on which two encoders disagree and m the margin; rounded up to hundreds.
     """
     normal = NormalDist()
     z = normal.inv_cdf(0.95) + normal.inv_cdf(0.8)
-    return math.ceil(z * z * DISAGREEMENT / MARGIN**2 / 100) * 100
-
-
-def _unit_option(corpus: AnyCorpus) -> str:
-    """Return what to do about questions that depend on each other."""
-    if corpus.loader in WITH_UNIT_OPTION:
-        return "set unit=question if they were written independently"
-    return "questions about other documents would add more"
+    items = z * z * DISAGREEMENT / MARGIN**2
+    return 100 * math.ceil(items / 100)
 
 
 def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -> float:
@@ -123,7 +125,7 @@ def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
         return
     passages = chain.from_iterable(document.passages for document in corpus.documents)
     short = sum(words_in(passage) < SHORT for passage in passages)
-    if short and short >= MANY_SHORT * audit.passages:
+    if short >= MANY_SHORT * audit.passages:
         share = short / audit.passages
         yield (
             f"{short:,} of {audit.passages:,} passages ({share:.0%}) have under {SHORT} words, such as headings and "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from embassay.encoders.base import HasStoredVectors, MayChange
 from embassay.errors import EncoderError, InputError, MissingExtraError, SpecError
 from embassay.plugins import ENCODERS
-from embassay.run.presets import EncoderSet, named_in
+from embassay.run.presets import EncoderSet, Member, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
 from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
@@ -67,50 +67,55 @@ class Candidates:
 def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: Collection[str]) -> Candidates:
     """Load encoders from specs, objects and named sets; the default encoder if there are none.
 
-    Members of a named set that cannot be loaded are left out, with a note.
+    Members of a named set that cannot be singles_and_sets are left out, with a note.
 
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be loaded.
+        If an encoder that is not a member of a set cannot be singles_and_sets.
     """
     if not specs:
         return default_candidate(runtime)
-    parts: list[Entry | EncoderSet] = []
+    # Sets are loaded last: a member that is also given as a single encoder is left out, whichever comes first.
+    singles_and_sets: list[Entry | EncoderSet] = []
     for spec in specs:
-        encoder_set = named_in(spec) if isinstance(spec, (str, Spec)) else None
-        if encoder_set:
-            parts.append(encoder_set)
-        elif isinstance(spec, (str, Spec)):
-            parts += load_alternatives(spec, runtime, trusted)
+        if not isinstance(spec, (str, Spec)):
+            singles_and_sets.append(load_object(spec, runtime))
+            continue
+        encoder_set = named_in(spec)
+        if encoder_set is None:
+            singles_and_sets += load_alternatives(spec, runtime, trusted)
         else:
-            parts.append(load_entry(spec, runtime, trusted))
+            singles_and_sets.append(encoder_set)
+    encoder_of = {single.label: single.encoder for single in singles_and_sets if isinstance(single, Entry)}
 
-    # Single encoders keep their labels, also if they come after the set.
-    labelled = {part.label: part.encoder for part in parts if isinstance(part, Entry)}
     entries: list[Entry] = []
     notes: list[str] = []
     labels: set[str] = set()
-    for part in parts:
-        if isinstance(part, Entry):
-            entries.append(part)
+    for single_or_set in singles_and_sets:
+        if isinstance(single_or_set, Entry):
+            entries.append(single_or_set)
             continue
-        members = load_set(part, labelled, runtime, trusted)
+        members = load_set(single_or_set, encoder_of, runtime, trusted)
         entries += members.entries
         notes += members.notes
         # --trust-remote-code may also name members that are left out.
         labels |= members.labels
-        labelled |= {member.label: member.encoder for member in members.entries}
+        encoder_of |= {member.label: member.encoder for member in members.entries}
     labels |= {entry.label for entry in entries}
     return Candidates(tuple(entries), tuple(notes), frozenset(labels))
 
 
 def load_alternatives(spec: str | Spec, runtime: Runtime, trusted: Collection[str]) -> Iterator[Entry]:
-    """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists."""
+    """Yield the encoder of a spec, or one encoder for each combination of the values of options that are lists.
+
+    ``m=e5,dim=[64,128]`` gives two encoders with the labels ``m,dim=64`` and ``m,dim=128``.
+    """
     spec = as_spec(spec, "encoder")
     label = spec.label or default_label(spec)
     for alternative in alternatives(spec, label):
-        entry = load_entry(alternative, runtime, trusted)
+        entry = load_spec(alternative, runtime, trusted)
+        # "m,dim=64" -> "dim=64"; without lists, "m" -> "".
         setting = entry.label.removeprefix(label).removeprefix(",")
         yield replace(entry, setting=setting)
 
@@ -132,51 +137,72 @@ def default_candidate(runtime: Runtime) -> Candidates:
 
 
 def load_set(
-    encoder_set: EncoderSet, labelled: Mapping[str, Encoder], runtime: Runtime, trusted: Collection[str]
+    encoder_set: EncoderSet, encoder_of: Mapping[str, Encoder], runtime: Runtime, trusted: Collection[str]
 ) -> Candidates:
     """Load the encoders of a named set; those that cannot be loaded or are already in the run are left out with a note.
 
     Parameters
     ----------
-    labelled
+    encoder_of
         By label, the encoders that are already in the run.
     """
     entries = []
     notes = []
     for member in encoder_set.members:
-        left_out = f"{member.called}: left out of @{encoder_set.name}"
+        label = member.called
+        left_out = f"{label}: left out of @{encoder_set.name}"
         try:
-            spec = member.to_spec()
-            lack = lack_of_memory(spec, member.size, runtime.device)
-            if lack:
-                raise SpecError(lack)
-            entry = load_entry(spec, runtime, trusted)
+            entry = load_member(member, runtime, trusted)
         except InputError as error:
             reason = str(error)
-            # Without a spec, the note is the error.
+            # Without a spec, the error is the note itself.
             if member.spec and member.note:
                 reason += f" ({member.note})"
             notes.append(f"{left_out}: {reason}")
             continue
-        if member.called in labelled and is_same_model(labelled[member.called], entry.encoder):
+        # Another model under the same label stays: the equal labels are refused later.
+        if label in encoder_of and is_same_model(encoder_of[label], entry.encoder):
             notes.append(f"{left_out}: the run already has this model under this label")
             continue
         entries.append(entry)
         if member.note:
-            notes.append(f"{member.called}: {member.note}")
+            notes.append(f"{label}: {member.note}")
     labels = frozenset(member.called for member in encoder_set.members)
     return Candidates(tuple(entries), tuple(notes), labels)
 
 
-def load_entry(spec: str | Spec | Encoder, runtime: Runtime, trusted: Collection[str]) -> Entry:
-    """Load one encoder, with the label of its spec or else the name of its target."""
-    if not isinstance(spec, (str, Spec)):
-        encoder = load_encoder(spec, runtime)
-        # An object that may change between runs has a new fingerprint in each.
-        if isinstance(encoder, MayChange):
-            encoder = encoder.of_one_run()
-        return Entry(encoder.name, encoder)
-    spec = as_spec(spec, "encoder")
+def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> Entry:
+    """Load an encoder of a named set.
+
+    Raises
+    ------
+    InputError
+        If it has no spec, does not fit into memory, or cannot be loaded.
+    """
+    spec = member.to_spec()
+    lack = lack_of_memory(spec, member.size, runtime.device)
+    if lack:
+        raise SpecError(lack)
+    return load_spec(spec, runtime, trusted)
+
+
+def load_object(encoder_object: Encoder, runtime: Runtime) -> Entry:
+    """Return the entry of an encoder that was given as an object, with its name as the label."""
+    encoder = load_encoder(encoder_object, runtime)
+    # An object that may change between runs has a new fingerprint in each.
+    if isinstance(encoder, MayChange):
+        encoder = encoder.of_one_run()
+    return Entry(encoder.name, encoder)
+
+
+def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> Entry:
+    """Load the encoder of a spec, with the label of the spec or else the name of its target.
+
+    Parameters
+    ----------
+    trusted
+        The labels of the encoders that may bring and run their own code.
+    """
     label = spec.label or default_label(spec)
     runtime = replace(runtime, trust_remote_code=label in trusted)
     return Entry(label, load_encoder(spec, runtime))
@@ -215,5 +241,6 @@ def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
     """
     from embassay.encoders.neural.memory import lack
 
-    dtype = str(spec.options.get("dtype") or "float32")
-    return lack(parameters, dtype, str(spec.options.get("device") or device))
+    dtype = spec.options.get("dtype") or "float32"
+    device_of_spec = spec.options.get("device") or device
+    return lack(parameters, str(dtype), str(device_of_spec))

@@ -68,7 +68,9 @@ class Settings(BaseModel):
 
     def options(self) -> JsonObject:
         """Return the settings of a run that the file has, with parsed specs, by the names of ``RunRequest``."""
-        options: JsonObject = {name: getattr(self, name) for name in self.model_fields_set if name != "check"}
+        # Only what the file sets: all else has the defaults of RunRequest.
+        names = self.model_fields_set - {"check"}
+        options: JsonObject = {name: getattr(self, name) for name in names}
         options["encoders"] = [_spec(item, "encoder") for item in self.encoders]
         options["corpora"] = [_spec(item, "corpus") for item in self.corpora]
         options["diagnostics"] = [_spec(item, "diagnostic") for item in self.diagnostics]

@@ -30,7 +30,7 @@ class ScoredTask:
     scores
         The scores of all encoders; on a corpus that varies, those of each encoder on each variant.
     parts
-        By variant, the corpus and the scores of its encoders; one part where the corpus does not vary.
+        By variant, the corpus and the scores of its encoders on it; only one entry where the corpus does not vary.
     options
         The options of the diagnostic, as they were given.
     """
@@ -51,7 +51,7 @@ class ScoredTask:
         reference: str = "",
         options: Mapping[str, object] | None = None,
     ) -> ScoredTask:
-        """Put the scores on the variants of one corpus together.
+        """Return the task with the scores on the variants of one corpus put together.
 
         Parameters
         ----------
@@ -62,15 +62,16 @@ class ScoredTask:
         """
         corpora = {}
         scores_of = {}
-        for corpus, of_corpus in scored:
+        for corpus, scores in scored:
             variant = Variant.of(corpus)
             corpora[variant] = corpus
-            scores_of[variant] = of_corpus
+            scores_of[variant] = scores
         joined = join_scores(scores_of, reference)
-        parts = {variant: (corpora[variant], of_variant) for variant, of_variant in joined.items()}
-        first = scored[0][0]
-        corpus = replace(first, name=Variant.of(first).corpus)
-        return cls(name, diagnostic, corpus, by_encoder(joined), parts, dict(options or {}))
+        parts = {variant: (corpora[variant], scores_on_variant) for variant, scores_on_variant in joined.items()}
+        first_variant, first_corpus = next(iter(corpora.items()))
+        # "docs,passages=100" -> "docs"
+        labelled_corpus = replace(first_corpus, name=first_variant.corpus)
+        return cls(name, diagnostic, labelled_corpus, by_encoder(joined), parts, dict(options or {}))
 
 
 def examples_of(task: ScoredTask, most: int | None, seed: int) -> tuple[Example, ...]:
@@ -101,27 +102,30 @@ def examples_of_items(task: ScoredTask, items: NDArray[np.int64]) -> Iterator[Ex
     if len(task.parts) == 1:
         yield from task.diagnostic.examples(task.corpus, task.scores, items)
         return
-    records: dict[str, Example] = {}
-    outcomes: dict[str, list[Example]] = {}
+    # Each variant has a record of every item. They become one, with the passages of all variants.
+    record_of_item: dict[str, Example] = {}
+    records_of_encoders: dict[str, list[Example]] = {}
     for variant, (corpus, scores) in task.parts.items():
         for plain_example in task.diagnostic.examples(corpus, scores, items):
             example = with_setting_in_references(plain_example, variant.setting)
             item = example.item
             if example.kind != "item":
-                outcomes.setdefault(item, []).append(example)
-            elif item in records:
-                # The record of an item has the passages of all variants.
-                record = records[item]
-                records[item] = replace(record, texts={**example.texts, **record.texts})
+                records_of_encoders.setdefault(item, []).append(example)
+            elif item not in record_of_item:
+                record_of_item[item] = example
             else:
-                records[item] = example
-    for item, record in records.items():
+                record = record_of_item[item]
+                record_of_item[item] = replace(record, texts={**example.texts, **record.texts})
+    for item, record in record_of_item.items():
         yield record
-        yield from outcomes.get(item, ())
+        yield from records_of_encoders.get(item, ())
 
 
 def with_setting_in_references(example: Example, setting: str) -> Example:
-    """Return an example whose references to passages name the setting, as ``doc#3`` is another text in each variant."""
+    """Return an example whose references to passages name the setting: ``doc#3`` becomes ``doc#3 (passages=100)``.
+
+    Passage 3 of a document is another text in each variant.
+    """
 
     def qualified(name: str) -> str:
         # Only references to passages have a number sign.
@@ -138,8 +142,15 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     """Draw at most ``most`` items, stratified by who misses them and by subset.
 
     The items that all encoders miss, that some miss, that none misses, and undecided ones get the same number of
-    places, if there are enough of each; so do the subsets within each of the four. This way the failures of a good
-    encoder are in the sample. Shares in the sample are therefore not those of the corpus.
+    places, if there are enough of each; so do the subsets within each of these four groups. This way the failures of a
+    good encoder are in the sample, but shares in the sample are not those of the corpus.
+
+    Parameters
+    ----------
+    most
+        None for all items.
+    purpose
+        What the sample is for: the same names and seed give the same sample.
 
     Returns
     -------
@@ -151,16 +162,16 @@ def sample_items(outcomes: Outcomes, most: int | None, seed: int, *purpose: str)
     missed_by = group_by_misses(outcomes.correct)
     shuffled_items = generator(seed, "examples", *purpose).permutation(number).tolist()
 
-    # The items of each subset, for each value of MISSED_BY.
-    strata: dict[str, dict[str, list[int]]] = {name: {} for name in MISSED_BY}
+    # By group of MISSED_BY and by subset, the items in random order.
+    items_of: dict[str, dict[str, list[int]]] = {group: {} for group in MISSED_BY}
     for item in shuffled_items:
-        subsets = strata[missed_by[item]]
+        items_of_subset = items_of[missed_by[item]]
         subset = str(outcomes.subset[item])
-        subsets.setdefault(subset, []).append(item)
+        items_of_subset.setdefault(subset, []).append(item)
 
-    # Subsets take turns within a stratum, and then strata do.
-    order_of_strata = [in_turn(subsets.values()) for subsets in strata.values()]
-    sample = in_turn(order_of_strata)[:most]
+    # Within a group the subsets take turns; then the groups take turns.
+    ordered_groups = [in_turn(items_of_subset.values()) for items_of_subset in items_of.values()]
+    sample = in_turn(ordered_groups)[:most]
     return np.array(sorted(sample), dtype=np.int64)
 
 
@@ -170,21 +181,21 @@ def group_by_misses(correct: NDArray[np.float64]) -> list[str]:
     Parameters
     ----------
     correct
-        (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`.
+        (encoders, n) as in :class:`~embassay.diagnostics.base.Outcomes`: 1 right, 0 wrong, anything else undecided.
     """
     encoders = len(correct)
     wrong_of_item = (correct == 0).sum(axis=0).tolist()
     right_of_item = (correct == 1).sum(axis=0).tolist()
     groups = []
     for wrong, right in zip(wrong_of_item, right_of_item, strict=True):
-        if wrong and wrong == encoders:
-            groups.append("all")
-        elif wrong:
-            groups.append("some")
-        elif right:
-            groups.append("none")
-        else:
+        if wrong == 0 and right == 0:
             groups.append("undecided")
+        elif wrong == 0:
+            groups.append("none")
+        elif wrong == encoders:
+            groups.append("all")
+        else:
+            groups.append("some")
     return groups
 
 

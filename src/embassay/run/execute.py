@@ -89,18 +89,13 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
             for entry in plan.entries:
                 run = EncoderRun(entry, services)
                 runs.append(run)
-                try:
-                    run.score_tasks(plan)
-                except EncoderError as error:
-                    run.fail(str(error))
-                except BrokenExecutor:
-                    run.fail(KILLED)
-                finally:
-                    run.release()
-                # While the next encoder encodes, worker processes score; too much waiting would fill the memory.
+                score_encoder(run, plan)
+                # Worker processes go on scoring while the next encoder encodes. Too many unfinished calls, which hold
+                # vectors, would fill the memory.
                 collect(runs, at_most=2 * cores())
             collect(runs, at_most=0)
         except BaseException:
+            # Also where the user presses Ctrl-C: finished scores are stored before the program ends.
             for run in runs:
                 run.abandon()
             raise
@@ -109,6 +104,18 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
     if not request.texts:
         result = without_texts(result)
     return Outcome(result, tuple(runs), failures)
+
+
+def score_encoder(run: EncoderRun, plan: Plan) -> None:
+    """Score an encoder on its tasks, and release its model; if it fails, the reason is recorded in its run."""
+    try:
+        run.score_tasks(plan)
+    except EncoderError as error:
+        run.fail(str(error))
+    except BrokenExecutor:
+        run.fail(KILLED)
+    finally:
+        run.release()
 
 
 @contextmanager
@@ -124,24 +131,24 @@ def open_cache(request: RunRequest) -> Iterator[VectorCache | None]:
 
 
 def collect(runs: Sequence[EncoderRun], at_most: int) -> None:
-    """Collect finished scores from worker processes until at most this many calls are unfinished."""
+    """Collect finished scores from worker processes, and wait until at most this many calls are unfinished."""
     while True:
         for run in runs:
             try:
                 run.collect()
             except BrokenExecutor:
                 run.fail(KILLED)
-        unfinished = list(chain.from_iterable(run.parts for run in runs))
+        unfinished = list(chain.from_iterable(run.unfinished_calls for run in runs))
         if len(unfinished) <= at_most:
             return
         wait(unfinished, return_when=FIRST_COMPLETED)
 
 
 def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
-    """Combine the parts of all tasks; a task that cannot be summarised is recorded as failed."""
+    """Return the result of a run; a task that cannot be summarised is recorded as failed."""
     draws = plan.request.draws
     failures = list_failures(plan, runs)
-    parts = []
+    parts: list[Result] = []
     for task in scored_tasks(plan, runs):
         try:
             parts.append(summarise_task(task, draws, plan.request.most_examples))
@@ -152,26 +159,28 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     for run in runs:
         if run.failure is None:
             encoders += encoder_records(run, plan)
-    # A corpus that varies has one record, that of its first variant.
-    corpora = []
+    corpora: list[CorpusRecord] = []
     for label, variants in by_corpus(plan.corpora).items():
+        # A corpus that varies has one record, that of its first variant.
         corpora.append(corpus_record(replace(variants[0], name=label)))
-    head = Result(
+    without_parts = Result(
         draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failures=tuple(failures)
     )
-    return joined(head, parts)
+    return joined(without_parts, parts)
 
 
-def joined(head: Result, parts: Sequence[Result]) -> Result:
-    """Return a result with the parts of all its tasks, and the findings of the whole.
+def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
+    """Return the result of a run, with all that its tasks have given and the findings of the whole run.
 
     Parameters
     ----------
-    head
-        Encoders, corpora and failures.
+    without_parts
+        A result with encoders, corpora and failures only.
+    parts
+        The result of each task: rows, comparisons, series, examples, verdicts and findings.
     """
     result = replace(
-        rounded(head),
+        rounded(without_parts),
         rows=tuple(chain.from_iterable(part.rows for part in parts)),
         comparisons=tuple(chain.from_iterable(part.comparisons for part in parts)),
         series=tuple(chain.from_iterable(part.series for part in parts)),
@@ -190,44 +199,53 @@ def without_texts(result: Result) -> Result:
 
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:
-    """Return the encoders that failed, then the tasks that failed for one of the others."""
-    failures = []
-    finished = []
-    for run in runs:
-        if run.failure is None:
-            finished.append(run)
-        else:
-            failures.append(Failure(run.entry.label, "", "", one_line(run.failure)))
+    """Return a failure for each encoder that failed, then one for each task that failed for one of the others."""
+    reference = plan.reference
+    consequence = "it was the reference; the others are compared with the first encoder that did not fail"
+
+    def failure_of(run: EncoderRun, reason: str, diagnostic: str = "", corpus: str = "") -> Failure:
+        reason = one_line(reason)
+        if run.entry.label == reference:
+            reason += f" ({consequence})"
+        return Failure(run.entry.label, diagnostic, corpus, reason)
+
+    failures = [failure_of(run, run.failure) for run in runs if run.failure is not None]
+    finished = [run for run in runs if run.failure is None]
     for task in plan.tasks:
         for run in finished:
             reason = run.failed_tasks.get(task.key)
             if reason is not None:
-                failures.append(Failure(run.entry.label, task.name, task.corpus.name, one_line(reason)))
-    for place, failure in enumerate(failures):
-        if failure.encoder == plan.reference:
-            consequence = "it was the reference; the others are compared with the first encoder that did not fail"
-            failures[place] = replace(failure, reason=f"{failure.reason} ({consequence})")
+                failures.append(failure_of(run, reason, task.name, task.corpus.name))
     return failures
 
 
 def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
     """Return the tasks with the scores of all encoders that finished; tasks on variants of one corpus are joined."""
     finished = [run for run in runs if run.failure is None]
-    scored = []
-    for group in plan.summaries:
-        parts = []
+    scored_groups = []
+    for group in plan.task_groups:
+        scores_on_variants = []
         for task in group:
             scores = [run.scores[task.key] for run in finished if task.key in run.scores]
             if scores:
-                parts.append((task.corpus, scores))
-        if parts:
-            first = group[0]
-            scored.append(ScoredTask.of(first.name, first.diagnostic, parts, plan.request.reference, first.options))
-    return scored
+                scores_on_variants.append((task.corpus, scores))
+        if scores_on_variants:
+            # The tasks of a group differ only in the variant of the corpus.
+            task = group[0]
+            scored_groups.append(
+                ScoredTask.of(task.name, task.diagnostic, scores_on_variants, plan.request.reference, task.options)
+            )
+    return scored_groups
 
 
 def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) -> Result:
-    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
+    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written.
+
+    Parameters
+    ----------
+    most_examples
+        At most this many items are shown one by one; None for all.
+    """
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
     verdicts = part.verdicts
@@ -237,7 +255,7 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
 
 
 def without_best(verdict: Verdict) -> Verdict:
-    """Return a verdict that names no best encoder: built-in corpora are for trying things out."""
+    """Return the verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
     if not verdict.quantity:
@@ -252,17 +270,17 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
     """
     is_random = is_chance(run.entry.encoder.card.spec)
     scored_names = {corpus_name for _, corpus_name in run.scores}
-    corpora_by_setting: dict[str, list[AnyCorpus]] = {}
+    # Corpora that do not vary have the empty setting.
+    corpora_of_setting: dict[str, list[AnyCorpus]] = {}
     for variants in by_corpus(plan.corpora).values():
-        if not variants[0].variant_of:
-            corpora_by_setting.setdefault("", []).extend(variants)
-            continue
-        scored = [corpus for corpus in variants if corpus.name in scored_names]
-        if is_random:
-            scored = scored[:1]
-        for corpus in scored:
-            corpora_by_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
-    for setting, corpora in corpora_by_setting.items():
+        recorded = variants
+        if variants[0].variant_of:
+            recorded = [corpus for corpus in variants if corpus.name in scored_names]
+            if is_random:
+                recorded = recorded[:1]
+        for corpus in recorded:
+            corpora_of_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
+    for setting, corpora in corpora_of_setting.items():
         yield encoder_record(run, setting, corpora)
 
 
@@ -321,7 +339,8 @@ def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> WordCounts:
     names = {corpus.name for corpus in corpora}
     # Diagnostics on the same corpus count the same words.
     counts_of_corpus = {}
-    for (_, corpus_name), scores in run.scores.items():
+    for (_diagnostic, corpus_name), scores in run.scores.items():
+        # Only encoders of words count them.
         if corpus_name in names and "tokens" in scores.scalars:
             counts_of_corpus[scores.origin.corpus_fingerprint] = scores.scalars
     tokens = 0.0
@@ -393,11 +412,12 @@ def vector_bytes(spec: str, dim: int | None) -> int | None:
     """Return the bytes of a stored vector; None where the number of dimensions depends on the corpus."""
     if dim is None:
         return None
-    bits = FLOAT32_BITS
-    quantised = re.search(r",vectors=(\w+)", spec)
-    if quantised:
-        bits = BITS.get(quantised[1], FLOAT32_BITS)
-    return math.ceil(dim * bits / 8)
+    # "e5,dim=64,vectors=int8" -> "int8"
+    number_type = re.search(r",vectors=(\w+)", spec)
+    bits_per_coordinate = FLOAT32_BITS
+    if number_type:
+        bits_per_coordinate = BITS.get(number_type[1], FLOAT32_BITS)
+    return math.ceil(dim * bits_per_coordinate / 8)
 
 
 def corpus_record(corpus: AnyCorpus) -> CorpusRecord:

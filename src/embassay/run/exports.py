@@ -28,7 +28,7 @@ from embassay.store.runs import RunFolder
 from embassay.vectors import Similarity
 
 MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
-"""Makes the files of an export from the result and the record of a run, with notes."""
+"""Takes the result and the record of a run; returns the contents of the files to write by their names, and notes."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,21 @@ def finished_run(run: Path) -> FinishedRun:
         If the folder holds no run, the run did not finish, nothing was scored in it, or its result cannot be read.
     """
     run = source_path(run)
-    if run.is_dir() and not (run / "run.json").exists() and not (run / "result.json").exists():
-        raise SourceError("not a run folder: it has neither run.json nor result.json", run)
-    folder = RunFolder(run.parent if run.is_file() else run)
+    if run.is_dir():
+        path = run
+        result_file = run / "result.json"
+        if not result_file.exists() and not (run / "run.json").exists():
+            raise SourceError("not a run folder: it has neither run.json nor result.json", run)
+    elif run.is_file():
+        path = run.parent
+        result_file = run
+    else:
+        # Reading it says that there is no such file.
+        path = result_file = run
+    folder = RunFolder(path)
     record = folder.record()
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", run)
-    result_file = run / "result.json" if run.is_dir() else run
     result = results.read(result_file)
     if not result.rows:
         reasons = ["nothing was scored in this run"]
@@ -96,9 +104,9 @@ def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRec
 
 def write_page(run: Path, out: Path | None = None) -> Written:
     """Write the HTML report of a run again; by default ``report.html`` in its folder."""
-    page = output_path(out) if out else None
+    chosen = output_path(out) if out else None
     finished = finished_run(run)
-    path = page or finished.folder.report
+    path = chosen or finished.folder.report
     _check_file(path, "html")
     draw(path, finished.result, layouts(finished.result), finished.record)
     return Written(path)
@@ -203,18 +211,18 @@ def write_trec(run: Path, out: Path | None = None) -> Written:
 
     # Labels may have characters that file names cannot have.
     corpora = {ranking.corpus.name: ranking.corpus for ranking in made.rankings}
-    corpus_file_names = FileNames()
-    file_of_corpus = {name: corpus_file_names.name(name) for name in corpora}
-    encoder_file_names = FileNames()
-    labels = dict.fromkeys(ranking.encoder for ranking in made.rankings)
-    file_of_encoder = {label: encoder_file_names.name(label) for label in labels}
+    encoders = dict.fromkeys(ranking.encoder for ranking in made.rankings)
+    corpus_names = FileNames()
+    encoder_names = FileNames()
+    file_name_of_corpus = {name: corpus_names.name(name) for name in corpora}
+    file_name_of_encoder = {label: encoder_names.name(label) for label in encoders}
 
     for name, corpus in corpora.items():
-        write(folder / f"{file_of_corpus[name]}.qrels", qrels(corpus))
+        write(folder / f"{file_name_of_corpus[name]}.qrels", qrels(corpus))
     for ranking in made.rankings:
-        corpus_file = file_of_corpus[ranking.corpus.name]
-        encoder_file = file_of_encoder[ranking.encoder]
-        write_with(folder / f"{corpus_file}.{encoder_file}.run", ranking.write)
+        corpus_part = file_name_of_corpus[ranking.corpus.name]
+        encoder_part = file_name_of_encoder[ranking.encoder]
+        write_with(folder / f"{corpus_part}.{encoder_part}.run", ranking.write)
     left_out = [f"left out: {reason}" for reason in made.left_out]
     notes = (*made.notes, *left_out)
     return Written(folder, len(corpora) + len(made.rankings), notes, is_partial=bool(left_out))
@@ -264,6 +272,7 @@ def write_contents(run: Path, out: Path | None, style: str, make: MakeContents) 
 
 def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
     """Return the run, and the folder to write: by default a folder in that of the run, named after the format."""
+    # A path that cannot be written is refused before the run is read.
     chosen = output_path(out) if out else None
     finished = finished_run(run)
     folder = chosen or finished.folder.path / style
@@ -296,6 +305,6 @@ def _starts_with(path: Path, beginning: bytes) -> bool:
 
 
 def _check_file(path: Path, style: str) -> None:
-    """Raise OutputError if a file is to be written where a folder is."""
+    """Raise OutputError if the path of a file that is to be written is that of a folder."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; --format {style} writes a file, name one with -o")

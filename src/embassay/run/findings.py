@@ -39,55 +39,69 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
     -------
     By severity; within one severity decisions first, then the diagnostics in the order of the run.
     """
-    builtin_corpora = {corpus.name for corpus in result.corpora if corpus.builtin}
     findings: list[Finding] = []
     for corpus in result.corpora:
         findings += _made_queries(corpus)
-    for verdict in result.verdicts:
-        if verdict.quantity:
-            headline = headlines[verdict.diagnostic]
-            # In a run that varies settings, their comparison is the main question.
-            if verdict.corpus not in builtin_corpora:
-                findings += setting_findings(result, verdict, headline)
-            findings += Decision(result, verdict, headline).findings()
+    findings += _decisions(result, headlines)
     findings += _best_first(result)
-    if all(encoder.baseline for encoder in result.encoders) and result.failures:
+    if result.failures and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
-    findings += _negation_not_tested(result)
-    if builtin_corpora:
-        findings.append(_builtin(has_own_data=len(builtin_corpora) < len(result.corpora)))
-    for corpus in result.corpora:
-        findings += _few_units(corpus)
-    for encoder in result.encoders:
-        findings += _truncated(encoder, result)
-        findings += _unknown_words(encoder, result)
+    findings += _limits(result)
     # The sort is stable: within one severity the order stays.
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(_linked(finding) for finding in findings)
 
 
-def _best_first(result: Result) -> list[Finding]:
-    """Return the findings of the diagnostics, sorted by section of the report and then with the best encoders first.
+def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Finding]:
+    """Yield which encoders and settings to choose, for each verdict that ranks encoders."""
+    for verdict in result.verdicts:
+        if not verdict.quantity:
+            continue
+        headline = headlines[verdict.diagnostic]
+        decision = Decision(result, verdict, headline)
+        # In a run that varies settings, their comparison is the main question.
+        if not decision.corpus.builtin:
+            yield from setting_findings(result, verdict, headline)
+        yield from decision.findings()
 
-    Encoders with learnt parameters come before word counts: users choose among them.
+
+def _limits(result: Result) -> Iterator[Finding]:
+    """Yield what limits the result: what was not tested, built-in corpora, few units, truncation, unknown words."""
+    yield from _negation_not_tested(result)
+    builtin_corpora = [corpus for corpus in result.corpora if corpus.builtin]
+    if builtin_corpora:
+        yield _builtin(has_own_data=len(builtin_corpora) < len(result.corpora))
+    for corpus in result.corpora:
+        yield from _few_units(corpus)
+    for encoder in result.encoders:
+        yield from _truncated(encoder, result)
+        yield from _unknown_words(encoder, result)
+
+
+def _best_first(result: Result) -> list[Finding]:
+    """Return the findings of the diagnostics in the order of the report, those about the best encoders first.
+
+    Within a section, findings about encoders with learnt parameters come before those about word counts, because users
+    choose among the former; those about no single encoder come last.
     """
     models = {encoder.name for encoder in result.encoders if encoder.parameters}
     # A section of the report is one diagnostic on one corpus.
     section_places: dict[tuple[str, str], int] = {}
-    encoder_places: dict[tuple[str, str, str], int] = {}
+    ranks: dict[tuple[str, str, str], int] = {}
     for section_place, verdict in enumerate(result.verdicts):
         section_places[verdict.diagnostic, verdict.corpus] = section_place
-        for place, encoder in enumerate(verdict.candidates):
-            encoder_places[verdict.diagnostic, verdict.corpus, encoder] = place
+        # The candidates of a verdict are sorted, the highest value first.
+        for rank, encoder in enumerate(verdict.candidates):
+            ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
 
     def order(finding: Finding) -> tuple[int, bool, int]:
         section = finding.diagnostic, finding.corpus
         section_place = section_places.get(section, len(section_places))
-        # A finding about all encoders comes after those about single ones.
-        encoder_place = encoder_places.get((*section, finding.encoder), len(encoder_places))
         is_no_model = finding.encoder not in models
-        return section_place, is_no_model, encoder_place
+        # Findings about all encoders, or about one that is no candidate, have no rank.
+        rank = ranks.get((*section, finding.encoder), len(ranks))
+        return section_place, is_no_model, rank
 
     return sorted(result.findings, key=order)
 
@@ -147,13 +161,16 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
         return
     items = "questions" if corpus.documents else "items"
+    action = ""
+    if corpus.loader in WITH_UNIT_OPTION:
+        action = UNIT_OF_QUESTIONS
     yield Finding(
         "medium",
         f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
         f"they form {corpus.units:,} units (effective number {corpus.effective_units:,.0f}).",
         "Few independent items",
         corpus=corpus.name,
-        action=UNIT_OF_QUESTIONS if corpus.loader in WITH_UNIT_OPTION else "",
+        action=action,
     )
 
 
@@ -201,5 +218,6 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
 def _shorter_passages(encoder: EncoderRecord) -> str:
     """Say how to cut documents so that an encoder reads them whole; the number of words is a multiple of ten."""
     readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
-    words = max(10, 10 * round(readable_words / 10))
+    tens = round(readable_words / 10)
+    words = max(10, 10 * tens)
     return f"Cut documents into shorter passages: add passages={words} to -c."

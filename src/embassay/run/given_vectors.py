@@ -42,19 +42,7 @@ class MatrixEncoder:
         SpecError
             If the matrix has another shape, or an entry that is no finite number.
         """
-        try:
-            rows = np.asarray(matrix, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
-        if rows.ndim != 2 or len(rows) != len(texts) or not rows.shape[1]:
-            raise SpecError(
-                f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({len(texts)}, d), one row for "
-                "each of corpus.texts()"
-            )
-        if not np.isfinite(rows).all():
-            is_finite = np.isfinite(rows).all(axis=1)
-            first = int(np.flatnonzero(~is_finite)[0])
-            raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {first}")
+        rows = _checked_rows(name, matrix, len(texts))
         # Little-endian, so that the fingerprint is the same on every machine.
         content = np.ascontiguousarray(rows, dtype="<f4").tobytes()
         digest = hashlib.sha256(content).hexdigest()
@@ -80,3 +68,21 @@ class MatrixEncoder:
         except KeyError as error:
             raise EncoderError(f"{self.name} has no vector of {error.args[0]}: it is not in the corpus") from None
         return self.matrix[rows]
+
+
+def _checked_rows(name: str, matrix: ArrayLike, count: int) -> NDArray[np.float32]:
+    """Return a matrix as (count, d) float32; raise SpecError if it has another shape or an entry that is not finite."""
+    try:
+        rows = np.asarray(matrix, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"the matrix of {name!r} is not an array of numbers: {error}") from None
+    if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
+        raise SpecError(
+            f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({count}, d), one row for "
+            "each of corpus.texts()"
+        )
+    is_finite = np.isfinite(rows).all(axis=1)
+    if not is_finite.all():
+        first = int(np.flatnonzero(~is_finite)[0])
+        raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {first}")
+    return rows

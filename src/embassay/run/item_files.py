@@ -46,7 +46,9 @@ def write_items(items: Items, folder: Path, cache: Path | None = None) -> tuple[
         others = ", ".join(without_items(items))
         raise OutputError(f"no diagnostic of this run shows single items ({others})")
     contents: dict[str, bytes] = {}
-    with VectorCache(cache) if cache else nullcontext() as opened_cache:
+    # Without a cache, nullcontext() gives None.
+    opening = VectorCache(cache) if cache else nullcontext()
+    with opening as opened_cache:
         for name in names:
             frame = items.frame(name)
             if opened_cache is not None:
@@ -67,21 +69,28 @@ def without_items(items: Items) -> list[str]:
 
 
 def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFrame:
-    """Return a frame of items with a column of vectors."""
+    """Return a frame of items with a column of vectors: in each row, the encoder's vector of the item's first text."""
     import polars
 
+    # An encoder that learns from its corpus has a fingerprint for each.
     fingerprints = {}
     for task in items.tasks:
         for scores in task.scores:
             origin = scores.origin
             fingerprints[origin.corpus, origin.encoder] = origin.encoder_fingerprint
-    text_of_item = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
+    first_texts = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
     parts: list[DataFrame] = []
     for (corpus, encoder), part in frame.group_by("corpus", "encoder", maintain_order=True):
-        texts = [text_of_item[str(corpus)][item] for item in part["item"].to_list()]
-        vectors = cache.get(fingerprints[str(corpus), str(encoder)], texts)
-        cells = [None if vector is None else vector.tolist() for vector in vectors]
-        parts.append(part.with_columns(polars.Series(VECTOR, cells, dtype=polars.List(polars.Float32))))
+        text_of_item = first_texts[str(corpus)]
+        texts = [text_of_item[item] for item in part["item"].to_list()]
+        cells: list[list[float] | None] = []
+        for vector in cache.get(fingerprints[str(corpus), str(encoder)], texts):
+            if vector is None:
+                cells.append(None)
+            else:
+                cells.append(vector.tolist())
+        column = polars.Series(VECTOR, cells, dtype=polars.List(polars.Float32))
+        parts.append(part.with_columns(column))
     return polars.concat(parts)
 
 

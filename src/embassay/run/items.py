@@ -21,7 +21,7 @@ from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.run.variants import limited_corpora, load_variants
+from embassay.run.variants import Variant, limited_corpora, load_variants
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
 from embassay.types import AnyCorpus, Corpus, ItemScores
@@ -93,7 +93,13 @@ class Items:
 
 
 def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Value]:
-    """Return an outcome as a row: its texts, then its labels, then its values."""
+    """Return the record of an encoder on an item as a row.
+
+    Parameters
+    ----------
+    texts
+        The texts of the item by name, passages by their reference; empty if texts may not be shown.
+    """
     row: dict[str, Value] = {
         "diagnostic": example.diagnostic,
         "corpus": example.corpus,
@@ -104,8 +110,8 @@ def _row(example: Example, texts: Mapping[str, str], unit: int) -> dict[str, Val
         "correct": example.correct,
         "margin": example.margin,
     }
-    # Passages are named by their reference (document#number); the row has those that this encoder's labels name.
     for name, text in texts.items():
+        # A passage is named by its reference, such as "doc#3"; the row has only those that the labels refer to.
         if "#" not in name:
             row[f"text_{name}"] = text
     for name, label in example.labels.items():
@@ -139,33 +145,45 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
     record = folder.record()
-    by_name = read_corpora(folder.path, record, corpora)
+    corpus_of = read_corpora(folder.path, record, corpora)
     try:
-        encoders = [encoder[0] for encoder in record["settings"]["encoders"]]
-        tasks = [(task[0], task[2], task[3]) for task in record["settings"]["diagnostics"]]
-    except (KeyError, IndexError, TypeError):
+        # The lists that run.record.settings_of writes.
+        encoders = [label for label, *_ in record["settings"]["encoders"]]
+        tasks = [(name, options, corpus) for name, _version, options, corpus in record["settings"]["diagnostics"]]
+    except (KeyError, ValueError, TypeError):
         raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
-    # The folder may also hold the scores of encoders that are no longer in the run.
+    scores_of_task = _stored_scores(folder, encoders)
+
+    # The tasks of a diagnostic on the variants of one corpus are joined.
+    groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
+    options_of = {}
+    for diagnostic, options, corpus_name in tasks:
+        task = (diagnostic, corpus_name)
+        if task not in scores_of_task or corpus_name not in corpus_of:
+            continue
+        corpus = corpus_of[corpus_name]
+        group = (diagnostic, Variant.of(corpus).corpus)
+        groups.setdefault(group, []).append((corpus, scores_of_task[task]))
+        options_of[diagnostic] = options
+    for (diagnostic, _corpus), scores_on_variants in groups.items():
+        options = options_of[diagnostic]
+        method = load_diagnostic(Spec(diagnostic, options=options)).method
+        yield ScoredTask.of(diagnostic, method, scores_on_variants, options=options)
+
+
+def _stored_scores(folder: RunFolder, encoders: Sequence[str]) -> dict[tuple[str, str], list[ItemScores]]:
+    """Return by diagnostic and corpus the stored scores of encoders, in the order of their labels in ``encoders``.
+
+    The folder may also hold scores of encoders that are no longer in the run. They are left out.
+    """
     scores_of_task: dict[tuple[str, str], list[ItemScores]] = {}
     for scores in folder.stored():
         origin = scores.origin
         if origin.encoder in encoders:
             scores_of_task.setdefault((origin.diagnostic, origin.corpus), []).append(scores)
-    # The tasks on the variants of one corpus are joined.
-    groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
-    options_of = {}
-    for name, options, corpus_name in tasks:
-        task_scores = scores_of_task.get((name, corpus_name), [])
-        if not task_scores or corpus_name not in by_name:
-            continue
+    for task_scores in scores_of_task.values():
         task_scores.sort(key=lambda scores: encoders.index(scores.origin.encoder))
-        corpus = by_name[corpus_name]
-        group = (name, corpus.variant_of or corpus_name)
-        groups.setdefault(group, []).append((corpus, task_scores))
-        options_of[name] = options
-    for (name, _), parts in groups.items():
-        diagnostic = load_diagnostic(Spec(name, options=options_of[name])).method
-        yield ScoredTask.of(name, diagnostic, parts, options=options_of[name])
+    return scores_of_task
 
 
 def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus] = ()) -> dict[str, AnyCorpus]:
@@ -179,12 +197,11 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     sources = record.get("sources")
     if "settings" not in record or sources is None:
         raise SourceError("scores of single items need the folder of a finished run", path)
-    fingerprints = dict(record["settings"]["corpora"])
-    corpus_sources: list[str | Spec | AnyCorpus] = list(corpora)
-    if not corpus_sources:
-        corpus_sources = [Spec(**spec) for spec in sources["corpora"]]
+    to_load: list[str | Spec | AnyCorpus] = list(corpora)
+    if not to_load:
+        to_load = [Spec(**spec) for spec in sources["corpora"]]
     loaded: list[AnyCorpus] = []
-    for source in corpus_sources:
+    for source in to_load:
         if isinstance(source, Corpus):
             loaded.append(source)
             continue
@@ -194,12 +211,13 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
             raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
     if sources["limit"] is not None:
         loaded = limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
-    by_name: dict[str, AnyCorpus] = {}
+
+    fingerprint_in_run = dict(record["settings"]["corpora"])
     for corpus in loaded:
-        if fingerprints.get(corpus.name) != corpus.fingerprint:
+        if corpus.fingerprint != fingerprint_in_run.get(corpus.name):
             raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)
-        by_name[corpus.name] = corpus
-    missing = [name for name in fingerprints if name not in by_name]
+    corpus_of = {corpus.name: corpus for corpus in loaded}
+    missing = [name for name in fingerprint_in_run if name not in corpus_of]
     if missing:
         raise SourceError(f"give the corpora that were made in Python as corpora=: {', '.join(missing)}", path)
-    return by_name
+    return corpus_of

@@ -71,54 +71,70 @@ def check_kind(loader: str, module: ModuleType, path: Path) -> None:
     """Raise SourceError where a loader of files is given a folder, or a loader of folders a file."""
     reads_files = hasattr(module, "recognises")
     reads_folders = hasattr(module, "recognises_folder")
-    # A loader that recognises neither may read either.
-    if not path.exists() or reads_files is reads_folders:
+    if not path.exists():
         return
-    if path.is_dir() and reads_files:
+    if path.is_dir() and reads_files and not reads_folders:
         raise SourceError(f"is a folder; {loader} reads a file", path)
-    if not path.is_dir() and reads_folders:
+    if not path.is_dir() and reads_folders and not reads_files:
         raise SourceError(f"is a file; {loader} reads a folder", path)
 
 
 def _choose(function: str, content: Path | str, options: Mapping[str, object]) -> str | None:
-    """Return the first loader whose ``function`` recognises the content, unless the options fit one other loader only.
+    """Return the loader that recognises the content, or the only one that the options fit; None if there is neither.
 
-    Loaders are tried in the order of their ``PRIORITY``, lowest first, and then by name. A loader that shares options
-    with another one lists its distinctive options in ``TOLD_BY``; the options fit it only if they have one of these.
+    Where the two are different loaders, the options decide, with the exceptions below.
+
+    Parameters
+    ----------
+    function
+        The function of a loader to ask: ``recognises`` for files, ``recognises_folder`` for folders.
+    content
+        What the function takes: the beginning of a file, or the path of a folder.
+    options
+        The options that the user gave for the corpus.
     """
     modules = {name: module for name, module in CORPORA.working().items() if hasattr(module, function)}
-    priority = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
-    order = sorted(modules, key=lambda name: (priority[name], name))
-    recognised = None
-    for name in order:
+    priorities = {name: getattr(module, "PRIORITY", USUAL_PRIORITY) for name, module in modules.items()}
+    in_order = sorted(modules, key=lambda name: (priorities[name], name))
+    by_content = None
+    for name in in_order:
         if _recognises(name, modules[name], function, content):
-            recognised = name
+            by_content = name
             break
 
-    option_names = set(options)
-    options_of = {name: known_options(modules[name].load) for name in order}
-    fitting = []
-    for name in order:
-        distinctive = getattr(modules[name], "TOLD_BY", options_of[name])
-        if option_names <= options_of[name] and option_names & distinctive:
-            fitting.append(name)
-    if len(fitting) != 1 or recognised in fitting:
-        return recognised
-    if recognised:
-        # A loader of one format is surer than one of any table: SQuAD stays SQuAD with an option of tables.
-        if priority[recognised] < priority[fitting[0]]:
-            return recognised
-        # An option that is nearly one of the recognised loader's is a typing mistake.
-        unknown = option_names - options_of[recognised]
-        if all(nearest(option, options_of[recognised]) for option in unknown):
-            return recognised
-    return fitting[0]
+    fitting = [name for name in in_order if _options_fit(modules[name], options)]
+    if len(fitting) != 1:
+        return by_content
+    by_options = fitting[0]
+    if by_content is None or by_content == by_options:
+        return by_options
+    # A loader of one format is surer than one of any table: SQuAD stays SQuAD with an option of tables.
+    if priorities[by_content] < priorities[by_options]:
+        return by_content
+    # If each unknown option is nearly one of the recognised loader's, it is a typing mistake.
+    known = known_options(modules[by_content].load)
+    unknown = options.keys() - known
+    if all(nearest(option, known) for option in unknown):
+        return by_content
+    return by_options
+
+
+def _options_fit(module: ModuleType, options: Mapping[str, object]) -> bool:
+    """Return whether a loader knows all options, and at least one of them tells that it is meant.
+
+    A loader that shares options with another one lists those of its own in ``TOLD_BY``. Without the list, each of its
+    options tells that it is meant.
+    """
+    known = known_options(module.load)
+    telling = getattr(module, "TOLD_BY", known)
+    return options.keys() <= known and not telling.isdisjoint(options)
 
 
 def _recognises(name: str, module: ModuleType, function: str, content: Path | str) -> bool:
     """Return whether a loader recognises a file or folder; a loader of another package that fails is left out."""
     with left_out(), CORPORA.guarded(name):
         return bool(getattr(module, function)(content))
+    # Reached if the function failed: left_out turns the error into a warning.
     return False
 
 
@@ -137,6 +153,7 @@ def _head(path: Path) -> str:
 def _unrecognised(head: str, loaders: Sequence[str]) -> str:
     """Return why no loader recognises a file that begins with ``head``."""
     forms = f"known forms: {', '.join(loaders)} (see 'embassay list corpora'); set loader= to choose one"
+    # A file may begin with a byte order mark.
     lines = [line for line in head.splitlines() if line.strip("\ufeff \t")]
     line = lines[0] if lines else ""
     if not line.strip():

@@ -61,4 +61,5 @@ def _own_layout(name: str, result: Result) -> Layout:
 def _plain_layout(name: str, result: Result) -> Layout:
     """Return a layout of plain tables for the rows of a diagnostic."""
     rows = [row for row in result.rows if row.diagnostic == name]
-    return plain(name, [(row.quantity, row.subset, row.condition, row.measure) for row in rows])
+    places = [(row.quantity, row.subset, row.condition, row.measure) for row in rows]
+    return plain(name, places)

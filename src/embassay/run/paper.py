@@ -62,7 +62,7 @@ def citations_of(result: Result) -> dict[str, str]:
 def _tables(
     result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]
 ) -> tuple[dict[str, bytes], int]:
-    """Return the files of the tables, a document that shows them all, and the references."""
+    """Return the files by name and the number of tables: a file for each, a document that shows all, the references."""
     from embassay.reports import latex
     from embassay.reports.exhibits import printed_tables
 
@@ -70,14 +70,14 @@ def _tables(
     texts = {f"{table.name}.tex": latex.table(table) for table in tables}
     texts["all.tex"] = latex.document([table.name for table in tables], bool(citations))
     if citations:
-        texts["references.bib"] = "\n\n".join(citations.values()) + "\n"
+        texts["references.bib"] = _references(citations)
     return _encoded(texts), len(tables)
 
 
 def _figures(
     result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str], style: Style
 ) -> tuple[dict[str, bytes], int]:
-    """Return the files of the figures and their captions; for PDF, the captions are LaTeX."""
+    """Return the files by name and the number of figures: a file for each, and their captions; for PDF as LaTeX."""
     if importlib.util.find_spec("vl_convert") is None:
         raise MissingExtraError(f"--format {style}", "charts")
     from embassay.reports import latex, printing
@@ -97,11 +97,16 @@ def _figures(
         texts["figures.tex"] = "\n".join(latex.figure(figure) for figure in figures)
         texts["all.tex"] = latex.document(["figures"], bool(citations))
         if citations:
-            texts["references.bib"] = "\n\n".join(citations.values()) + "\n"
+            texts["references.bib"] = _references(citations)
     else:
         captions = [f"{figure.name}.svg\n    {plain_caption(figure.caption)}\n" for figure in figures]
         texts["captions.txt"] = "\n".join(captions)
     return {**drawings, **_encoded(texts)}, len(figures)
+
+
+def _references(citations: Mapping[str, str]) -> str:
+    """Return a BibTeX file of the citations."""
+    return "\n\n".join(citations.values()) + "\n"
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:

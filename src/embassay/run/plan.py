@@ -57,7 +57,13 @@ class Task:
         return DIAGNOSTICS.version(self.name)
 
     def origin(self, entry: Entry, fitted: Encoder) -> Origin:
-        """Return what identifies the scores of an encoder on this task; ``fitted`` has learnt from the corpus."""
+        """Return what identifies the scores of an encoder on this task.
+
+        Parameters
+        ----------
+        fitted
+            The encoder after it has learnt from the corpus; the encoder itself if it learns nothing.
+        """
         return Origin(
             diagnostic=self.name,
             options=self.diagnostic.options,
@@ -96,7 +102,7 @@ class Plan:
 
     @property
     def reference(self) -> str | None:
-        """The label of the encoder that the others are compared with: the one that was named, or the first."""
+        """The label of the encoder that the others are compared with: that requested, or else the first."""
         for entry in self.entries:
             if entry.reference:
                 return entry.label
@@ -111,7 +117,7 @@ class Plan:
         return tuple({task.corpus.name: task.corpus for task in self.tasks}.values())
 
     @property
-    def summaries(self) -> tuple[tuple[Task, ...], ...]:
+    def task_groups(self) -> tuple[tuple[Task, ...], ...]:
         """The tasks that are summarised together: those of a diagnostic on the variants of one corpus."""
         groups: dict[tuple[str, str], list[Task]] = {}
         for task in self.tasks:
@@ -120,12 +126,12 @@ class Plan:
 
 
 def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
-    """Resolve everything by name and check that it fits together.
+    """Return the plan of a request: load all that it names, and check that it fits together.
 
     Parameters
     ----------
     will_score
-        Whether the plan will be scored; if not, diagnostics are not checked against the corpora.
+        Whether anything will be scored. If not, no diagnostic checks its corpus.
 
     Raises
     ------
@@ -133,11 +139,12 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         For the first invalid input; nothing has been written by then.
     """
     runtime = request.runtime()
+    were_chosen = bool(request.diagnostics)
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
-    tasks = make_tasks(diagnostics, corpora, chosen=bool(request.diagnostics))
+    tasks = make_tasks(diagnostics, corpora, were_chosen)
     if will_score:
-        tasks = [task for task in tasks if takes_its_corpus(task, chosen=bool(request.diagnostics))]
+        tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
     candidates = load_candidates(encoder_list(request.encoders), runtime, request.trusted)
     check_candidates(candidates, request, tasks, corpora)
@@ -191,12 +198,15 @@ def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> lis
         specs = [specs]
     if specs and profile != DEFAULT:
         raise SpecError(f"diagnostics are given by name; leave out the profile {profile!r} or the diagnostics")
+    were_chosen = bool(specs)
+    if not were_chosen:
+        specs = diagnostics_of(profile)
     diagnostics: dict[str, NamedDiagnostic] = {}
-    for source in specs or diagnostics_of(profile):
+    for source in specs:
         spec = as_spec(source, "diagnostic")
         if spec.head in diagnostics:
             raise SpecError(f"diagnostic {spec.head!r} is given twice")
-        with left_out(asked=bool(specs)):
+        with left_out(asked=were_chosen):
             diagnostics[spec.head] = load_diagnostic(spec)
     return list(diagnostics.values())
 
@@ -209,14 +219,16 @@ def load_corpora(request: RunRequest, diagnostics: Sequence[NamedDiagnostic]) ->
     SpecError
         If nothing reads the shape of a corpus, or two have the same name.
     """
-    corpora = load_given_corpora(request) or load_builtin_corpora(diagnostics)
+    corpora = load_given_corpora(request)
+    if not corpora:
+        corpora = load_builtin_corpora(diagnostics)
     for corpus in corpora:
         check_shape(corpus, diagnostics)
     check_labels("corpora", "-c", [(corpus.name, corpus.name) for corpus in corpora])
-    # The label of a corpus that varies is taken, too; its variants may come from several specs.
-    varying = {corpus.variant_of for corpus in corpora if corpus.variant_of}
-    unvaried = [corpus.name for corpus in corpora if not corpus.variant_of]
-    check_labels("corpora", "-c", [(label, label) for label in (*sorted(varying), *unvaried)])
+    # "docs,passages=100" takes the label "docs", too. The variants of one corpus share it.
+    labels_of_varying = sorted({corpus.variant_of for corpus in corpora if corpus.variant_of})
+    labels = labels_of_varying + [corpus.name for corpus in corpora if not corpus.variant_of]
+    check_labels("corpora", "-c", [(label, label) for label in labels])
     for variants in by_corpus(corpora).values():
         check_variants(variants)
     if request.limit is None:
@@ -312,12 +324,22 @@ def check_shape(corpus: AnyCorpus, diagnostics: Sequence[NamedDiagnostic]) -> No
 
 
 def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:
-    """Raise SpecError where two (label, spec) have the same label."""
+    """Raise SpecError if a label occurs twice.
+
+    Parameters
+    ----------
+    kind, flag
+        What the labels belong to, and its flag, for the message.
+    labels
+        Each label with the spec that it belongs to.
+    """
     seen: set[str] = set()
     for label, spec in labels:
         if label in seen:
-            how = "ea.encoder(object, name=…)" if spec.startswith("object:") else f"{flag} NAME={spec}"
-            raise SpecError(f"two {kind} have the label {label!r}; rename one: {how}")
+            remedy = f"{flag} NAME={spec}"
+            if spec.startswith("object:"):
+                remedy = "ea.encoder(object, name=…)"
+            raise SpecError(f"two {kind} have the label {label!r}; rename one: {remedy}")
         seen.add(label)
 
 
@@ -334,10 +356,13 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     SpecError
         If a chosen diagnostic has no corpus, or nothing reads a corpus.
     """
+    of_one_shape = [diagnostic for diagnostic in diagnostics if diagnostic.method.shape != ANY]
+    of_any_shape = [diagnostic for diagnostic in diagnostics if diagnostic.method.shape == ANY]
     tasks: list[Task] = []
-    for diagnostic in sorted(diagnostics, key=lambda diagnostic: diagnostic.method.shape == ANY):
+    for diagnostic in (*of_one_shape, *of_any_shape):
         readable = [corpus for corpus in corpora if diagnostic.method.shape in (corpus.shape, ANY)]
         tasks += [Task(diagnostic.name, diagnostic.method, corpus, diagnostic.options) for corpus in readable]
+    # The corpora that are read as one of a pair only.
     joined_names: set[str] = set()
     if chosen:
         for diagnostic in diagnostics:
@@ -364,12 +389,12 @@ def check_each_has_a_corpus(diagnostics: Iterable[NamedDiagnostic], tasks: Itera
 
 
 def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: Sequence[AnyCorpus]) -> Task:
-    """Return the task of a diagnostic on the two corpora that it compares.
+    """Return the task of a diagnostic on the two corpora that it compares, which it joins into one.
 
     Parameters
     ----------
     joining
-        The diagnostic's method, which joins the two corpora.
+        The method of the diagnostic; its ``pair`` are the names of the two corpora.
 
     Raises
     ------
@@ -401,6 +426,7 @@ def takes_its_corpus(task: Task, chosen: bool) -> bool:
     with left_out(asked=chosen), DIAGNOSTICS.guarded(task.name):
         task.diagnostic.check(task.corpus)
         return True
+    # Reached if the check failed: left_out turns the error into a warning.
     return False
 
 
@@ -414,37 +440,42 @@ def check_candidates(
     if unknown:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
     for entry in entries:
-        if any(entry.suits(task.corpus) for task in tasks):
-            continue
-        for corpus in corpora:
-            if corpus.stored_documents:
-                raise SpecError(
-                    f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
-                    f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
-                    "into another folder (embassay encode)"
-                )
-        shapes = ", ".join(entry.encoder.card.shapes)
-        if not any(entry.suits(corpus) for corpus in corpora):
-            raise SpecError(f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c")
-        # The corpora suit it, but their diagnostics join them into one of another shape.
-        names = ", ".join(dict.fromkeys(task.name for task in tasks))
-        raise SpecError(
-            f"encoder {entry.label!r} cannot be used with {names}, only with diagnostics of shape {shapes}: "
-            "leave it out, or add one of these with -d (see 'embassay list diagnostics')"
-        )
+        if not any(entry.suits(task.corpus) for task in tasks):
+            raise SpecError(why_unsuited(entry, tasks, corpora))
+
+
+def why_unsuited(entry: Entry, tasks: Sequence[Task], corpora: Sequence[AnyCorpus]) -> str:
+    """Return why an encoder suits no task, and what to do."""
+    for corpus in corpora:
+        if corpus.stored_documents:
+            return (
+                f"encoder {entry.label!r} cannot encode the documents of corpus {corpus.name!r}, whose texts are "
+                f"not at hand; use -e vectors:{corpus.stored_documents.path}, or encode them with this encoder "
+                "into another folder (embassay encode)"
+            )
+    shapes = ", ".join(entry.encoder.card.shapes)
+    if not any(entry.suits(corpus) for corpus in corpora):
+        return f"encoder {entry.label!r} needs a corpus of shape {shapes}; add one with -c"
+    # The corpora suit it, but their diagnostics join them into one of another shape.
+    diagnostics = ", ".join(dict.fromkeys(task.name for task in tasks))
+    return (
+        f"encoder {entry.label!r} cannot be used with {diagnostics}, only with diagnostics of shape {shapes}: "
+        "leave it out, or add one of these with -d (see 'embassay list diagnostics')"
+    )
 
 
 def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCorpus]) -> list[Entry]:
-    """Mark the encoder that the others are compared with.
+    """Return the entries, with the encoder marked that the others are compared with.
 
     Parameters
     ----------
     label
-        Of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
+        The label of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
     """
     candidates = [entry.label for entry in entries if entry.is_candidate]
     variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
-    # The label of the encoder for each label that the user may write. Those on variants come first in the message.
+    # The label of the encoder for each label that the user may write: "m,passages=100" -> "m", "m" -> "m". The message
+    # about an unknown label lists them in this order.
     encoder_of: dict[str, str] = {}
     for candidate in candidates:
         for variant in variants:
@@ -453,22 +484,26 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCo
     if label not in encoder_of:
         hint = "--reference takes the label of an encoder from -e."
         raise UnknownNameError("reference encoder", label, list(encoder_of), hint)
-    return [replace(entry, reference=entry.label == encoder_of[label]) for entry in entries]
+    reference = encoder_of[label]
+    return [replace(entry, reference=entry.label == reference) for entry in entries]
 
 
 def favoured_encoders(entries: Sequence[Entry], corpora: Iterable[AnyCorpus]) -> list[str]:
     """Return a warning for each encoder that a corpus was filtered with: the comparison favours it."""
-    warnings = []
+    warnings: list[str] = []
     for corpus in corpora:
         filters = {model_name(spec) for spec in corpus.filtered_with}
         favoured = [entry.label for entry in entries if model_name(entry.encoder.card.spec) in filters]
-        for label in favoured:
-            reason = f"{corpus.name} was filtered with this encoder, so the comparison favours it"
-            warnings.append(f"{label}: {reason}; compare it with others on another corpus")
+        warning = (
+            f"{corpus.name} was filtered with this encoder, so the comparison favours it; "
+            "compare it with others on another corpus"
+        )
+        warnings += [f"{label}: {warning}" for label in favoured]
     return warnings
 
 
 def model_name(spec: str) -> str:
-    """Return the model that a spec names, without scheme, organisation and options."""
+    """Return the model that a spec names, without scheme, organisation and options, in lower case."""
+    # "st:sentence-transformers/LaBSE,dim=64" -> "labse"
     head = spec.partition(",")[0].removeprefix("st:")
     return head.rpartition("/")[2].lower()

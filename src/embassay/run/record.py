@@ -16,7 +16,7 @@ from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
-from embassay.run.variants import Variant
+from embassay.run.variants import Variant, joined_setting
 from embassay.store.run_record import EncoderUse, RunRecord
 from embassay.types import Corpus, Encoder, JsonObject
 
@@ -63,8 +63,8 @@ def variants_in(settings: JsonObject) -> dict[str, Variant]:
 def _fingerprint(encoder: Encoder) -> str:
     """Return the fingerprint of an encoder; that of a service that does not answer is the last known one, or empty.
 
-    The fingerprint of an encoder of unknown content is different in each run. It is left out, so that a repeated
-    command continues the run with the scores of the other encoders.
+    An encoder of unknown content has another fingerprint in each run. It is left out, so that a repeated command
+    continues the run with the scores of the other encoders.
     """
     if isinstance(encoder, OfKnownContent) and not encoder.known:
         return ""
@@ -115,35 +115,37 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
     before
         Its work in earlier starts of the run; empty if there is none.
     """
-    if run.effort is None:
+    effort = run.effort
+    if effort is None:
         # The encoder failed.
         return {**before, "route": run.route}
-    if run.effort.texts == 0 and before:
+    if effort.texts == 0 and before:
         # All its scores were stored, so nothing was measured.
         return before
-    speed = run.speed.texts_per_second
-    if speed is None:
-        speed = before.get("texts_per_second")
-    query = run.speed.query_milliseconds
-    if query is None:
-        query = before.get("query_milliseconds")
+    # What was not measured now stays as an earlier start has measured it.
+    texts_per_second = run.speed.texts_per_second
+    if texts_per_second is None:
+        texts_per_second = before.get("texts_per_second")
+    query_milliseconds = run.speed.query_milliseconds
+    if query_milliseconds is None:
+        query_milliseconds = before.get("query_milliseconds")
     badges = before.get("badges")
     if run.robustness:
         badges = asdict(run.robustness)
     return {
-        "texts": run.effort.texts,
-        "encoded": run.effort.encoded,
-        "cached": run.effort.texts - run.effort.encoded,
-        "seconds": round(run.effort.seconds, 3),
-        "texts_per_second": speed,
-        "query_milliseconds": query,
+        "texts": effort.texts,
+        "encoded": effort.encoded,
+        "cached": effort.texts - effort.encoded,
+        "seconds": round(effort.seconds, 3),
+        "texts_per_second": texts_per_second,
+        "query_milliseconds": query_milliseconds,
         "route": run.route,
         "badges": badges,
     }
 
 
 def sources_of(plan: Plan) -> JsonObject:
-    """Return how the corpora of a run are read again; those that were made in Python are left out."""
+    """Return what is needed to read the corpora of a run again; those that were made in Python are left out."""
     request = plan.request
     sources = corpus_sources(request)
     specs = [as_spec(source, "corpus") for source in sources if not isinstance(source, Corpus)]
@@ -186,7 +188,7 @@ def latencies(record: RunRecord) -> dict[str, float]:
 
 
 def trust(record: RunRecord) -> dict[str, JsonObject]:
-    """Return the robustness checks of each encoder that has them."""
+    """Return by encoder the record of its robustness checks, where it has one."""
     badges_of = {}
     for label, use in _uses(record):
         badges = use.get("badges")
@@ -196,20 +198,23 @@ def trust(record: RunRecord) -> dict[str, JsonObject]:
 
 
 def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
-    """Yield the work of each encoder under its own label, then under its label on each variant of a corpus."""
+    """Yield each label in the result with the work of its encoder: its own label, then that on each variant."""
     try:
         variants = variants_in(record.get("settings", {}))
     except (TypeError, ValueError):
         # The record is damaged; what it says of encoders may still be of use.
         variants = {}
+    # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
+    # several corpora may have the same setting.
+    settings = dict.fromkeys(variant.setting for variant in variants.values())
     for label, use in record.get("encoders", {}).items():
-        labels = [label, *(variant.label(label) for variant in variants.values())]
-        for name in dict.fromkeys(labels):
-            yield name, use
+        yield label, use
+        for setting in settings:
+            yield joined_setting(label, setting), use
 
 
 def environment() -> RunRecord:
-    """Return versions and platform."""
+    """Return the part of ``run.json`` that says with which versions, on which platform and when the run was made."""
     packages = {}
     for package in PACKAGES:
         try:

@@ -86,6 +86,7 @@ class RunRequest:
 
     def __post_init__(self) -> None:
         """Refuse a seed, a number of resamples or of examples out of range before any other work."""
+        # Both raise an error when they are read.
         _ = self.draws, self.most_examples
 
     @classmethod

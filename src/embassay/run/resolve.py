@@ -39,24 +39,31 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
     """
     spec = as_spec(source, "corpus")
     options = dict(spec.options)
-    loader = str(options.pop("loader", "")) or find_loader(spec.head, options)
+    loader = str(options.pop("loader", ""))
+    if not loader:
+        loader = find_loader(spec.head, options)
     module = CORPORA.module(loader)
     path = source_path(spec.head)
-    if follow_links and "follow_links" in known_options(module.load):
-        options.setdefault("follow_links", True)
-    built_in = loader in builtin_names()
-    if built_in and spec.head != loader:
+    is_builtin = loader in builtin_names()
+    if is_builtin and spec.head != loader:
         raise SpecError(f"corpus {spec.head!r}: {loader!r} is a built-in corpus and reads no file")
     check_kind(loader, module, path)
-    if built_in:
-        name = spec.head
+    # Only loaders of folders have the option, and one in the spec stays.
+    if follow_links and "follow_links" in known_options(module.load):
+        options.setdefault("follow_links", True)
+
+    if spec.label:
+        label = spec.label
+    elif is_builtin:
+        label = spec.head
     elif path.is_dir():
-        name = path.resolve().name
+        # The path "." has no name of its own.
+        label = path.resolve().name
     else:
-        name = path.stem
+        label = path.stem
     with CORPORA.guarded(loader):
         bound_options = bind(module.load, options, f"corpus {spec.head!r}")
-        corpus = module.load(str(path), spec.label or name, **bound_options)
+        corpus = module.load(str(path), label, **bound_options)
         if not isinstance(corpus, Corpus):
             raise TypeError(f"load() returned {type(corpus).__name__}, not a Corpus")
         # Our own loaders have checked the content already, and name the line of a mistake.
@@ -95,7 +102,13 @@ def load_encoder(
         raise SpecError(f"name= is only for objects; write {name}=SPEC")
     if version:
         raise SpecError(f"version={version!r} is only for objects; some specs have an option version=")
-    spec = as_spec(spec, "encoder")
+    if runtime is None:
+        runtime = Runtime()
+    return _create(as_spec(spec, "encoder"), runtime)
+
+
+def _create(spec: Spec, runtime: Runtime) -> Encoder:
+    """Return the encoder that the plug-in of a spec's scheme creates."""
     scheme, target = scheme_of(spec.head)
     # A single word without a scheme means a model of Sentence Transformers, or a misspelt scheme.
     is_single_word = scheme == DEFAULT_SCHEME and "/" not in target and ":" not in spec.head
@@ -109,6 +122,7 @@ def load_encoder(
         if target.removeprefix("sentence-transformers/") != DEFAULT_ENCODER:
             raise
         raise MissingExtraError(f"encoder {target!r}", "minilm") from None
+    # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if target_name and not target:
         raise SpecError(f"encoder {spec.head!r}: write {scheme}:{target_name}")
@@ -117,15 +131,17 @@ def load_encoder(
     place = f"encoder {without_secrets(spec.head)!r}"
     with ENCODERS.guarded(scheme):
         options = bind(module.create, spec.options, place)
-        encoder: Encoder = module.create(target, runtime or Runtime(), **options)
+        encoder: Encoder = module.create(target, runtime, **options)
     return _with_other(encoder, runtime)
 
 
-def _with_other(encoder: Encoder, runtime: Runtime | None) -> Encoder:
-    """Return an encoder that can load the other encoder that it needs, when it needs it."""
+def _with_other(encoder: Encoder, runtime: Runtime) -> Encoder:
+    """Return the encoder itself, or, if it encodes with another one that its file names, one that can load the other.
+
+    The other encoder is loaded when it is needed.
+    """
     if not isinstance(encoder, EncodesWithAnother):
         return encoder
-    runtime = runtime or Runtime()
 
     def load() -> Encoder:
         check_stored_spec(encoder.other_spec, trusted=runtime.trust_remote_code)
@@ -211,13 +227,18 @@ def default_label(spec: Spec) -> str:
 
 
 def scheme_of(head: str) -> tuple[str, str]:
-    """Return the scheme and the target of a spec's head."""
-    names = ENCODERS.names()
-    if head in names:
+    """Return the scheme and the target of a spec's head.
+
+    ``bm25`` has the scheme ``bm25`` and no target, ``onnx:./model`` the scheme ``onnx`` and the target ``./model``. A
+    head without a scheme is the target of the default one.
+    """
+    schemes = ENCODERS.names()
+    if head in schemes:
         return head, ""
-    scheme, colon, target = head.partition(":")
-    if colon and scheme in names:
-        return scheme, target
-    if colon and re.fullmatch(r"[a-z]+", scheme):
-        raise UnknownNameError("encoder scheme", scheme, names)
+    before_colon, colon, target = head.partition(":")
+    if colon and before_colon in schemes:
+        return before_colon, target
+    # Other text before a colon, such as the drive in C:\models, belongs to a path.
+    if colon and re.fullmatch(r"[a-z]+", before_colon):
+        raise UnknownNameError("encoder scheme", before_colon, schemes)
     return DEFAULT_SCHEME, head

@@ -71,7 +71,7 @@ class SharedVectors:
         return cls(Counter(fingerprints))
 
     def take(self, fingerprint: str, texts: Sequence[Text]) -> Vectors | None:
-        """Return the full vectors of the texts, in their order; None where one is missing."""
+        """Return the full vectors of the texts, in the order of the texts; None if that of one text is missing."""
         vectors = self.kept.get(fingerprint)
         if vectors is None:
             return None
@@ -80,8 +80,8 @@ class SharedVectors:
             if text not in vectors.row:
                 return None
             rows.append(vectors.row[text])
-        row_of_text = {text: place for place, text in enumerate(texts)}
-        return replace(vectors, matrix=vectors.matrix[rows], row=row_of_text)
+        new_row = {text: place for place, text in enumerate(texts)}
+        return replace(vectors, matrix=vectors.matrix[rows], row=new_row)
 
     def keep(self, fingerprint: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
@@ -152,7 +152,7 @@ class EncoderRun:
         return self.effort.timed / self.effort.seconds
 
     @property
-    def parts(self) -> list[Future[object]]:
+    def unfinished_calls(self) -> list[Future[object]]:
         """The calls that worker processes have not finished."""
         calls = chain.from_iterable(pending.parts for pending in self.pending.values())
         return [call for call in calls if not call.done()]
@@ -183,14 +183,16 @@ class EncoderRun:
                 card = pool.encoder.card
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
-                    self.robustness = look_at_vectors(pool, vectors, plan.request.seed, pool_effort.encoded)
+                    self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
         if pools:
             self.note_speed(pools[0].encoder)
         else:
-            dim = int(self.scores[tasks[0].key].scalars["dim"])
+            # All scores were stored by an earlier start of the run; they also hold the number of dimensions.
+            first_scores = self.scores[tasks[0].key]
+            dim = int(first_scores.scalars["dim"])
         # An encoder that learns from each corpus may have another number of dimensions on each.
         if not self.entry.encoder.card.fitted:
             self.dim = dim
@@ -223,22 +225,34 @@ class EncoderRun:
         device = ""
         if isinstance(encoder, Routed):
             device = str(encoder.route.get("device", ""))
-        self.speed = Speed(self.texts_per_second, milliseconds, device)
+        measured = Speed(self.texts_per_second, milliseconds, device)
+        self.speed = measured
         cache = self.services.cache
         if cache is None or not encoder.card.cached:
             return
         # Encoders that are derived from the same vectors share their speed.
         fingerprint = encoder_of_vectors(encoder).fingerprint
         if self.texts_per_second is not None or milliseconds is not None:
-            cache.note_speed(fingerprint, self.speed)
-        self.speed = cache.speed(fingerprint) or self.speed
+            cache.note_speed(fingerprint, measured)
+        # The cache adds what only an earlier run has measured.
+        noted = cache.speed(fingerprint)
+        if noted:
+            self.speed = noted
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
-        """Return the vectors of the texts of a pool, encoded now or taken from the cache, and the effort."""
+        """Return the vectors of the texts of a pool and the effort of encoding them.
+
+        They are encoded now, or taken from the cache or from another encoder of the run that shares them.
+
+        Parameters
+        ----------
+        advance
+            Called with the number of texts whose vectors are ready since the last call.
+        """
         cache = self.services.cache
         folder = self.services.folder
         shared = self.services.shared
-        # A derived encoder, such as one with fewer dimensions, is computed from the vectors of the full one.
+        # The vectors of a derived encoder, such as one with fewer dimensions, are computed from those of the full one.
         full_encoder = encoder_of_vectors(pool.encoder)
         fingerprint = full_encoder.fingerprint
         shared_vectors = shared.take(fingerprint, pool.texts)
@@ -247,13 +261,15 @@ class EncoderRun:
             return derived(pool.encoder, shared_vectors), Effort(len(pool.texts))
         if cache:
             cache.note(fingerprint, full_encoder.card.spec)
+        # With the ledger, a run that continues counts what its earlier starts have encoded.
         ledger = None
         if folder:
             ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts)
-        vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger)
+        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger)
+        # Where the cache keeps the full vectors, the next derived encoder reads them there.
         if cache is None or cache.trouble:
-            shared.keep(fingerprint, vectors)
-        vectors = derived(pool.encoder, vectors)
+            shared.keep(fingerprint, full_vectors)
+        vectors = derived(pool.encoder, full_vectors)
         if isinstance(pool.encoder, Relearns):
             vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
         return vectors, effort
@@ -269,16 +285,18 @@ class EncoderRun:
             scalars = {**scores.scalars, "dim": dim, **count_unknown_words(encoder, corpus)}
             return replace(scores, scalars=scalars)
 
+        # The texts of stored documents are not at hand; their vectors were computed by "embassay encode".
         stored = corpus.stored_documents
         if stored is not None and isinstance(encoder, HasStoredVectors):
             vectors = replace(vectors, documents=encoder.vectors_of(stored))
         with self.noting_failure(task.key):
-            if isinstance(diagnostic, ScoresInParallel):
-                pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
-                self.pending[task.key] = Pending(pending.parts, lambda: with_scalars(pending.finish()))
-            else:
+            if not isinstance(diagnostic, ScoresInParallel):
                 scores = diagnostic.score(corpus, vectors, origin)
                 self.keep(task.key, with_scalars(scores))
+                return
+            # Worker processes go on after this call; collect() keeps the scores when they are finished.
+            pending: Pending[ItemScores] = diagnostic.begin(corpus, vectors, origin, self.services.submit)
+            self.pending[task.key] = Pending(pending.parts, lambda: with_scalars(pending.finish()))
 
     def collect(self) -> None:
         """Keep the scores that worker processes have finished.
@@ -338,13 +356,19 @@ class EncoderRun:
         """Keep finished scores, and cancel the others."""
         with suppress(Exception):
             self.collect()
-        for part in self.parts:
-            part.cancel()
+        for call in self.unfinished_calls:
+            call.cancel()
         self.pending.clear()
 
 
 def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
-    """Return by corpus the encoder that has learnt from its texts; the encoder itself where it learns nothing."""
+    """Return by corpus the encoder that has learnt from its texts; the encoder itself where it learns nothing.
+
+    Raises
+    ------
+    EncoderError
+        If the encoder fails, whatever error it raises: it may be of another package.
+    """
     fitted = {}
     corpora = {task.corpus.name: task.corpus for task in tasks}
     for name, corpus in corpora.items():
@@ -363,18 +387,20 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     The texts of scored tasks are included so that a run that continues after a kill has the same matrix, row by row, as
     one that was never interrupted.
     """
-    # Fitted on two corpora, an encoder may still be the same one.
-    by_fingerprint: dict[str, list[Task]] = {}
+    # An encoder that learns nothing is the same on all corpora, so one pool has the texts of all of them.
+    tasks_of: dict[str, list[Task]] = {}
+    encoder_of: dict[str, Encoder] = {}
     for task in tasks:
-        by_fingerprint.setdefault(fitted[task.corpus.name].fingerprint, []).append(task)
+        encoder = fitted[task.corpus.name]
+        fingerprint = encoder.fingerprint
+        tasks_of.setdefault(fingerprint, []).append(task)
+        encoder_of.setdefault(fingerprint, encoder)
     pools = []
-    for tasks_of_encoder in by_fingerprint.values():
-        unscored = tuple(task for task in tasks_of_encoder if task.key not in scored)
-        if not unscored:
-            continue
-        encoder = fitted[tasks_of_encoder[0].corpus.name]
-        corpora = {task.corpus.name: task.corpus for task in tasks_of_encoder}
-        pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
+    for fingerprint, encoder in encoder_of.items():
+        unscored = tuple(task for task in tasks_of[fingerprint] if task.key not in scored)
+        if unscored:
+            corpora = {task.corpus.name: task.corpus for task in tasks_of[fingerprint]}
+            pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
     return pools
 
 
@@ -394,8 +420,14 @@ def count_unknown_words(encoder: Encoder, corpus: AnyCorpus) -> dict[str, float]
     }
 
 
-def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
-    """Check the robustness of the vectors of a pool."""
+def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Robustness | None:
+    """Return the robustness of the vectors of a pool, or the reason why the check failed; None for sparse vectors.
+
+    Parameters
+    ----------
+    encoded
+        The number of texts that were encoded now rather than taken from the cache.
+    """
     try:
         return check_robustness(pool.encoder, vectors, pool.texts, seed, encoded)
     except Exception as error:
@@ -405,8 +437,10 @@ def look_at_vectors(pool: Pool, vectors: Vectors, seed: int, encoded: int) -> Ro
 
 def relearnt_matrix(encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
+    # Each text is a pair of role and content.
+    to_learn = [texts[row][1] for row in rows.tolist()]
     try:
-        learnt = encoder.relearn([texts[row][1] for row in rows.tolist()])
+        learnt = encoder.relearn(to_learn)
     except EncoderError:
         raise
     except Exception as error:

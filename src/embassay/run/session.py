@@ -49,35 +49,36 @@ def carry_out(request: RunRequest) -> int:
     for note in outcome.notes:
         tell(note)
     efforts = [run.effort for run in outcome.encoders if run.effort]
-    if efforts and not any(effort.texts for effort in efforts):
+    texts = sum(effort.texts for effort in efforts)
+    if efforts and texts == 0:
         tell(f"{folder.path} is already complete: nothing was encoded or scored again")
     code = present(folder, result, record, tell)
     encoding = sum(effort.seconds for effort in efforts)
-    scoring = executed - prepared - encoding
+    scoring = max(executed - prepared - encoding, 0.0)
     drawing = time.perf_counter() - executed
     tell(
         f"time: loading {prepared - start:.1f} s, encoding {encoding:.1f} s, "
-        f"scoring and statistics {max(scoring, 0.0):.1f} s, report {drawing:.1f} s"
+        f"scoring and statistics {scoring:.1f} s, report {drawing:.1f} s"
     )
     return code
 
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
-    is_complete = not result.failures
     pages = make_layouts(folder, result)
-    if pages is None or not print_summary(folder, result, pages, record):
-        is_complete = False
+    was_printed = pages is not None and print_summary(folder, result, pages, record)
     for failure in result.failures:
         say(f"failed: {failure.sentence}")
     if not result.rows:
+        # There is nothing to draw.
         return FAILED_IN_PART if result.failures else FINE
-    if pages is not None and write_report(folder, result, pages, record):
+    was_drawn = pages is not None and write_report(folder, result, pages, record)
+    if was_drawn:
         tell(f"report: {folder.report}")
-    else:
-        is_complete = False
     tell(f"result: {folder.path / 'result.json'}")
-    return FINE if is_complete else FAILED_IN_PART
+    if result.failures or not was_printed or not was_drawn:
+        return FAILED_IN_PART
+    return FINE
 
 
 def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:

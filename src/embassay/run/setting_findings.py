@@ -14,7 +14,9 @@ MOST = 3
 
 
 def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iterator[Finding]:
-    """Yield how the other settings of the reference encoder compare with it; nothing if there are none.
+    """Yield how the reference encoder with other settings compares with the reference; nothing if there are none.
+
+    If ``m,dim=64`` is the reference, ``m,dim=128`` is compared with it, and ``other,dim=64`` is not.
 
     Parameters
     ----------
@@ -26,28 +28,24 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     if reference is None or not reference.setting:
         return
     differences = read_differences(verdict.against_reference)
-    different = []
-    not_different = []
-    for name, difference in differences.items():
-        record = records[name]
-        if not record.setting or base(record) != base(reference):
-            continue
-        if difference.is_significant:
-            different.append(record)
-        else:
-            not_different.append(record)
-    if not different and not not_different:
+    compared = [records[name] for name in differences]
+    others = [record for record in compared if record.setting and base(record) == base(reference)]
+    if not others:
         return
+    different = [record for record in others if differences[record.name].is_significant]
+    not_different = [record for record in others if not differences[record.name].is_significant]
 
     different.sort(key=lambda record: differences[record.name].value, reverse=True)
     sentences = []
     for record in different[:MOST]:
+        comparison = _comparison(record, reference, differences[record.name], headline)
         price = _price(record, reference, verdict.corpus)
-        sentences.append(f"{_comparison(record, reference, differences[record.name], headline)}{price}.")
+        sentences.append(f"{comparison}{price}.")
     if len(different) > MOST:
         sentences.append(f"{counted(len(different) - MOST, 'more setting')} shown to differ from {reference.setting}.")
     if not_different:
-        sentences.append(f"{_not_shown(not_different, reference, verdict, _style(headline))}.")
+        not_shown = _not_shown(not_different, reference, verdict, _style(headline))
+        sentences.append(f"{not_shown}.")
     yield Finding(
         "high",
         " ".join(sentences),
@@ -63,6 +61,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
 
 def base(record: EncoderRecord) -> str:
     """Return the label of an encoder without its setting."""
+    # "m,dim=64" -> "m"
     return record.name.removesuffix(f",{record.setting}")
 
 
@@ -102,7 +101,10 @@ def _ratio(one: int | None, other: int | None) -> float:
 
 
 def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict: Verdict, style: Format) -> str:
-    """Say which settings are not shown to differ, how large a difference could have been, and which is cheapest."""
+    """Say which settings are not shown to differ from the reference, and which of all these needs the fewest bytes.
+
+    The sentence has the largest of their minimum detectable differences: one below it may have been missed.
+    """
     if len(same) == 1:
         sentence = f"{same[0].setting} is not shown to differ from {reference.setting}"
     else:
@@ -114,13 +116,15 @@ def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict:
             detectable.append(smallest_difference)
     if detectable:
         sentence += f"; the minimum detectable difference is {number(max(detectable), style)}"
-    # The smallest is only named where all sizes are known and not all are equal.
     sizes = {}
     for record in (reference, *same):
         vectors = record.vectors.get(verdict.corpus)
         if vectors and record.vector_bytes:
             sizes[record.setting] = vectors * record.vector_bytes
-    if len(sizes) == len(same) + 1 and len(set(sizes.values())) > 1:
+    # The smallest is only named where all sizes are known and not all are equal.
+    are_all_known = len(sizes) == 1 + len(same)
+    are_all_equal = len(set(sizes.values())) <= 1
+    if are_all_known and not are_all_equal:
         smallest = min(sizes, key=lambda setting: sizes[setting])
         sentence += f"; of these and {reference.setting}, {smallest} needs the fewest bytes for its vectors"
     return sentence

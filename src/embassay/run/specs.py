@@ -83,18 +83,23 @@ def list_options(spec: Spec) -> dict[str, list[object]]:
         if isinstance(value, list):
             lists[name] = value
         elif isinstance(value, str) and value.startswith("[") and value.endswith("]"):
-            parts = [part.strip() for part in value[1:-1].split(",")]
+            # "[64, 128]" -> ["64", "128"]; "[]" -> []
+            inside = value[1:-1]
+            parts = [part.strip() for part in inside.split(",")]
             lists[name] = [part for part in parts if part]
     return lists
 
 
 def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
-    """Return one spec for each combination of the values of options that are lists, ``dim=[64,128]``.
+    """Return one spec for each combination of the values of options that are lists, or the spec itself if none are.
+
+    ``st:m,dim=[64,128]`` with the label ``m`` gives ``st:m,dim=64`` and ``st:m,dim=128`` with the labels ``m,dim=64``
+    and ``m,dim=128``.
 
     Parameters
     ----------
     label
-        The label of the spec; the option and its value are added to it: ``NAME,dim=64``.
+        The label of the spec, to which the options and their values are added.
     what
         What it is a spec of, for messages.
     """
@@ -106,14 +111,15 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
             raise SpecError(f"{what} {spec.head!r}: the list of option {name!r} is empty")
     specs = []
     for combination in itertools.product(*lists.values()):
-        values_of = dict(zip(lists, combination, strict=True))
-        suffix = ",".join(f"{name}={value}" for name, value in values_of.items())
-        specs.append(Spec(spec.head, f"{label},{suffix}", {**spec.options, **values_of}))
+        chosen = dict(zip(lists, combination, strict=True))
+        setting = ",".join(f"{name}={value}" for name, value in chosen.items())
+        options = {**spec.options, **chosen}
+        specs.append(Spec(spec.head, f"{label},{setting}", options))
     return specs
 
 
 def bind(function: Callable[..., object], options: Mapping[str, object], what: str) -> dict[str, Any]:
-    """Convert a spec's options to the keyword-only parameters of a function.
+    """Return a spec's options as values of the keyword-only parameters of a function, converted to their types.
 
     Raises
     ------
@@ -147,10 +153,13 @@ def _convert(value: object, hint: Any, place: str) -> object:
     ----------
     value
         A text of the command line, or what a config file has.
+    hint
+        One of ``str``, ``int``, ``float``, ``bool`` and ``Literal[…]``, each also as ``… | None``.
     """
     if get_origin(hint) in (Union, types.UnionType):
         # An optional value: int | None is read as int.
-        hint = next(alternative for alternative in get_args(hint) if alternative is not type(None))
+        types_of_values = [alternative for alternative in get_args(hint) if alternative is not type(None)]
+        hint = types_of_values[0]
     if get_origin(hint) is Literal:
         text = str(value).strip()
         choices = get_args(hint)

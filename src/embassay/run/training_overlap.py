@@ -88,16 +88,25 @@ def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], sources: Ma
             continue
         for family in FAMILIES:
             evidence = recognised_by(family, corpus, sources.get(corpus.name, ""))
-            if not evidence:
-                continue
-            for entry in entries:
-                datasets = named_datasets(family, entry)
-                if datasets:
-                    yield (
-                        f"{entry.label}: its model card names {names(datasets[:NAMED])} among its training data, and "
-                        f"{corpus.name} is from {family.title} ({evidence}); if these texts were in its training, its "
-                        "figures there are too high"
-                    )
+            if evidence:
+                yield from _trained_on(family, entries, f"{corpus.name} is from {family.title} ({evidence})")
+
+
+def _trained_on(family: Family, entries: Sequence[Entry], origin: str) -> Iterator[str]:
+    """Yield a note for each encoder whose model card names a data set of a family.
+
+    Parameters
+    ----------
+    origin
+        That a corpus belongs to the family, in words.
+    """
+    for entry in entries:
+        datasets = named_datasets(family, entry)
+        if datasets:
+            yield (
+                f"{entry.label}: its model card names {names(datasets[:NAMED])} among its training data, and "
+                f"{origin}; if these texts were in its training, its figures there are too high"
+            )
 
 
 def named_datasets(family: Family, entry: Entry) -> list[str]:
@@ -106,6 +115,7 @@ def named_datasets(family: Family, entry: Entry) -> list[str]:
         return []
     datasets = []
     for name in entry.encoder.training_datasets:
+        # "sentence-transformers/all-NLI" -> "allnli"
         without_organisation = name.lower().rpartition("/")[2]
         plain = re.sub(r"[^a-z0-9]", "", without_organisation)
         if any(fnmatchcase(plain, pattern) for pattern in family.datasets):

@@ -65,17 +65,18 @@ class Ranking:
     def write(self, file: BinaryIO) -> None:
         """Write the ranking as a run file."""
         document_ids = [safe_id(document.id) for document in self.corpus.documents]
-        tag = safe_id(self.encoder)
+        encoder = safe_id(self.encoder)
         for row, sample in enumerate(self.corpus.samples):
             question = safe_id(sample.id)
             depth = self.depth[row]
             documents = self.documents[row, :depth].tolist()
             scores = self.scores[row, :depth].tolist()
             lines = []
-            for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
+            for place, document in enumerate(documents):
                 if document >= 0:
                     # With nine digits, different float32 scores stay different when they are read again.
-                    lines.append(f"{question} Q0 {document_ids[document]} {rank} {score:.9g} {tag}\n")
+                    rank_and_score = f"{place + 1} {scores[place]:.9g}"
+                    lines.append(f"{question} Q0 {document_ids[document]} {rank_and_score} {encoder}\n")
             file.write("".join(lines).encode("utf-8", "replace"))
 
 
@@ -106,7 +107,9 @@ def qrels(corpus: AnyCorpus) -> bytes:
     lines = []
     for sample in corpus.samples:
         question = safe_id(sample.id)
-        gains = sample.gains or [1] * len(sample.right)
+        gains = sample.gains
+        if not gains:
+            gains = [1] * len(sample.right)
         for document, gain in zip(sample.right, gains, strict=True):
             lines.append(f"{question} 0 {safe_id(document)} {gain}\n")
     return "".join(lines).encode("utf-8", "replace")
@@ -134,7 +137,9 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
         raise OutputError("--format trec is for retrieval, which this run does not have")
     made = Rankings()
     total = sum(len(task.scores) for task in tasks)
-    with VectorCache(cache) if cache else nullcontext() as opened_cache, Bar().drawing("rankings", total) as advance:
+    # Without a cache, nullcontext() gives None.
+    opening = VectorCache(cache) if cache else nullcontext()
+    with opening as opened_cache, Bar().drawing("rankings", total) as advance:
         for task in tasks:
             corpus = task.corpus
             for scores in task.scores:
@@ -168,7 +173,8 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
     if cache is not None:
         cached = cache.get(origin.encoder_fingerprint, texts)
         rows = [vector for vector in cached if vector is not None]
-        if len(rows) == len(texts):
+        has_all = len(rows) == len(texts)
+        if has_all:
             row_of_text = {text: row for row, text in enumerate(texts)}
             return Vectors(np.stack(rows), row_of_text, similarity)
     if not is_safe_in_files(origin.spec):
@@ -209,7 +215,8 @@ def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
         starts=first_passages,
         pairs=pairs,
     )
-    # The rank of each right document if it is the last of those that are exactly as near.
+    # Each question gets DEPTH documents, or more until its last right document. Among documents that are exactly as
+    # near, the right one is taken to come last.
     last_rank = nearest.greater + nearest.tied
     depth = np.full(len(corpus.samples), DEPTH)
     np.maximum.at(depth, pairs[:, 0], last_rank)
@@ -225,10 +232,11 @@ def distinct_float32(similarity: NDArray[np.float64]) -> NDArray[np.float32]:
     scores = similarity.astype(np.float32)
     for column in range(1, scores.shape[1]):
         previous = scores[:, column - 1]
-        is_lower = similarity[:, column] < similarity[:, column - 1]
-        # The largest float32 below the previous score.
+        # Two similarities may be the same float32. Then the second gets the largest float32 below the first.
         next_lower = np.nextafter(previous, np.float32(-np.inf))
         lowered = np.minimum(scores[:, column], next_lower)
+        # Equal similarities keep equal scores.
+        is_lower = similarity[:, column] < similarity[:, column - 1]
         scores[:, column] = np.where(is_lower, lowered, previous)
     return scores
 

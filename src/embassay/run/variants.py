@@ -74,13 +74,14 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Any
     spec = as_spec(source, "corpus")
     lists = list_options(spec)
     for name, values in lists.items():
-        # The name of a column may be in brackets.
-        is_list = isinstance(spec.options[name], list) or len(values) != 1
-        if is_list and name not in VARYING:
+        if name in VARYING:
+            continue
+        # The name of a column may be in brackets: a single value, as in question=[text], is not a list.
+        if isinstance(spec.options[name], list) or len(values) != 1:
             raise SpecError(
                 f"corpus {spec.head!r}: option {name!r} cannot be a list; only {', '.join(VARYING)} can vary in a run"
             )
-    if not any(name in VARYING for name in lists):
+    if lists.keys().isdisjoint(VARYING):
         return [load_corpus(spec, follow_links=follow_links)]
     variants = []
     for variant_spec in alternatives(spec, "", "corpus"):
@@ -171,31 +172,37 @@ def join_scores(
     if has_common_items:
         common_unit = merged_units([scores.unit for scores in all_scores])
     joined = {}
-    for place, variant in enumerate(variants):
-        is_first = place == 0
-        variant_scores = []
+    for variant in variants:
+        is_first = variant == variants[0]
+        relabelled = []
         for scores in scores_of[variant]:
             origin = scores.origin
             # The encoder of random vectors is compared once only.
             if is_chance(origin.spec) and not is_first:
                 continue
+            # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
             label = variant.label(origin.encoder)
-            is_reference = reference == label or (reference == origin.encoder and is_first)
-            unit = scores.unit if common_unit is None else common_unit
-            origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
-            variant_scores.append(replace(scores, origin=origin, unit=unit))
-        joined[variant] = tuple(variant_scores)
+            is_reference = reference == label
+            if is_first and reference == origin.encoder:
+                is_reference = True
+            new_origin = replace(origin, corpus=variant.corpus, encoder=label, reference=is_reference)
+            unit = scores.unit
+            if common_unit is not None:
+                unit = common_unit
+            relabelled.append(replace(scores, origin=new_origin, unit=unit))
+        joined[variant] = tuple(relabelled)
     return joined
 
 
 def by_encoder(joined: Mapping[Variant, Sequence[ItemScores]]) -> tuple[ItemScores, ...]:
     """Return all joined scores, the variants of one encoder next to each other."""
-    groups: dict[str, list[ItemScores]] = {}
+    scores_of_encoder: dict[str, list[ItemScores]] = {}
     for variant, variant_scores in joined.items():
         for scores in variant_scores:
+            # "m,passages=100" -> "m"
             encoder = scores.origin.encoder.removesuffix(f",{variant.setting}")
-            groups.setdefault(encoder, []).append(scores)
-    return tuple(itertools.chain.from_iterable(groups.values()))
+            scores_of_encoder.setdefault(encoder, []).append(scores)
+    return tuple(itertools.chain.from_iterable(scores_of_encoder.values()))
 
 
 def merged_units(partitions: Sequence[Ints]) -> Ints:
@@ -213,14 +220,18 @@ def merged_units(partitions: Sequence[Ints]) -> Ints:
     from scipy.sparse.csgraph import connected_components
 
     number = len(partitions[0])
-    items = np.tile(np.arange(number), len(partitions))
-    unit_nodes = []
+    # The nodes 0 … n-1 are the items; the units of each partition follow.
     nodes = number
+    unit_nodes = []
     for partition in partitions:
-        codes = np.unique(partition, return_inverse=True)[1]
-        unit_nodes.append(codes + nodes)
-        nodes += int(codes.max(initial=-1)) + 1
-    edges = np.ones(len(items), dtype=np.int8)
-    graph = coo_array((edges, (items, np.concatenate(unit_nodes))), shape=(nodes, nodes))
+        units, unit_of_item = np.unique(partition, return_inverse=True)
+        unit_nodes.append(nodes + unit_of_item)
+        nodes += len(units)
+    ends = np.concatenate(unit_nodes)
+    starts = np.tile(np.arange(number), len(partitions))
+    edges = np.ones(len(starts), dtype=np.int8)
+    graph = coo_array((edges, (starts, ends)), shape=(nodes, nodes))
     _, component = connected_components(graph, directed=False)
-    return np.unique(component[:number], return_inverse=True)[1].astype(np.int64)
+    # Number the units 0, 1, … without gaps.
+    merged = np.unique(component[:number], return_inverse=True)[1]
+    return merged.astype(np.int64)
