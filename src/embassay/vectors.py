@@ -153,7 +153,7 @@ def as_float32(rows: Any, texts: Sequence[str]) -> Any:
     Raises
     ------
     EncoderError
-        If a finite number is too large for float32.
+        If a finite number is too large for float32, or a vector becomes zeros.
     """
     with np.errstate(over="ignore"):
         converted = rows.astype(np.float32, copy=False)
@@ -163,6 +163,11 @@ def as_float32(rows: Any, texts: Sequence[str]) -> Any:
         if index is not None:
             largest = f"(numbers of up to {np.finfo(np.float32).max:.1e})"
             raise EncoderError(f"it returned a number too large for float32 {largest} for {_described(index, texts)}")
+        index = _first_vanished_row(rows, converted)
+        if index is not None:
+            raise EncoderError(
+                f"it returned a vector whose numbers are all too small for float32 for {_described(index, texts)}"
+            )
     return converted
 
 
@@ -210,6 +215,16 @@ def _first_row_with(fault: Callable[[NDArray[np.floating]], NDArray[np.bool_]], 
     if not is_faulty.ndim:
         return 0
     return int(np.argwhere(is_faulty)[0][0])
+
+
+def _first_vanished_row(rows: Any, converted: Any) -> int | None:
+    """Return the index of the first row that has only zeros after its conversion, and had others before."""
+    if rows.ndim != 2:
+        return None
+    vanished = np.asarray((rows != 0).sum(axis=1) > 0) & np.asarray((converted != 0).sum(axis=1) == 0)
+    if not vanished.any():
+        return None
+    return int(vanished.argmax())
 
 
 def _described(index: int, texts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from embassay.engine.topk_faiss import approximate
 from embassay.errors import SourceError
 from embassay.sharding.making import reduced
 from embassay.store.shard_vectors import open_shards
-from embassay.store.shards import Manifest, ShardFolder, ShardPlan, ShardRows
+from embassay.store.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
 
 K = 5
 FIELDS = ("documents", "passages", "similarity", "greater", "tied")
@@ -56,7 +56,7 @@ def write_shards(path, vectors, dtype, rows=700):
             text_column="text",
             shard_rows=rows,
             threads=1,
-            files=(),
+            files=(InputFile("made.jsonl", len(vectors), "0" * 64),),
             shards=tuple(plans),
             distinct=0,
             embassay=__version__,

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import numpy as np
+import polars
 import pytest
 
 from embassay.engine.topk import search
@@ -134,6 +135,23 @@ def test_wrong_values_in_the_list_of_shards_are_one_message(folder, tmp_path, ch
     (copy / "manifest.json").write_text(json.dumps(content))
     with pytest.raises(SourceError, match="the manifest is damaged"):
         open_shards(copy)
+
+
+def test_numbers_that_no_encoder_gave_are_one_message(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder.path, copy)
+    path = copy / "shards" / "00000001.npy"
+    if folder.manifest().dtype == "int8":
+        # Only the scales of int8 can be NaN.
+        table = polars.read_parquet(path.with_suffix(".parquet"))
+        table.with_columns(scale=polars.lit(float("nan"), polars.Float32)).write_parquet(path.with_suffix(".parquet"))
+    else:
+        stored = np.array(np.load(path))
+        stored[3, 5] = np.nan
+        np.save(path, stored)
+    matrix = open_shards(copy)
+    with pytest.raises(SourceError, match="shard 00000001 has NaN or infinity"):
+        matrix[slice(0, 60)]
 
 
 def test_vectors_of_another_shape_are_one_message(folder, tmp_path):

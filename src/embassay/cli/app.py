@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -163,6 +164,9 @@ def main(arguments: list[str] | None = None) -> None:
     0 fine, 1 a check found a regression, 2 wrong input, 3 an encoder failed, 4 a check is inconclusive,
     130 interrupted.
     """
+    # A scheduler ends a job with this signal; without a handler worker processes and locks would not be cleaned up.
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     show_as_usual = warnings.showwarning
     warnings.showwarning = partial(_show_warning, show_as_usual)
     try:

@@ -118,7 +118,7 @@ def _range(shards: str) -> tuple[int, int]:
     """Return the numbers of a range A:B."""
     from embassay.errors import SpecError, quoted
 
-    numbers = re.fullmatch(r"([0-9]{1,12}):([0-9]{1,12})", shards)
+    numbers = re.fullmatch(r"([0-9]{1,100}):([0-9]{1,100})", shards)
     if not numbers:
         raise SpecError(f"--shards must be two whole numbers as A:B, is {quoted(shards)}")
     return int(numbers[1]), int(numbers[2])

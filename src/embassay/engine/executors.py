@@ -6,8 +6,11 @@ An executor only schedules: what is finished is decided by the files that a task
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar
@@ -95,7 +98,8 @@ class LocalProcesses:
 
     def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
         """Start a call in a process."""
-        future = self._pool.submit(function, task)
+        with _without_interrupts():
+            future = self._pool.submit(function, task)
         pool_processes = self._pool._processes
         if pool_processes:
             self._processes = list(pool_processes.values())
@@ -126,6 +130,21 @@ class LocalProcesses:
             for process in self._processes:
                 process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that start now ignore Ctrl-C, which a terminal sends to all: this process ends them itself."""
+    # Only the main thread may change what a signal does, and a handler that is not Python's cannot be put back.
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _begin(parent: int, threads: int) -> None:

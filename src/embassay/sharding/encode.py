@@ -24,6 +24,8 @@ from embassay.store.shards import Dtype, Manifest, Marker, ShardFolder, ShardPla
 from embassay.types import Encoder, Runtime
 
 SHARD_ROWS = 100_000
+MAXIMUM_SHARDS = 10**12
+"""The system locks a byte of a file for each shard, and has no larger files."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def _check_count(name: str, value: object) -> None:
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise SpecError unless a value is one of the choices."""
-    if value not in choices:
+    # A dtype of numpy would equal its name.
+    if not isinstance(value, str) or value not in choices:
         raise SpecError(f"{name} must be one of {', '.join(choices)}, is {quoted(value)}")
 
 
@@ -124,8 +127,10 @@ def _check_range(shards: object) -> None:
     if not isinstance(shards, tuple) or [type(number) for number in shards] != [int, int]:
         raise SpecError(f"shards must be two whole numbers such as (0, 100), are {quoted(shards)}")
     first, stop = shards
-    if not 0 <= first < stop:
-        raise SpecError(f"shards {first}:{stop}: the first number must be 0 or more, and the second one larger")
+    if not 0 <= first < stop <= MAXIMUM_SHARDS:
+        raise SpecError(
+            f"shards {first}:{stop}: the first number must be 0 or more, and the second one larger, up to 10^12"
+        )
 
 
 @dataclass(frozen=True)
@@ -349,6 +354,11 @@ def _summary(
     folder: ShardFolder, manifest: Manifest, selected: Sequence[ShardPlan], made: Sequence[Marker], restarts: int
 ) -> Encoded:
     markers = list(markers_of(folder, selected))
+    if len(markers) < len(selected):
+        raise OutputError(
+            f"{folder.path}: {len(selected) - len(markers):,} of {counted(len(selected), 'shard')} were removed or "
+            "damaged while this command ran; repeat it"
+        )
     encoded_again = None
     if len(selected) == len(manifest.shards):
         # Each shard has encoded its different texts; what exceeds those of the whole input was in several shards.

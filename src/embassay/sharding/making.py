@@ -83,8 +83,9 @@ def make_shard(task: ShardTask) -> Marker:
     loss = precision(vectors, stored, scale)
     if loss.lowest_cosine < MINIMUM_COSINE:
         raise EncoderError(
-            f"{task.dtype} cannot hold the vector of {quoted(distinct[loss.worst_row])}, whose numbers are too small: "
-            f"the cosine of the stored vector with the float32 vector is {loss.lowest_cosine:.3f}; use float32"
+            f"{task.dtype} cannot hold the vector of {quoted(distinct[loss.worst_row])}, whose numbers are too small "
+            f"or too large: the cosine of the stored vector with the float32 vector is {loss.lowest_cosine:.3f}; use "
+            "float32 and another folder"
         )
     # ``stored`` has one row for each distinct text, the shard one for each text.
     place_of_text = {text: place for place, text in enumerate(distinct)}
@@ -142,28 +143,15 @@ def reduced(rows: Floats, dtype: Dtype) -> tuple[NDArray[Any], Floats | None]:
 
     Returns
     -------
-    The (n, d) stored vectors, and for int8 the (n,) scales: what each row is multiplied by to restore it.
-
-    Raises
-    ------
-    EncoderError
-        If float16 cannot hold a coordinate.
+    The (n, d) stored vectors, and for int8 the (n,) scales: what each row is multiplied by to restore it. A number
+    that is too large for float16 becomes infinite; :func:`precision` finds it.
     """
     if dtype == "float32":
         return rows, None
     if dtype == "float16":
-        return _as_float16(rows), None
+        with np.errstate(over="ignore"):
+            return rows.astype(np.float16), None
     return _as_int8(rows)
-
-
-def _as_float16(rows: Floats) -> NDArray[np.float16]:
-    """Return vectors as float16; raise EncoderError if a coordinate is too large for it."""
-    # The check below reports an overflow, so numpy need not warn of it.
-    with np.errstate(over="ignore"):
-        half = rows.astype(np.float16)
-    if not np.isfinite(half).all():
-        raise EncoderError("a coordinate is too large for float16; use float32 or int8")
-    return half
 
 
 def _as_int8(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
@@ -198,7 +186,8 @@ class Precision:
     Attributes
     ----------
     lowest_cosine
-        Of a stored vector with the float32 one, in [-1, 1]; 0 for a vector that became zeros. 1 for float32.
+        Of a stored vector with the float32 one, in [-1, 1]; 0 for a vector that became zeros or infinite. 1 for
+        float32.
     largest_error
         The largest difference in a coordinate as a share of the vector's length; 0 for float32.
     worst_row
@@ -235,11 +224,13 @@ def _rounding(rows: Floats, restored: Floats) -> tuple[NDArray[np.float64], NDAr
     Returns
     -------
     The (n,) cosines, at most 1; and the (n,) largest differences in a coordinate, as shares of the row's length. A row
-    of zeros counts as exact, with 1 and 0. A row that became zeros has the cosine 0.
+    of zeros counts as exact, with 1 and 0. A row that became zeros or infinite has the cosine 0.
     """
     # The squares of the smallest float32 numbers would be 0 in float32.
     rows_64 = rows.astype(np.float64)
-    restored_64 = restored.astype(np.float64)
+    # A row with a number that became infinite counts like one that became zeros.
+    is_finite = np.isfinite(restored).all(axis=1, keepdims=True)
+    restored_64 = np.where(is_finite, restored, 0.0).astype(np.float64)
     lengths = np.linalg.norm(rows_64, axis=1)
     was_zero = lengths == 0
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import OutputError, SourceError, SpecError, quoted
 from embassay.samples.checks import text_problem
-from embassay.store.paths import source_path
+from embassay.store.paths import check_readable, source_path
 from embassay.store.shards import InputFile, ShardPlan
 
 BUCKETS = 64
@@ -85,23 +85,33 @@ def find_files(patterns: Iterable[str]) -> dict[str, Path]:
     """
     paths: dict[str, Path] = {}
     for pattern in patterns:
-        path = Path(pattern).expanduser()
-        # A file whose name has brackets is meant as it is written.
-        matches = [path] if path.exists() else sorted(path.parent.glob(path.name)) or [path]
-        for match in matches:
-            path = source_path(match)
+        for path in _matches(pattern):
             if path.is_dir():
                 raise SourceError("a folder; name its files, for example with the pattern *.jsonl", path)
-            if not path.is_file():
-                raise SourceError("no such file", path)
+            check_readable(path)
             if path.suffix not in SUFFIXES:
                 raise SourceError(f"texts are read from {', '.join(SUFFIXES[:-1])} and {SUFFIXES[-1]} files", path)
             if path.name in paths:
-                raise SourceError(f"two files have the name {path.name!r}; the other is {paths[path.name]}", path)
+                raise SourceError(
+                    f"two files have the name {path.name!r}, by which shards find them: the other is "
+                    f"{paths[path.name]}; rename one, or name the same file once",
+                    path,
+                )
             paths[path.name] = path
     if not paths:
         raise SpecError("no files of texts are given")
     return paths
+
+
+def _matches(pattern: str) -> list[Path]:
+    """Return the files that a path or a pattern names, sorted; the path itself if there are none."""
+    path = source_path(pattern)
+    # A file whose name has brackets is meant as it is written.
+    if path.exists():
+        return [path]
+    # Path.glob takes no absolute patterns.
+    start = Path(path.anchor)
+    return sorted(start.glob(str(path.relative_to(start)))) or [path]
 
 
 def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:

@@ -115,6 +115,9 @@ class ShardVectors:
         vectors = self._opened(number)[rows].astype(np.float32)
         if self.manifest.dtype == "int8":
             vectors *= self._scale(number)[rows][:, None]
+        # No encoder's vector is stored with such a number. It would make similarities NaN without a word.
+        if not np.isfinite(vectors).all():
+            raise _damaged(self.folder, f"shard {self.manifest.shards[number].name} has NaN or infinity")
         return vectors
 
     def _opened(self, number: int) -> NDArray[Any]:

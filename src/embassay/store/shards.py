@@ -234,6 +234,9 @@ class ShardFolder:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
         if [path for path in others if path.suffix != ".part"]:
             raise OutputError(f"{self.path}: is not empty and holds no shards; choose another folder")
+        # Without their manifest nobody knows which encoder made shards.
+        if [path for path in self._shards.iterdir() if path.suffix != ".part"]:
+            raise OutputError(f"{self.path}: holds shards without a manifest; remove them, or choose another folder")
         write(self.path / MANIFEST, canonical(asdict(manifest)))
 
     @contextmanager
