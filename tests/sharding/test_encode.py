@@ -739,3 +739,27 @@ def test_only_a_range_that_overlaps_is_refused(tmp_path, slow_encode):
         assert "another process is encoding into some of the shards 7:9 of this folder; wait until it ends" in said
         said = disjoint.stdout.read()
         assert disjoint.wait(60) == 0, said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
+def test_a_scheduler_that_ends_the_command_gets_one_message(tmp_path):
+    texts = write_texts(tmp_path / "a.jsonl", 100_000)
+    command = [sys.executable, "-m", "embassay", "encode", "-e", "hashing", "--texts", str(texts)]
+    command += ["-o", str(tmp_path / "out"), "--shard", "500", "--workers", "2"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=take_signals_as_usual
+    )
+    wait_for_shards(tmp_path / "out", 1, process)
+    process.terminate()
+    said = process.communicate()[1].splitlines()
+    assert process.returncode == 130
+    assert said[-1] == "interrupted; finished work is kept: repeat the command to continue"
+    assert len(said) == 2
+
+
+def take_signals_as_usual():
+    """Undo what a runner of tests may have set: a child process inherits ignored signals."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
