@@ -77,14 +77,17 @@ class RunOptions:
     trust_remote_code: Annotated[tuple[str, ...], Repeated] = ()
 
     def settings(self) -> dict[str, object]:
-        """Return the arguments of ``RunRequest.of``; None for what the command line does not say.
+        """Return the arguments of ``RunRequest.of``; None leaves a setting to the config file, or to the default.
 
-        An option such as ``--no-texts`` only ever switches something off. Without it, the config file or the default
-        decides.
+        An option such as ``--no-texts`` only ever switches something off: it is False or None, never True. ``cache``,
+        ``follow_links``, ``overwrite`` and ``quiet`` are always set, because a config file cannot hold them.
         """
-        cache: Path | Literal["default"] | None = self.cache or "default"
+        cache: Path | Literal["default"] | None = "default"
         if self.no_cache:
+            # For the cache, None means that there is none: it is the default of ``RunRequest``.
             cache = None
+        elif self.cache is not None:
+            cache = self.cache
         return {
             "profile": self.profile,
             "seed": self.seed,

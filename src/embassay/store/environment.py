@@ -91,14 +91,15 @@ class Environment:
             raise RefusedError(folder, reason(error)) from None
 
     def run(self, work: Callable[[lmdb.Transaction], T], write: bool = False) -> T:
-        """Call ``work`` with a transaction, which is rolled back if ``work`` raises.
+        """Call ``work`` with a transaction and return its result; the transaction is rolled back if ``work`` raises.
 
         Raises
         ------
         DamagedError
-            If LMDB finds damage. The file is then read whole when it is opened next.
+            If LMDB finds damage at the first attempt. The file is then read whole when it is opened next.
         lmdb.Error
-            If the transaction fails. After an error that can be cured, it is tried a second time before.
+            If the transaction fails for another reason, or also at the second attempt. There is a second attempt only
+            if the transaction could not begin, because the file had grown or all places of readers were taken.
         """
         with self._lock:
             try:
@@ -214,6 +215,7 @@ def release(environment: Environment) -> None:
         environment.users -= 1
         if environment.users:
             return
+        # Its key is searched for: after a fork or in another working directory, acquire would make a different one.
         for key, other in list(_shared.items()):
             if other is environment:
                 del _shared[key]

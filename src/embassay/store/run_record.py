@@ -224,9 +224,15 @@ def _versions(settings: JsonObject) -> list[tuple[list[object], str]]:
 
 
 def differences(record: RunRecord, settings: Mapping[str, object]) -> str:
-    """Name the settings that differ from those of a record, and the encoders that were added or removed."""
-    before = record.get("settings") or {}
+    """Name what differs between a record and a run that must not resume it, as ``seed, encoders – new: A``.
+
+    The caller has compared their keys, which depend on the settings and on the version of embassay. So if no setting
+    differs, the version does.
+    """
+    # {} if the record is damaged: then all settings are named.
+    before = record.get("settings", {})
     names = []
+    # Only "variants" may be in the record alone; then "corpora", which lists the variants too, differs as well.
     for name, value in _as_written(settings).items():
         if before.get(name) == value:
             continue

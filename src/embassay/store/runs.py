@@ -142,7 +142,7 @@ class RunFolder:
         write(self._scores_path(scores.origin), buffer.getvalue())
 
     def load(self, origin: Origin) -> ItemScores | None:
-        """Return the stored scores; None if there are none or if their origin or version differs."""
+        """Return the stored scores; None if there are none, if they are damaged or of another origin or version."""
         parts = _read_arrays(self._scores_path(origin))
         if parts is None:
             return None
@@ -237,7 +237,10 @@ class RunFolder:
         return False
 
     def _clear(self) -> None:
-        """Remove the files of a run, and what was exported into its folders."""
+        """Remove the files of a run, and the files with a suffix in the folders of its exports, whoever made them.
+
+        Folders stay, and so do all other files.
+        """
         for name in FILES:
             if name != RECORD:
                 (self.path / name).unlink(missing_ok=True)
@@ -247,6 +250,7 @@ class RunFolder:
             path.unlink(missing_ok=True)
         # Tables and figures of the run before would pass for those of the next.
         for folder in EXPORTS:
+            # Every exported file has a suffix.
             for path in (self.path / folder).rglob("*.*"):
                 if not path.is_dir():
                     path.unlink(missing_ok=True)
