@@ -69,6 +69,8 @@ def test_what_cannot_be_added_is_refused_and_nothing_changes(corpus, tmp_path, c
     assert "the corpus 'docs' has changed since (fingerprint" in capsys.readouterr().err
     assert (out / "result.json").read_bytes() == before
     assert exit_code_of(["run", "--add", "-e", B, "-o", str(tmp_path / "nothing")]) == 2
+    assert exit_code_of(["run", "--add", "--dry-run", "-e", B, "-o", str(out)]) == 2
+    assert "--dry-run cannot be combined with --add" in capsys.readouterr().err
 
 
 def test_an_encoder_that_fails_is_named_and_the_others_stay(corpus, tmp_path, capsys):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 import embassay as ea
 from comparison.choice_runs import Answers, choices, finished_run
 from embassay.comparison.baseline import bless
-from embassay.comparison.gate import CheckOptions
+from embassay.comparison.gate import CheckOptions, check_runs
 from embassay.comparison.names import Named, matching, shortest_name
+from embassay.comparison.runs import read_run
 from embassay.errors import InputError, SpecError
+from embassay.result import Failure
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
@@ -71,6 +74,36 @@ def test_a_run_in_which_everything_failed_is_exit_code_3(choice_run):
     old = choice_run("old", [model()])
     run = choice_run("new", [model(fails=True)], code=3, baselines=False)
     assert ea.check(run, old).exit_code == 3
+
+
+def check_with(new, old, *failures, on=(), without=()):
+    """Check a run with other failures, and without the scores of some encoders."""
+    tasks = {}
+    for name, task in new.tasks.items():
+        tasks[name] = replace(task, scores={label: s for label, s in task.scores.items() if label not in without})
+    changed = replace(new, tasks=tasks, result=replace(new.result, failures=failures))
+    return check_runs(changed, old, CheckOptions(on=on))
+
+
+def test_missing_scores_are_excused_by_a_failure_of_the_same_candidate_alone(choice_run):
+    old = read_run(choice_run("old", [model(), model(name="other")]), "baseline")
+    new = read_run(choice_run("new", [model(), model(name="other")]), "run")
+    ((diagnostic, corpus),) = new.tasks
+    for encoder in ("tfidf", "other"):
+        with pytest.raises(InputError, match="the baseline has model in negated_antonyms on mine, the run does not"):
+            check_with(new, old, Failure(encoder, diagnostic, corpus, "out of memory"), without=["model"])
+    outcome = check_with(new, old, Failure("model", diagnostic, corpus, "out of memory"), without=["model"])
+    assert (outcome.outcome, len(outcome.changes)) == ("failed", 1)
+
+
+def test_failures_that_on_leaves_out_do_not_count(choice_run):
+    old = read_run(choice_run("old", [model()]), "baseline")
+    new = read_run(choice_run("new", [model()]), "run")
+    elsewhere = Failure("model", "negated_antonyms", "elsewhere", "out of memory")
+    for on in ((), ("negated_antonyms",)):
+        assert check_with(new, old, elsewhere, on=on).outcome == "failed"
+    for on in (("mine",), ("negated_antonyms", "mine")):
+        assert check_with(new, old, elsewhere, on=on).outcome == "pass"
 
 
 def test_a_vector_that_is_missing_is_a_loss(choice_run):

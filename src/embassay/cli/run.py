@@ -152,6 +152,10 @@ def run(
         config, encoders=encoder, corpora=corpus, diagnostics=diagnostic, out=out, **options.settings()
     )
     if add:
+        if options.dry_run:
+            from embassay.errors import SpecError
+
+            raise SpecError("--dry-run cannot be combined with --add; leave out --add to see what would be encoded")
         from embassay.comparison.adding import add_encoders
 
         return add_encoders(request)

@@ -8,7 +8,7 @@ quantities are tested with the margins that they declare, others with the margin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -210,6 +210,8 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
     _check_labels(options.on, new, old)
     all_tasks = new.tasks
+    # A task in which every encoder failed is missing from the run.
+    known_tasks = [*new.tasks, *old.tasks]
     new = _restricted(new, options.on)
     old = _restricted(old, options.on)
     rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in new.tasks]
@@ -218,7 +220,12 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     excluded_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
     margins = _without_excluded(options.margins, rows, excluded_rows)
     floor_values = _without_excluded(options.floors, rows, excluded_rows)
-    failures = [failure for failure in new.result.failures if _concerns_candidate(failure, new, old, options.on)]
+    failures = []
+    for failure in new.result.failures:
+        # A failure without a diagnostic concerns the encoder everywhere.
+        is_on = not failure.diagnostic or _is_on(options.on, (failure.diagnostic, failure.corpus), known_tasks)
+        if is_on and _concerns_candidate(failure, new, old):
+            failures.append(failure)
 
     labels, notes = _common_labels(new, old)
     tasks: Sequence[CommonTask] = ()
@@ -265,17 +272,22 @@ def _check_labels(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
 
 def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:
     """Return a run with only the tasks that ``--on`` names."""
-    tasks = {name: task for name, task in run.tasks.items() if _is_on(on, name, run)}
+    tasks = {name: task for name, task in run.tasks.items() if _is_on(on, name, run.tasks)}
     return replace(run, tasks=tasks)
 
 
-def _is_on(on: Sequence[str], task: tuple[str, str], run: StoredRun) -> bool:
+def _is_on(on: Sequence[str], task: tuple[str, str], tasks: Iterable[tuple[str, str]]) -> bool:
     """Return whether ``--on`` selects a task.
 
     If it names diagnostics, the task's must be one of them; if it names corpora, the task's must be one of those.
+
+    Parameters
+    ----------
+    tasks
+        All that there are, from which it is known what is a diagnostic and what a corpus.
     """
-    diagnostics = {diagnostic for diagnostic, _ in run.tasks if diagnostic in on}
-    corpora = {corpus for _, corpus in run.tasks if corpus in on}
+    diagnostics = {diagnostic for diagnostic, _ in tasks if diagnostic in on}
+    corpora = {corpus for _, corpus in tasks if corpus in on}
     diagnostic, corpus = task
     if diagnostics and diagnostic not in diagnostics:
         return False
@@ -300,11 +312,8 @@ def _without_excluded(
     return kept
 
 
-def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun, on: Sequence[str]) -> bool:
-    """Return whether a failure of the run is one of a candidate, in what is checked."""
-    # A failure without a diagnostic concerns the whole run.
-    if on and failure.diagnostic and failure.diagnostic not in on and failure.corpus not in on:
-        return False
+def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun) -> bool:
+    """Return whether a failure of the run is one of a candidate, not of a baseline."""
     if failure.encoder in candidates_in(old):
         return True
     candidates = candidates_in(new)
@@ -349,19 +358,21 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
     """
     if not labels:
         return
-    # What failed is reported as a failure.
-    failed = {(failure.diagnostic, failure.corpus) for failure in new.result.failures}
     missing = []
     for task, old_task in old.tasks.items():
-        if task in failed:
-            continue
         where = " on ".join(task)  # "retrieval on docs"
+        # What failed is reported as a failure.
+        failed = [failure for failure in new.result.failures if (failure.diagnostic, failure.corpus) == task]
         if task not in new.tasks:
-            missing.append(where)
+            if not failed:
+                missing.append(where)
             continue
-        new_scores = new.tasks[task].scores
-        without_scores = [label for label in labels if label in old_task.scores and label not in new_scores]
-        missing += [f"{label} in {where}" for label in without_scores]
+        # A failure without an encoder is one of the diagnostic, for all encoders.
+        failed_labels = {failure.encoder for failure in failed}
+        for label in labels:
+            is_missing = label in old_task.scores and label not in new.tasks[task].scores
+            if is_missing and label not in failed_labels and "" not in failed_labels:
+                missing.append(f"{label} in {where}")
     if missing:
         present = ", ".join(" on ".join(task) for task in new.tasks)
         raise InputError(
