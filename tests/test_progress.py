@@ -42,13 +42,13 @@ def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch):
     assert found.getvalue() == ""
 
 
-def test_drawing_shows_the_figures(monkeypatch):
+def test_counting_shows_the_count_and_the_total(monkeypatch):
     terminal = standard_error(monkeypatch, Terminal)
-    with Bar().drawing("figures", 12) as advance:
+    with Bar().counting("figures", 12) as advance:
         advance(1)
         advance(1)
     assert " 2/12" in terminal.getvalue()
     plain = standard_error(monkeypatch, io.StringIO)
-    with Bar().drawing("figures", 12) as advance:
+    with Bar().counting("figures", 12) as advance:
         advance(1)
     assert plain.getvalue() == ""

@@ -67,12 +67,12 @@ class Candidates:
 def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, trusted: Collection[str]) -> Candidates:
     """Load encoders from specs, objects and named sets; the default encoder if there are none.
 
-    Members of a named set that cannot be singles_and_sets are left out, with a note.
+    Members of a named set that cannot be loaded are left out, with a note.
 
     Raises
     ------
     InputError
-        If an encoder that is not a member of a set cannot be singles_and_sets.
+        If an encoder that is not a member of a set cannot be loaded.
     """
     if not specs:
         return default_candidate(runtime)
@@ -80,7 +80,7 @@ def load_candidates(specs: Sequence[str | Spec | Encoder], runtime: Runtime, tru
     singles_and_sets: list[Entry | EncoderSet] = []
     for spec in specs:
         if not isinstance(spec, (str, Spec)):
-            singles_and_sets.append(load_object(spec, runtime))
+            singles_and_sets.append(load_object(spec))
             continue
         encoder_set = named_in(spec)
         if encoder_set is None:
@@ -161,7 +161,7 @@ def load_set(
             notes.append(f"{left_out}: {reason}")
             continue
         # Another model under the same label stays: the equal labels are refused later.
-        if label in encoder_of and is_same_model(encoder_of[label], entry.encoder):
+        if label in encoder_of and is_same_model(entry.encoder, encoder_of[label]):
             notes.append(f"{left_out}: the run already has this model under this label")
             continue
         entries.append(entry)
@@ -186,10 +186,18 @@ def load_member(member: Member, runtime: Runtime, trusted: Collection[str]) -> E
     return load_spec(spec, runtime, trusted)
 
 
-def load_object(encoder_object: Encoder, runtime: Runtime) -> Entry:
-    """Return the entry of an encoder that was given as an object, with its name as the label."""
-    encoder = load_encoder(encoder_object, runtime)
-    # An object that may change between runs has a new fingerprint in each.
+def load_object(encoder_object: Encoder) -> Entry:
+    """Return the entry of an encoder that was given as an object, with its name as the label.
+
+    The object runs as it is: the run's device and backend do not apply to it.
+
+    Raises
+    ------
+    InputError
+        If the object is not an encoder.
+    """
+    encoder = load_encoder(encoder_object)
+    # The fingerprint of such an object may differ at each access. One run needs one fingerprint.
     if isinstance(encoder, MayChange):
         encoder = encoder.of_one_run()
     return Entry(encoder.name, encoder)
@@ -221,23 +229,35 @@ def load_baselines(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], runti
     return baselines
 
 
-def is_same_model(one: Encoder, other: Encoder) -> bool:
-    """Return whether two encoders give the same vectors; services are compared by spec, as requests cost money."""
-    if one.card.spec == other.card.spec:
+def is_same_model(member: Encoder, other: Encoder) -> bool:
+    """Return whether a member of a named set and another encoder have the same vectors and the same similarity."""
+    # The spec of a member identifies its model; two objects of a user's class would have the same spec.
+    if member.card.spec == other.card.spec:
         return True
-    if one.card.remote or other.card.remote or one.card.similarity != other.card.similarity:
+    # The fingerprint of a service needs a request, which may cost money.
+    if member.card.remote or other.card.remote:
+        return False
+    # The same vectors, compared in another way, give other results.
+    if member.card.similarity != other.card.similarity:
         return False
     try:
-        return one.fingerprint == other.fingerprint
+        return member.fingerprint == other.fingerprint
     except EncoderError:
         # An encoder that cannot be read is reported where it is used.
         return False
 
 
 def lack_of_memory(spec: Spec, parameters: int, device: str) -> str:
-    """Return why a model of this many parameters does not fit on the device of its spec, or else of the run.
+    """Return why the weights of a model do not fit into the free memory; empty if they fit, or nothing is known.
 
-    The text is empty where it fits, or where nothing is known. Nothing is loaded or downloaded.
+    Nothing is loaded or downloaded.
+
+    Parameters
+    ----------
+    parameters
+        The number of parameters of the model; 0 where that is not known.
+    device
+        The device of the run, for a spec without the option ``device``.
     """
     from embassay.encoders.neural.memory import lack
 

@@ -88,7 +88,7 @@ def _figures(
         raise OutputError("this run has no figures to draw; its tables are written by --format latex")
     draw = printing.svg if style == "svg" else printing.pdf
     drawings = {}
-    with Bar().drawing("figures", len(figures)) as advance:
+    with Bar().counting("figures", len(figures)) as advance:
         for figure in figures:
             drawings[f"{figure.name}.{style}"] = draw(figure.spec)
             advance(1)

@@ -175,7 +175,8 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
 
 
 def reasons_in(candidates: Candidates) -> str:
-    """Return in brackets why encoders were left out, the first reasons only; empty if there are none."""
+    """Return in brackets why a run has no encoder, the first reasons only; empty if there are none."""
+    # Where no encoder was loaded, every note says why one was left out.
     if not candidates.notes:
         return ""
     reasons = "; ".join(candidates.notes[:NAMED])

@@ -47,13 +47,13 @@ class Bar:
             yield advance
 
     @contextmanager
-    def drawing(self, label: str, figures: int) -> Iterator[Callable[[int], None]]:
-        """Open a bar for this many figures; the callable moves it on."""
+    def counting(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Open a bar that counts up to a total, without a rate; the callable adds to the count."""
         if not sys.stderr.isatty():
             yield lambda done: None
             return
         with _bar() as progress:
-            task = progress.add_task(label, total=figures, rate="")
+            task = progress.add_task(label, total=total, rate="")
             yield lambda done: progress.advance(task, done)
 
     @contextmanager

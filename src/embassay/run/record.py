@@ -108,7 +108,9 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
 
 
 def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
-    """Return the work of one encoder.
+    """Return the work of one encoder, for ``run.json``.
+
+    Counts and times are those of the last start that scored something; they are not added up.
 
     Parameters
     ----------
@@ -136,6 +138,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         "texts": effort.texts,
         "encoded": effort.encoded,
         "cached": effort.texts - effort.encoded,
+        # The time of encoding without the first batch, for which the model may be loaded.
         "seconds": round(effort.seconds, 3),
         "texts_per_second": texts_per_second,
         "query_milliseconds": query_milliseconds,

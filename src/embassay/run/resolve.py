@@ -194,9 +194,11 @@ def load_diagnostic(spec: Spec) -> NamedDiagnostic:
     Raises
     ------
     InputError
-        If there is no diagnostic of that name, or an option does not fit.
+        If there is no diagnostic of that name, an option does not fit, or a diagnostic of another package fails or
+        lacks a member.
     """
     module = DIAGNOSTICS.module(spec.head)
+    # Whatever a diagnostic of another package raises becomes a PluginError here, the AttributeError below included.
     with DIAGNOSTICS.guarded(spec.head):
         options = bind(module.create, spec.options, f"diagnostic {spec.head!r}")
         method: Diagnostic = module.create(**options)

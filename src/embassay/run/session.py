@@ -29,7 +29,15 @@ FINE, FAILED_IN_PART = 0, 3
 
 
 def carry_out(request: RunRequest) -> int:
-    """Run, write the folder, print tables and verdict, draw the report; return the exit code."""
+    """Run, write the folder, print tables and verdict, draw the report; return the exit code.
+
+    The code is ``FINE`` or ``FAILED_IN_PART``.
+
+    Raises
+    ------
+    InputError
+        If the request cannot be carried out as a whole: an input cannot be used, or the folder holds another run.
+    """
     start = time.perf_counter()
     tell = request.tell
     plan = prepare(request)
@@ -43,24 +51,28 @@ def carry_out(request: RunRequest) -> int:
     prepared = time.perf_counter()
     outcome = execute(plan, folder)
     executed = time.perf_counter()
-    result = outcome.result
     record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
 
     for note in outcome.notes:
         tell(note)
+    # An encoder that failed has no effort.
     efforts = [run.effort for run in outcome.encoders if run.effort]
     texts = sum(effort.texts for effort in efforts)
     if efforts and texts == 0:
         tell(f"{folder.path} is already complete: nothing was encoded or scored again")
-    code = present(folder, result, record, tell)
+    exit_code = present(folder, outcome.result, record, tell)
+
+    loading = prepared - start
+    # The first batch of texts is not in an effort, because a model may be loaded for it. It counts as scoring here.
     encoding = sum(effort.seconds for effort in efforts)
     scoring = max(executed - prepared - encoding, 0.0)
-    drawing = time.perf_counter() - executed
+    # Includes writing the results.
+    report = time.perf_counter() - executed
     tell(
-        f"time: loading {prepared - start:.1f} s, encoding {encoding:.1f} s, "
-        f"scoring and statistics {scoring:.1f} s, report {drawing:.1f} s"
+        f"time: loading {loading:.1f} s, encoding {encoding:.1f} s, "
+        f"scoring and statistics {scoring:.1f} s, report {report:.1f} s"
     )
-    return code
+    return exit_code
 
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:

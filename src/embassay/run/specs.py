@@ -119,21 +119,31 @@ def alternatives(spec: Spec, label: str, what: str = "encoder") -> list[Spec]:
 
 
 def bind(function: Callable[..., object], options: Mapping[str, object], what: str) -> dict[str, Any]:
-    """Return a spec's options as values of the keyword-only parameters of a function, converted to their types.
+    """Return the options of a spec as keyword arguments of a function, converted to the annotated types.
+
+    Options that the spec does not have are left to the function's defaults.
+
+    Parameters
+    ----------
+    function
+        Its keyword-only parameters are the options that exist.
+    what
+        What has the options, for messages: ``"diagnostic 'retrieval'"``.
 
     Raises
     ------
     UnknownNameError
         If there is no such option.
     SpecError
-        If a value does not fit.
+        If the function has no options at all, or a value does not fit.
     """
     hints = get_type_hints(function)
     names = known_options(function)
+    if options and not names:
+        first_option = next(iter(options))
+        raise SpecError(f"{what} has no options; remove {first_option!r}")
     bound = {}
     for name, value in options.items():
-        if not names:
-            raise SpecError(f"{what} has no options; remove {name!r}")
         if name not in names:
             raise UnknownNameError(f"option of {what}", name, names)
         bound[name] = _convert(value, hints[name], f"{what}, option {name!r}")

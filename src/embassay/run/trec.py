@@ -139,7 +139,7 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
     total = sum(len(task.scores) for task in tasks)
     # Without a cache, nullcontext() gives None.
     opening = VectorCache(cache) if cache else nullcontext()
-    with opening as opened_cache, Bar().drawing("rankings", total) as advance:
+    with opening as opened_cache, Bar().counting("rankings", total) as advance:
         for task in tasks:
             corpus = task.corpus
             for scores in task.scores:
