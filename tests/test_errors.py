@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from embassay.cli.app import main
+from embassay.cli.app import exit_code_of, main
 from embassay.errors import (
     END,
     LONGEST,
@@ -101,3 +101,13 @@ def test_an_error_of_another_process_is_the_same(error):
     assert type(restored) is type(error)
     assert str(restored) == str(error)
     assert vars(restored) == vars(error)
+
+
+@pytest.mark.parametrize(
+    "spec", ["http:https://u:p@ss@host/v1,foo", "=https://u:p@ss@host/v1", "x=,https://u:p@ss@host"]
+)
+def test_no_message_has_a_password_of_an_address(spec, capsys):
+    assert exit_code_of(["run", "-e", spec]) == 2
+    said = capsys.readouterr().err
+    assert "p@ss" not in said
+    assert "u:" not in said

@@ -35,6 +35,8 @@ LONGEST = 2_000
 END = 300
 """Characters kept from the end of a shortened message, which often says what to do."""
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
+"""What stands before the host in an address: ``https://name:password@host``."""
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, those that change the direction of writing, and halves of surrogate pairs."""
 
@@ -42,13 +44,13 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-
 def one_line(text: str) -> str:
     """Return a text as one line of at most ``LONGEST`` visible characters.
 
-    Line breaks become spaces. Control characters and those that change the direction of writing become escapes such as
-    ``\\x1b`` and ``\\u202e``.
+    A name and a password in an address are left out. Line breaks become spaces. Control characters and those that change
+    the direction of writing become escapes such as ``\\x1b`` and ``\\u202e``.
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
     line = _BREAK.sub(" ", _bounded(text).strip())
     escaped = _UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line)
-    return _bounded(escaped)
+    return _bounded(_CREDENTIALS.sub("…@", escaped))
 
 
 def _bounded(text: str) -> str:

@@ -110,6 +110,8 @@ def test_a_corpus_is_recognised_by_its_ids_and_not_by_its_label():
     assert recognised_by(family("SQuAD"), squad(prefix="zz"), "/data/XQuAD.en.json") == (
         "by the name of its file, XQuAD.en.json"
     )
+    without_items = Corpus("x", "retrieval", (), (Document("1", ("a",)),))
+    assert recognised_by(family("SQuAD"), without_items, "") == ""
 
 
 def test_a_folder_is_recognised_by_its_name(tmp_path):

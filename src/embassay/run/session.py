@@ -58,7 +58,7 @@ def carry_out(request: RunRequest) -> int:
     # An encoder that failed has no effort.
     efforts = [run.effort for run in outcome.encoders if run.effort]
     texts = sum(effort.texts for effort in efforts)
-    if efforts and texts == 0:
+    if efforts and texts == 0 and not outcome.result.failures:
         tell(f"{folder.path} is already complete: nothing was encoded or scored again")
     exit_code = present(folder, outcome.result, record, tell)
 

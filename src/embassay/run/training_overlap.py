@@ -134,9 +134,9 @@ def recognised_by(family: Family, corpus: AnyCorpus, source: str) -> str:
     if corpus.fingerprint in family.fingerprints:
         return "by its content"
     if family.item_ids:
-        # A corpus of documents without items passes too.
         ids_match = all(re.fullmatch(family.item_ids, sample.id) for sample in corpus.samples)
-        if ids_match:
+        # A corpus of documents may have no items, which proves nothing.
+        if corpus.samples and ids_match:
             return "by the ids of its items"
     if corpus.loader in family.loaders:
         return "by the format of its file"
