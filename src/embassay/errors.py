@@ -44,7 +44,7 @@ _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-
 def one_line(text: str) -> str:
     """Return a text as one line of at most ``LONGEST`` visible characters.
 
-    A name and a password in an address are left out. Line breaks become spaces. Control characters and those that change
+    Names and passwords in addresses are left out. Line breaks become spaces. Control characters and those that change
     the direction of writing become escapes such as ``\\x1b`` and ``\\u202e``.
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.

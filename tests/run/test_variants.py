@@ -1,6 +1,8 @@
 """Settings as candidates: one corpus cut in several ways, several encoders, all on the same questions."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.execute import execute, vector_bytes
-from embassay.run.plan import prepare
+from embassay.run.plan import load_given_corpora, prepare, source_files
 from embassay.run.request import RunRequest
 from embassay.run.variants import limited_variants, load_variants, merged_units
 from embassay.store.runs import RunFolder
@@ -187,6 +189,27 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     assert kept[0] == kept[1]
     assert len(np.unique(smaller[0].units)) == 7
     assert [len(corpus.documents) for corpus in smaller] == [30, 30]
+
+
+def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
+    other = tmp_path / "other"
+    folder = docs.removeprefix("docs=").partition(",")[0]
+    shutil.copytree(folder, other)
+    questions = docs.partition("questions=")[2]
+    sources = [f"{docs},passages=[document,3]", f"other={other},questions={questions}"]
+    plan_request = RunRequest(["m=hashing"], sources, ["retrieval"], quiet=True)
+    files = source_files(plan_request, load_given_corpora(plan_request))
+    assert files == {"docs,passages=document": folder, "docs,passages=3": folder, "other": str(other)}
+
+
+def test_a_column_in_brackets_stays_one_beside_a_list(docs, tmp_path):
+    questions = tmp_path / "q.csv"
+    original = Path(docs.partition("questions=")[2]).read_text()
+    questions.write_text(original.replace("id,question,document", "id,[ask],document"))
+    folder = docs.partition(",")[0]
+    variants = load_variants(f"{folder},questions={questions},question=[ask],passages=[document,3]")
+    assert [corpus.name for corpus in variants] == ["docs,passages=document", "docs,passages=3"]
+    assert len(variants[0].samples) == 60
 
 
 def test_the_reference_is_named_by_its_label_or_that_of_its_encoder(docs):

@@ -258,11 +258,18 @@ def corpus_sources(request: RunRequest) -> list[str | Spec | AnyCorpus]:
 
 def source_files(request: RunRequest, corpora: Sequence[AnyCorpus]) -> dict[str, str]:
     """Return by corpus the file or folder that it was read from; corpora that were made in Python have none."""
-    files = {}
+    # A source with lists of options has several variants, one after the other, which share its label.
+    labels = dict.fromkeys(Variant.of(corpus).corpus for corpus in corpora)
+    file_of_label = {}
     # Without sources the corpora are built-in ones.
-    for source, corpus in zip(corpus_sources(request), corpora, strict=False):
+    for source, label in zip(corpus_sources(request), labels, strict=False):
         if not isinstance(source, Corpus):
-            files[corpus.name] = as_spec(source, "corpus").head
+            file_of_label[label] = as_spec(source, "corpus").head
+    files = {}
+    for corpus in corpora:
+        label = Variant.of(corpus).corpus
+        if label in file_of_label:
+            files[corpus.name] = file_of_label[label]
     return files
 
 

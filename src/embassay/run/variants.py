@@ -83,11 +83,18 @@ def load_variants(source: str | Spec, *, follow_links: bool = False) -> list[Any
             )
     if lists.keys().isdisjoint(VARYING):
         return [load_corpus(spec, follow_links=follow_links)]
+    varying: dict[str, object] = {}
+    fixed: dict[str, object] = {}
+    for name, value in spec.options.items():
+        options = varying if name in VARYING else fixed
+        options[name] = value
     variants = []
-    for variant_spec in alternatives(spec, "", "corpus"):
+    for variant_spec in alternatives(replace(spec, options=varying), "", "corpus"):
         # Without a label of the spec, that of an alternative is its setting: ",passages=100".
         setting = (variant_spec.label or "").removeprefix(",")
-        corpus = load_corpus(replace(variant_spec, label=spec.label), follow_links=follow_links)
+        options_of_variant = {**fixed, **variant_spec.options}
+        one_spec = replace(variant_spec, label=spec.label, options=options_of_variant)
+        corpus = load_corpus(one_spec, follow_links=follow_links)
         variants.append(replace(corpus, name=joined_setting(corpus.name, setting), variant_of=corpus.name))
     return variants
 
