@@ -44,7 +44,6 @@ def add_encoders(request: RunRequest) -> int:
     """
     start = time.perf_counter()
     stored = read_run(request.out)
-    settings = stored.record["settings"]
     plan = prepare(_same_request(request, stored))
     _check_addable(plan, stored)
     for note in plan.remarks:
@@ -55,13 +54,8 @@ def add_encoders(request: RunRequest) -> int:
     result = _result(plan, outcome, stored)
     if not plan.request.texts:
         result = without_texts(result)
-    encoders = [*settings["encoders"], *settings_of(plan)["encoders"]]
-    combined = {**settings, "encoders": _baselines_last(encoders)}
-    record = _record(folder, plan, outcome, time.perf_counter() - start)
-    record["settings"] = combined
-    record["key"] = content_hash([combined, __version__])
-    record["failures"] = [asdict(failure) for failure in result.failures]
-    record["state"] = "failed in part" if result.failures else "finished"
+    seconds = time.perf_counter() - start
+    record = _record(folder.record(), plan, outcome, result, seconds)
     folder.write_result(result)
     folder.write_record(record)
     if not outcome.failures:
@@ -180,14 +174,34 @@ def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
     return joined(head, parts)
 
 
-def _record(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
-    """Return ``run.json``: what the run took before, and what the new encoders took."""
-    before = folder.record()
+def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, seconds: float) -> RunRecord:
+    """Return ``run.json`` of the run with all its encoders.
+
+    Parameters
+    ----------
+    before
+        The record of the run without the new encoders.
+    plan, outcome
+        Of the new encoders only.
+    result
+        Of all encoders.
+    seconds
+        How long the new encoders took.
+    """
+    # This has the work of all encoders, but notes, seconds, failures and state of the new ones only.
     record = finished_record(before, plan, outcome, seconds)
+
+    encoders = [*before["settings"]["encoders"], *settings_of(plan)["encoders"]]
+    settings = {**before["settings"], "encoders": _baselines_last(encoders)}
+    record["settings"] = settings
+    record["key"] = content_hash([settings, __version__])
+
     notes = [*before.get("notes", ()), *record["notes"]]
     record["notes"] = list(dict.fromkeys(notes))
     seconds_before = before.get("seconds", 0.0)
     record["seconds"] = round(seconds_before + seconds, 3)
+    record["failures"] = [asdict(failure) for failure in result.failures]
+    record["state"] = "failed in part" if result.failures else "finished"
     return record
 
 

@@ -45,12 +45,15 @@ FOLDERS_OF_PATH = re.compile(
 def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Path, int]:
     """Write a finished run as a baseline, and return its folder and its size in bytes.
 
+    Only the encoders that the user named are kept. Of a baseline above ``LIMIT`` bytes, the largest scores are reduced
+    to what a check reads.
+
     Parameters
     ----------
     run
         The run's folder.
     out
-        Folder to write; a baseline in it is replaced.
+        Folder to write. A baseline in it is replaced; other files beside that baseline stay.
     texts
         Whether the texts of the items are kept, each cut after 400 characters.
 
@@ -59,10 +62,10 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Pat
     SourceError
         If the run did not finish or failed in part, has no candidate, or has no texts where they are asked for.
     OutputError
-        If the folder holds anything but a baseline, or cannot be written.
+        If the folder has files but no baseline, or cannot be written.
     """
     stored = read_run(run)
-    labels = _labels(stored)
+    labels = _candidates_of_complete_run(stored)
     folder = output_path(out)
     _check_replaceable(folder)
     try:
@@ -76,8 +79,8 @@ def bless(run: str | Path, out: str | Path, *, texts: bool = False) -> tuple[Pat
     return folder, _size(folder)
 
 
-def _labels(run: StoredRun) -> list[str]:
-    """Return the candidates of a run that can be a baseline.
+def _candidates_of_complete_run(run: StoredRun) -> list[str]:
+    """Return the labels of a run's candidates: the encoders that the user named, except those with random vectors.
 
     Raises
     ------
@@ -94,7 +97,7 @@ def _labels(run: StoredRun) -> list[str]:
 
 
 def _check_replaceable(folder: Path) -> None:
-    """Refuse a folder that holds anything but a baseline."""
+    """Refuse a folder that has files but no baseline."""
     try:
         names = {path.name for path in folder.iterdir()}
     except FileNotFoundError:
@@ -211,23 +214,35 @@ def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
 
 
 def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the settings that are needed to read the baseline again, for the candidates only.
+    """Return the ``settings`` in the ``run.json`` of a baseline: those of a run with nothing but the candidates.
 
-    A candidate on a variant of a corpus is an encoder like any other here, so that nothing varies.
+    They have no ``variants``, also where a corpus of the run varies. The encoders are those of the result, in which a
+    candidate on a variant is an encoder of its own (``e5,passages=100``), and the variants are one corpus.
     """
     settings = run.record["settings"]
-    records = [record for record in run.result.encoders if record.name in labels]
-    encoders = [[record.name, without_folders(record.spec), record.fingerprint, record.baseline] for record in records]
+    encoders = []
+    for record in run.result.encoders:
+        if record.name in labels:
+            spec = without_folders(record.spec)
+            encoders.append([record.name, spec, record.fingerprint, record.baseline])
+
     tasks = run.tasks.values()
+    diagnostics = [[task.diagnostic, task.version, dict(task.options), task.corpus] for task in tasks]
+    # Several diagnostics of one corpus have the same fingerprint.
     fingerprints = {task.corpus: task.fingerprint for task in tasks}
+    corpora = [[name, fingerprint] for name, fingerprint in fingerprints.items()]
+
     reference = settings["reference"]
+    if reference not in labels:
+        # Empty stands for the first candidate.
+        reference = ""
     return {
-        "corpora": [[name, fingerprint] for name, fingerprint in fingerprints.items()],
-        "diagnostics": [[task.diagnostic, task.version, dict(task.options), task.corpus] for task in tasks],
+        "corpora": corpora,
+        "diagnostics": diagnostics,
         "seed": settings["seed"],
         "resamples": settings["resamples"],
         "encoders": encoders,
-        "reference": reference if reference in labels else "",
+        "reference": reference,
     }
 
 

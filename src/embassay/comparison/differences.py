@@ -148,6 +148,9 @@ class Summary:
 def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) -> tuple[Difference, ...]:
     """Return the difference of each pair on each diagnostic with a headline and each corpus.
 
+    A pair has no difference where one of its encoders has no scores, or where the diagnostic has no headline for these
+    two encoders.
+
     Parameters
     ----------
     texts
@@ -168,7 +171,8 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
             if compared is not None:
                 compared_pairs.append(compared)
 
-        # Holm's correction is over the pairs of one diagnostic and corpus that have a p-value.
+        # Holm's correction is over the pairs of one diagnostic and corpus that have a p-value: pairs with fewer than 10
+        # units or with the same scores are not tested.
         p_values = {compared.pair: compared.p for compared in compared_pairs if compared.p is not None}
         corrected = holm(list(p_values.values()))
         corrected_p_values = dict(zip(p_values, corrected, strict=True))
@@ -372,12 +376,19 @@ def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
 
 
 def _why_no_summary(differences: Sequence[Difference]) -> str:
-    """Return why several corpora have no summary; empty where they have one."""
+    """Return why a pair has no summary over its corpora for a diagnostic; empty where it has one.
+
+    Parameters
+    ----------
+    differences
+        Those of one pair and diagnostic, one for each corpus.
+    """
     if len(differences) < MIN_CORPORA:
         return f"it takes {MIN_CORPORA} corpora"
-    unchanged = [difference.corpus for difference in differences if not difference.error]
-    if unchanged:
-        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
+    # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
+    without_error = [difference.corpus for difference in differences if difference.error in (None, 0.0)]
+    if without_error:
+        return f"nothing changed on {', '.join(without_error)}, so the error of the difference there is unknown"
     few = [difference.corpus for difference in differences if difference.low is None]
     if few:
         return f"{', '.join(few)} has too few units for an interval"

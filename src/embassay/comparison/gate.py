@@ -208,7 +208,7 @@ def check(
 
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
-    _check_labels(options.on, new, old)
+    _check_selection(options.on, new, old)
     all_tasks = new.tasks
     # A task in which every encoder failed is missing from the run.
     known_tasks = [*new.tasks, *old.tasks]
@@ -261,13 +261,18 @@ def candidates_in(run: StoredRun) -> list[str]:
 # --- what is compared ------------------------------------------------------------------------------------
 
 
-def _check_labels(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
-    """Refuse a label in ``--on`` that is neither a diagnostic nor a corpus of both runs."""
-    tasks = [*new.tasks, *old.tasks]
-    labels = dict.fromkeys(label for task in tasks for label in task)
-    for label in on:
-        if label not in labels:
-            raise UnknownNameError("diagnostic or corpus", label, labels)
+def _check_selection(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
+    """Refuse a name in ``--on`` that is neither a diagnostic nor a corpus of either run.
+
+    A name that only one of the runs has is accepted here; :func:`_check_tasks` refuses what the run lacks.
+    """
+    names: list[str] = []
+    for diagnostic, corpus in [*new.tasks, *old.tasks]:
+        names += [diagnostic, corpus]
+    known_names = dict.fromkeys(names)
+    for name in on:
+        if name not in known_names:
+            raise UnknownNameError("diagnostic or corpus", name, known_names)
 
 
 def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:

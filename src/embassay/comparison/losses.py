@@ -435,15 +435,21 @@ def _negated(value: float | None) -> float | None:
 
 
 def _smallest_loss(pair: PairedQuantity, filled: _Filled, difference: PairedDifference, tests: int) -> float | None:
-    """Return the smallest true loss that such a check shows (power 80 %); None where unknown.
+    """Return the smallest true loss that is significant with a power of 80 %, above 0; None where unknown.
+
+    The test is the two-sided one of the check, at the level 5 % divided by the number of its tests. It does not use
+    the margin.
 
     Parameters
     ----------
+    difference
+        Its error and units are used; its own number of tests is not.
     tests
         The number of tests of the check.
     """
     if difference.units < MIN_UNITS:
         return None
+    # Precision corrects for the number of tests of the difference.
     of_check = replace(difference, tests=tests)
     values = {OLD: filled.old, NEW: filled.new}
     precision = precision_of_pair(of_check, values, pair.unit, of_shares=pair.of_shares)

@@ -231,7 +231,9 @@ class _Settings:
 def _tasks(
     record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
-    """Yield the tasks of a run with their scores.
+    """Yield the tasks of a run with their scores; a task that no encoder has scores for is left out.
+
+    The variants of a corpus are one task, in which an encoder on another variant is another encoder.
 
     Parameters
     ----------
@@ -243,41 +245,47 @@ def _tasks(
     Raises
     ------
     SourceError
-        If the scores of an encoder that has rows in the result are missing.
+        If the settings are damaged, the scores of an encoder that has rows in the result are missing, or the scores of
+        a task are of different numbers of items.
     """
     settings = _Settings.of(record, path)
     current = _CurrentScores(stored, _signatures(result), path)
     for (diagnostic, corpus), variants in settings.variants.items():
-        scores_of: dict[Variant, list[ItemScores]] = {}
+        scores_by_variant: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
             of_variant = current.of(diagnostic, variant, settings)
             if of_variant:
-                scores_of[variant] = of_variant
-        if not scores_of:
+                scores_by_variant[variant] = of_variant
+        if not scores_by_variant:
             continue
-        _check_lengths(scores_of, path)
-        joined = by_encoder(join_scores(scores_of, settings.reference))
+        _check_lengths(scores_by_variant, path)
+        joined = join_scores(scores_by_variant, settings.reference)
+        scores_by_encoder = {scores.origin.encoder: scores for scores in by_encoder(joined)}
 
         fingerprints = [settings.fingerprints[variant.name] for variant in variants]
         fingerprint = fingerprints[0]
         if len(fingerprints) > 1:
             fingerprint = content_hash(fingerprints)
-        task = StoredTask(
+        # The questions are the same on all variants, so the items of the first will do.
+        corpus_items = items.get(fingerprints[0])
+        items_by_id = None
+        documents = ""
+        if corpus_items is not None:
+            items_by_id = {item.id: item for item in corpus_items.items}
+            documents = corpus_items.documents
+        # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
+        reduced_tasks = record.get("reduced", [])
+        yield StoredTask(
             diagnostic=diagnostic,
             corpus=corpus,
             options=settings.options[diagnostic],
             version=settings.versions[diagnostic],
             fingerprint=fingerprint,
-            scores={scores.origin.encoder: scores for scores in joined},
-            items=None,
-            reduced=[diagnostic, corpus] in record.get("reduced", []),
+            scores=scores_by_encoder,
+            items=items_by_id,
+            reduced=[diagnostic, corpus] in reduced_tasks,
+            documents=documents,
         )
-        # The questions are the same on all variants, so the items of the first will do.
-        hashes = items.get(fingerprints[0])
-        if hashes is not None:
-            items_by_id = {item.id: item for item in hashes.items}
-            task = replace(task, items=items_by_id, documents=hashes.documents)
-        yield task
 
 
 class _CurrentScores:
