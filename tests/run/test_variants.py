@@ -191,6 +191,15 @@ def test_a_limit_keeps_the_same_questions_in_each_variant(docs):
     assert [len(corpus.documents) for corpus in smaller] == [30, 30]
 
 
+def test_a_run_whose_variants_have_other_items_is_read_again(docs, tmp_path):
+    corpus = f"{docs},passages=[6,3]"
+    command = ["run", "-e", "m=hashing", "-c", corpus, "-d", "isotropy", "-d", "retrieval", "--resamples", "20"]
+    assert exit_code_of([*command, "-o", str(tmp_path / "run"), "--quiet"]) == 0
+    tasks = read_run(tmp_path / "run").tasks
+    lengths = [len(scores.item) for scores in tasks["isotropy", "docs"].scores.values()]
+    assert len(set(lengths)) == 2
+
+
 def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
     other = tmp_path / "other"
     folder = docs.removeprefix("docs=").partition(",")[0]

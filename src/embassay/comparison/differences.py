@@ -386,9 +386,12 @@ def _why_no_summary(differences: Sequence[Difference]) -> str:
     if len(differences) < MIN_CORPORA:
         return f"it takes {MIN_CORPORA} corpora"
     # The mean over corpora weights each by its error. Where nothing changed the error is 0; a single unit has none.
-    without_error = [difference.corpus for difference in differences if difference.error in (None, 0.0)]
+    unchanged = [difference.corpus for difference in differences if difference.error == 0]
+    if unchanged:
+        return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
+    without_error = [difference.corpus for difference in differences if difference.error is None]
     if without_error:
-        return f"nothing changed on {', '.join(without_error)}, so the error of the difference there is unknown"
+        return f"the error of the difference on {', '.join(without_error)} is unknown, because a single unit has none"
     few = [difference.corpus for difference in differences if difference.low is None]
     if few:
         return f"{', '.join(few)} has too few units for an interval"

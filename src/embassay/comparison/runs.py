@@ -335,11 +335,15 @@ class _CurrentScores:
 
 
 def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
-    """Refuse scores of one task that are of different numbers of items."""
-    lengths = {len(scores.item) for of_variant in scores_of.values() for scores in of_variant}
-    if len(lengths) > 1:
-        origin = next(iter(scores_of.values()))[0].origin
-        raise _damaged(path, f"of {origin.diagnostic} on {origin.corpus}")
+    """Refuse scores on one variant of a corpus that are of different numbers of items.
+
+    Variants may differ: where the items are the texts, as for isotropy, a corpus that is cut otherwise has others.
+    """
+    for of_variant in scores_of.values():
+        lengths = {len(scores.item) for scores in of_variant}
+        if len(lengths) > 1:
+            origin = of_variant[0].origin
+            raise _damaged(path, f"of {origin.diagnostic} on {origin.corpus}")
 
 
 def _damaged(path: Path, what: str) -> SourceError:
