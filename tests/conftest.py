@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
@@ -37,6 +38,23 @@ def _caches(tmp_path_factory):
 def _own_cache(_caches, monkeypatch):
     """Keep the user's cache out of every test."""
     monkeypatch.setenv("EMBASSAY_CACHE", str(next(_caches)))
+
+
+@pytest.fixture
+def user_module(tmp_path, monkeypatch):
+    """Write a user's module into the current folder, a temporary one; Python forgets it after the test."""
+    monkeypatch.chdir(tmp_path)
+    # An encoder of the module adds the current folder to the path.
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    names = []
+
+    def write(name, code):
+        names.append(name)
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture(scope="session")

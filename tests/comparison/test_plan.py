@@ -157,7 +157,7 @@ def test_questions_to_label_first(make_run, unlabelled, tmp_path, monkeypatch):
     assert again == chosen
 
 
-def test_a_run_of_someone_else_runs_no_code(make_run, unlabelled, tmp_path, monkeypatch, capsys):
+def test_a_run_of_someone_else_runs_no_code(make_run, unlabelled, tmp_path, user_module, monkeypatch, capsys):
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     called = tmp_path / "called"
     code = f"""
@@ -168,8 +168,7 @@ def encode(texts):
     pathlib.Path({str(called)!r}).touch()
     return np.array([[len(text), 1.0] for text in texts])
 """
-    (tmp_path / "mymodel.py").write_text(code, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+    user_module("mymodel", code)
     run = make_run("run", ["a=hashing,dim=512", "mine=python:mymodel:encode,version=1"])
     called.unlink()
     command = ["plan", str(run), "--unlabelled", str(unlabelled), "-o", "label.csv"]

@@ -203,11 +203,8 @@ def test_a_manifest_runs_no_code_and_sends_nothing(place, tmp_path, spec, capsys
     assert "--trust-remote-code LABEL" in error
 
 
-def test_a_trusted_manifest_may_name_any_model(place, tmp_path, monkeypatch):
-    (tmp_path / "mymodel.py").write_text(
-        "import numpy as np\n\ndef encode(texts):\n    return np.ones((len(texts), 64))\n"
-    )
-    monkeypatch.chdir(tmp_path)
+def test_a_trusted_manifest_may_name_any_model(place, tmp_path, user_module):
+    user_module("mymodel", "import numpy as np\n\ndef encode(texts):\n    return np.ones((len(texts), 64))\n")
     copy = with_spec(place, tmp_path / "copy", "python:mymodel:encode,version=1")
     encoder = load_encoder(f"vectors:{copy}", ea.Runtime(trust_remote_code=True))
     # It is loaded, and then refused for its fingerprint.
