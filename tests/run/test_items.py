@@ -142,6 +142,50 @@ def test_parquet_has_the_frames_and_the_cached_vectors(tmp_path):
     assert exit_code_of([*arguments, "--cache", str(cache), "-o", str(folder)]) == 0
 
 
+@pytest.fixture
+def shifted(tmp_path):
+    """Make a run with ``shift``, on two corpora in files, and return its folder."""
+
+    def make(*more):
+        for name, word in (("a", "gate"), ("b", "lamp")):
+            lines = [f'{{"sentence": "The {word}{n} is here.", "group": "{n // 3}"}}\n' for n in range(30)]
+            (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+        corpora = ["-c", f"a={tmp_path / 'a.jsonl'}", "-c", f"b={tmp_path / 'b.jsonl'}"]
+        arguments = ["run", "-e", "hashing", *corpora, "-d", "shift,domain=a,general=b", *more]
+        folder = tmp_path / "run"
+        assert exit_code_of([*arguments, "--resamples", "50", "--no-cache", "-o", str(folder)]) == 0
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize("more", [[], ["--limit", "5"]])
+def test_items_are_shown_beside_a_diagnostic_of_two_corpora(shifted, more):
+    folder = shifted("-d", "localization", *more)
+    frame = ea.read(folder).scores("localization")
+    assert set(frame["corpus"]) == {"a", "b"}
+    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 0
+    assert [path.name for path in (folder / "parquet").iterdir()] == ["items-localization.parquet"]
+
+
+def test_a_diagnostic_of_two_corpora_shows_no_items_and_says_so(shifted, tmp_path, capsys):
+    folder = shifted()
+    assert exit_code_of(["report", str(folder), "--format", "parquet"]) == 2
+    assert "no diagnostic of this run shows single items (shift)" in " ".join(capsys.readouterr().err.split())
+    lines = (tmp_path / "a.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "a.jsonl").write_text("".join(lines[:15]))
+    with pytest.raises(SourceError, match="'a vs b' is not that of this run, or has changed since"):
+        ea.read(folder).scores("shift")
+
+
+def test_two_builtin_corpora_that_were_not_named_are_read_again(tmp_path):
+    folder = tmp_path / "run"
+    diagnostics = ["-d", "negated_antonyms", "-d", "isotropy", "-d", "shift,domain=opposites,general=paraphrases"]
+    arguments = ["run", "-e", "hashing", *diagnostics, "--resamples", "50", "--no-cache", "--no-baselines"]
+    assert exit_code_of([*arguments, "-o", str(folder)]) == 0
+    assert set(ea.read(folder).scores("negated_antonyms")["corpus"]) == {"opposites"}
+
+
 def test_vectors_are_those_of_the_first_text(tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     (tmp_path / "counts.py").write_text(

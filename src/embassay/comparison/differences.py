@@ -250,7 +250,7 @@ class _ComparedPair:
 
     @property
     def is_same(self) -> bool:
-        """Whether both encoders score the items in the same way."""
+        """Whether both have the same encoder: one that scores the items otherwise has a label of its own by now."""
         return self.pair.old == self.pair.new
 
     def difference(self, p: float | None, column: Column, draws: Draws) -> Difference:

@@ -69,6 +69,7 @@ def floor_figure(floor: Floor) -> str:
 
 def change_figure(change: Change) -> str:
     """Return the change with its interval: ``−0.4 points [−1.3, 0.5]``; a dash where it is undefined."""
+    # The same encoder with the same scores; other encoders with equal scores have an interval.
     if change.unchanged:
         return "nothing changed"
     style = _change_format(change)

@@ -6,7 +6,7 @@ read from its folder, and the corpora are read again for their texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.diagnostics.base import ShowsItems
+from embassay.diagnostics.base import SetsSideBySide, ShowsItems
 from embassay.errors import InputError, SourceError, UnknownNameError
 from embassay.result import Example
 from embassay.run.examples import ScoredTask, examples_of_items
-from embassay.run.resolve import load_diagnostic
+from embassay.run.plan import joined_task
+from embassay.run.resolve import NamedDiagnostic, load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
 from embassay.store.run_record import RunRecord
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 """A cell of an item frame."""
+TaskSettings = tuple[str, dict[str, object], str]
+"""Diagnostic, its options, and corpus."""
 
 
 @dataclass(frozen=True)
@@ -146,12 +149,7 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
     """
     record = folder.record()
     corpus_of = read_corpora(folder.path, record, corpora)
-    try:
-        # The lists that run.record.settings_of writes.
-        encoders = [label for label, *_ in record["settings"]["encoders"]]
-        tasks = [(name, options, corpus) for name, _version, options, corpus in record["settings"]["diagnostics"]]
-    except (KeyError, ValueError, TypeError):
-        raise SourceError("run.json is damaged; repeat the run's command", folder.path) from None
+    encoders, tasks = _encoders_and_tasks(record, folder.path)
     scores_of_task = _stored_scores(folder, encoders)
 
     # The tasks of a diagnostic on the variants of one corpus are joined.
@@ -169,6 +167,23 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
         options = options_of[diagnostic]
         method = load_diagnostic(Spec(diagnostic, options=options)).method
         yield ScoredTask.of(diagnostic, method, scores_on_variants, options=options)
+
+
+def _encoders_and_tasks(record: RunRecord, path: Path) -> tuple[list[str], list[TaskSettings]]:
+    """Return the labels of the encoders of a run, and its tasks.
+
+    Raises
+    ------
+    SourceError
+        If the record is damaged.
+    """
+    try:
+        # The lists that run.record.settings_of writes.
+        encoders = [label for label, *_ in record["settings"]["encoders"]]
+        tasks = [(name, options, corpus) for name, _version, options, corpus in record["settings"]["diagnostics"]]
+    except (KeyError, ValueError, TypeError):
+        raise SourceError("run.json is damaged; repeat the run's command", path) from None
+    return encoders, tasks
 
 
 def _stored_scores(folder: RunFolder, encoders: Sequence[str]) -> dict[tuple[str, str], list[ItemScores]]:
@@ -194,9 +209,42 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     SourceError
         If a corpus cannot be read again, is missing, or has changed since the run.
     """
-    sources = record.get("sources")
-    if "settings" not in record or sources is None:
+    if "settings" not in record or record.get("sources") is None:
         raise SourceError("scores of single items need the folder of a finished run", path)
+    loaded = _load_again(path, record, corpora)
+    fingerprint_in_run = dict(record["settings"]["corpora"])
+    corpus_of = {corpus.name: corpus for corpus in loaded}
+    missing = [name for name in fingerprint_in_run if name not in corpus_of]
+    # The corpora that a diagnostic joins; those that no other diagnostic reads have no fingerprint in the run.
+    members: set[str] = set()
+    for name, (diagnostic, method) in _joining_diagnostics(record, missing, path).items():
+        missing.remove(name)
+        members.update(method.pair)
+        absent = [member for member in method.pair if member not in corpus_of]
+        if absent:
+            missing += absent
+        else:
+            corpus_of[name] = joined_task(diagnostic, method, list(corpus_of.values())).corpus
+    for name, corpus in corpus_of.items():
+        # A change of a member changes the joined corpus.
+        is_only_member = name in members and name not in fingerprint_in_run
+        if not is_only_member and corpus.fingerprint != fingerprint_in_run.get(name):
+            raise SourceError(f"the corpus {name!r} is not that of this run, or has changed since", path)
+    if missing:
+        named = ", ".join(dict.fromkeys(missing))
+        raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", path)
+    return {name: corpus_of[name] for name in fingerprint_in_run}
+
+
+def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
+    """Return the given corpora, or else those of the sources of a run, with the limit of the run.
+
+    Raises
+    ------
+    SourceError
+        If a corpus cannot be read again.
+    """
+    sources = record["sources"]
     to_load: list[str | Spec | AnyCorpus] = list(corpora)
     if not to_load:
         to_load = [Spec(**spec) for spec in sources["corpora"]]
@@ -209,15 +257,20 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
             loaded += load_variants(source, follow_links=sources["follow_links"])
         except InputError as error:
             raise SourceError(f"its corpora cannot be read again; give them as corpora= ({error})", path) from None
-    if sources["limit"] is not None:
-        loaded = limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
+    if sources["limit"] is None:
+        return loaded
+    return limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
 
-    fingerprint_in_run = dict(record["settings"]["corpora"])
-    for corpus in loaded:
-        if corpus.fingerprint != fingerprint_in_run.get(corpus.name):
-            raise SourceError(f"the corpus {corpus.name!r} is not that of this run, or has changed since", path)
-    corpus_of = {corpus.name: corpus for corpus in loaded}
-    missing = [name for name in fingerprint_in_run if name not in corpus_of]
-    if missing:
-        raise SourceError(f"give the corpora that were made in Python as corpora=: {', '.join(missing)}", path)
-    return corpus_of
+
+def _joining_diagnostics(
+    record: RunRecord, corpora: Collection[str], path: Path
+) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
+    """Return by corpus the diagnostic that made it of two others, with its method; only those of some corpora."""
+    joining: dict[str, tuple[NamedDiagnostic, SetsSideBySide]] = {}
+    _, tasks = _encoders_and_tasks(record, path)
+    for name, options, corpus in tasks:
+        if corpus in corpora:
+            diagnostic = load_diagnostic(Spec(name, options=options))
+            if isinstance(diagnostic.method, SetsSideBySide):
+                joining[corpus] = (diagnostic, diagnostic.method)
+    return joining

@@ -13,6 +13,7 @@ from embassay._version import __version__
 from embassay.encoders.base import OfKnownContent, Remote
 from embassay.errors import EncoderError
 from embassay.run.execute import NO_TEXTS, Outcome
+from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
@@ -153,8 +154,8 @@ def sources_of(plan: Plan) -> JsonObject:
     sources = corpus_sources(request)
     specs = [as_spec(source, "corpus") for source in sources if not isinstance(source, Corpus)]
     if not sources:
-        # A run without sources uses built-in corpora, which are read by their names.
-        specs = [Spec(corpus.name) for corpus in plan.corpora]
+        # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
+        specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
     return {
         "corpora": [asdict(spec) for spec in specs],
         "limit": request.limit,

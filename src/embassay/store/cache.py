@@ -144,6 +144,7 @@ class VectorCache:
         except PROBLEMS as error:
             self.trouble = reason(error)
             return
+        # Without a limit everything fits.
         if self._limit and not fits:
             self.trouble = f"it is full, at {disks.shown(self._limit)}; {disks.VARIABLE} sets another limit"
 
