@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.labelling import choose
+from embassay.comparison.plan_views import _sentences
 from embassay.errors import SourceError, SpecError, UnknownNameError
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
@@ -91,6 +93,13 @@ def test_under_ten_units_there_is_no_plan(make_run, capsys):
     assert all(pair.minimum_detectable_difference is None and pair.units_needed is None for pair in plan.pairs)
     assert exit_code_of(["plan", str(run)]) == 0
     assert "no plan with 8 units; it takes 10 or more" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_difference_that_does_not_vary_has_its_own_reason(make_run):
+    plan = ea.plan(make_run("run", TWO))
+    pair = replace(plan.pairs[0], minimum_detectable_difference=None)
+    sentence, *_ = _sentences(plan, [pair])
+    assert sentence.endswith(f"no plan, because the difference is the same in all {pair.units} units.")
 
 
 def test_a_frame(make_run):

@@ -58,7 +58,7 @@ class PairPlan:
     difference, low, high
         The present difference, a − b, with its 95 % interval; for orientation only.
     minimum_detectable_difference
-        Of this run, at the power that was asked for; None under 10 units.
+        Of this run, at the power that was asked for; None under 10 units, or where the difference does not vary.
     curve
         The same for more units like these.
     units_needed, items_needed

@@ -83,8 +83,11 @@ def _sentences(plan: SizePlan, pairs: Sequence[PairPlan]) -> list[str]:
     sentences = []
     for pair in pairs:
         style = change_format(pair.format)
-        if pair.minimum_detectable_difference is None:
+        if pair.units < MIN_UNITS:
             sentences.append(f"{pair.name}: no plan with {pair.units:,} units; it takes {MIN_UNITS} or more.")
+            continue
+        if pair.minimum_detectable_difference is None:
+            sentences.append(f"{pair.name}: no plan, because the difference is the same in all {pair.units:,} units.")
             continue
         if plan.difference is not None and pair.units_needed is not None and pair.items_needed is not None:
             difference = number(plan.difference, style)
