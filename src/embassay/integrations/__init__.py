@@ -1,9 +1,7 @@
-"""Embassay inside other evaluations: our diagnostics as mteb tasks, our encoders as models of mteb, BEIR, SentEval."""
+"""Embassay inside other evaluations: our diagnostics as mteb tasks, our encoders as mteb's models."""
 
 from __future__ import annotations
 
-from embassay.integrations.beir import BeirModel
 from embassay.integrations.mteb import mteb_model, mteb_task
-from embassay.integrations.senteval import batcher
 
-__all__ = ["BeirModel", "batcher", "mteb_model", "mteb_task"]
+__all__ = ["mteb_model", "mteb_task"]
