@@ -1,4 +1,4 @@
-"""TREC's folders: topics, judgements and documents in both forms; what is left out is counted, what is broken named."""
+"""TREC's folders: topics, judgements and documents; what is left out is counted, what is broken named."""
 
 from __future__ import annotations
 
@@ -7,34 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.corpora.retrieval.trec import load
-from embassay.errors import SourceError, SpecError
+from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
-TOPICS = """<top>
-<num> Number: 301
-<title> Late trains
-<desc> Description:
-Which trains
-were late?
-<narr> Narrative: Not of interest.
-</top>
-
-<top>
-<num>302</num>
-<title>Topic: Rain &amp; snow</title>
-<desc>How much fell?</desc>
-</top>
-"""
-SGML = """<DOC>
-<DOCNO> A-1 </DOCNO>
-<HEADLINE>Not read</HEADLINE>
-<TEXT>
-The train was <b>late</b> &amp; full.
-</TEXT>
-<TEXT>It left.</TEXT>
-</DOC>
-<doc><docno>A-2</docno><text>It rained.</text></doc><DOC><DOCNO>A-3</DOCNO></DOC>
-"""
+TOPICS = "301\tLate  trains\n302\tRain & snow\n"
+DOCUMENTS = "A-1\tThe train was late.\nA-2\tIt rained.\n\nA-3\t \n"
 QRELS = "301 0 A-1 2\n301 0 B-1 1\n301 0 A-2 0\n302\t0\tA-2\t1\n"
 
 
@@ -42,7 +19,12 @@ QRELS = "301 0 A-1 2\n301 0 B-1 1\n301 0 A-2 0\n302\t0\tA-2\t1\n"
 def folder(tmp_path):
     def write(**files):
         path = tmp_path / "robust"
-        given = {"topics.301": TOPICS, "qrels.txt": QRELS, "docs/a.sgml": SGML, "docs/b.tsv": "B-1\tIt was\tlate.\n"}
+        given = {
+            "topics.301": TOPICS,
+            "qrels.txt": QRELS,
+            "docs/a.tsv": DOCUMENTS,
+            "docs/b.tsv": "B-1\tIt was\tlate.\n",
+        }
         for name, content in {**given, **files.pop("only", {})}.items():
             if content is not None:
                 file = path / name
@@ -65,7 +47,7 @@ def test_a_folder_is_read(folder):
     corpus = load_corpus(f"{folder(only={'README.txt': 'About.'})},licence=own")
     assert (corpus.name, corpus.loader, corpus.licence) == ("robust", "trec", "own")
     assert {d.id: " ".join(d.passages[0].split()) for d in corpus.documents} == {
-        "A-1": "The train was late & full. It left.",
+        "A-1": "The train was late.",
         "A-2": "It rained.",
         "B-1": "It was late.",
     }
@@ -74,32 +56,14 @@ def test_a_folder_is_read(folder):
         ("302", "Rain & snow", ("A-2",), (1,), ()),
     ]
     assert corpus.notes == (
-        "topics: topics.301, title; judgements: qrels.txt; passages: document",
+        "topics: topics.301; judgements: qrels.txt; passages: document",
         "1 judgement with grade 0 or less: not right",
-        "1 document left out: no text (the first: 'A-3' on line 9 of a.sgml)",
+        "1 document left out: no text (the first: 'A-3' on line 4 of a.tsv)",
         "1 other file left out: it has no document (the first: README.txt)",
         "each question is a unit, as many share right documents; unit=document merges those that do",
         "3 documents, 2 questions",
         "1 to 2 right documents for a question",
     )
-
-
-@pytest.mark.parametrize(
-    ("topic", "queries"),
-    [
-        ("description", ["Which trains were late?", "How much fell?"]),
-        ("both", ["Late trains Which trains were late?", "Rain & snow How much fell?"]),
-    ],
-)
-def test_the_query_may_be_the_description(folder, topic, queries):
-    assert [q.question for q in load_corpus(f"{folder()},topic={topic}").samples] == queries
-
-
-def test_topics_may_be_lines(folder):
-    path = folder(only={"topics.301": None, "queries.tsv": "301\tlate trains\n302\train\n"})
-    corpus = load_corpus(str(path))
-    assert [q.question for q in corpus.samples] == ["late trains", "rain"]
-    assert "lines of id, tab, text" in fails(path, SpecError, topic="both")
 
 
 def test_units_may_be_documents_and_passages_words(folder):
@@ -125,29 +89,27 @@ def test_what_is_not_there_is_left_out_and_counted(folder):
             {"qrels.2": "x"},
             ": more than one file of judgements, with 'qrels' in its name: qrels.2, qrels.txt; keep only one",
         ),
-        ({"docs/a.sgml": None, "docs/b.tsv": None}, ": no document with a text; documents must be SGML (<DOC>, "),
+        (
+            {"docs/a.tsv": None, "docs/b.tsv": None},
+            ": no document with a text; documents must be id, tab, text in .tsv",
+        ),
         ({"topics.301": ""}, "/topics.301: the file has no topics"),
         ({"topics.301": "no tab\n"}, "/topics.301, line 1: must be an id, a tab and a text"),
-        ({"topics.301": "1\t \n"}, "/topics.301, line 1, field 'title': an empty text"),
-        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'num': '1' is already used on line 1"),
-        ({"topics.301": "\n<top>\n<num>1\n<desc> x"}, "/topics.301, line 2, field 'title': missing or empty"),
-        ({"topics.301": TOPICS + "<top><title> x"}, "/topics.301, line 15, field 'num': missing or empty"),
+        ({"topics.301": "1\t \n"}, "/topics.301, line 1, field 'text': an empty text"),
+        ({"topics.301": "1\ta\n1\tb\n"}, "/topics.301, line 2, field 'id': '1' is already used on line 1"),
         ({"qrels.txt": "301 0 A-1\n"}, "/qrels.txt, line 1: must be query, 0, document and grade; it has 3 columns"),
         ({"qrels.txt": "301 0 A-1 x\n"}, "/qrels.txt, line 1, field 'grade': must be a whole number, is 'x'"),
         (
             {"qrels.txt": "301 0 A-1 0\n"},
             "/qrels.txt: no judgement gives a query a right document: no grade is above 0",
         ),
-        ({"docs/c.trec": "x\n<DOC>\n<TEXT>x</TEXT>\n</DOC>"}, "/docs/c.trec, line 2, field 'DOCNO': missing"),
-        ({"docs/c.trec": "<DOC>\n<DOCNO>1</DOCNO>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
-        ({"docs/c.trec": "<DOC>\n<DOC></DOC>\n"}, "/docs/c.trec, line 1: <DOC> without </DOC>"),
         (
-            {"docs/c.trec": "<DOC><DOCNO>A-1</DOCNO></DOC>"},
-            "/docs/c.trec, line 1, field 'DOCNO': 'A-1' is already used in a.sgml on line 1",
+            {"docs/c.tsv": "A-1\tx\n"},
+            "/docs/c.tsv, line 1, field 'id': 'A-1' is already used in a.tsv on line 1",
         ),
         (
-            {"docs/c.trec": b"x\ncaf\xe9"},
-            "/docs/c.trec, line 2: not UTF-8 text, probably Latin-1",
+            {"docs/c.tsv": b"x\ty\ncaf\xe9"},
+            "/docs/c.tsv, line 2: not UTF-8 text, probably Latin-1",
         ),
         ({"docs/b.tsv": "B-1 no tab\n"}, "/docs/b.tsv, line 1: must be an id, a tab and a text"),
     ],
@@ -158,17 +120,15 @@ def test_what_is_broken_is_named(folder, files, says):
 
 @settings(deadline=None, max_examples=200)
 @given(
-    name=st.sampled_from(["topics.x", "qrels.x", "a.sgml", "b.tsv"]),
+    name=st.sampled_from(["topics.x", "qrels.x", "a.tsv", "b.tsv"]),
     cut=st.integers(0, 400),
     skip=st.integers(0, 9),
-    junk=st.sampled_from(
-        [b"", b"<DOC>", b"</DOC>", b"<TEXT>", b"<top>", b"<num>", b"\t", b"\xff", b"<", b"&#0;", b"\r"]
-    ),
+    junk=st.sampled_from([b"", b"\t", b"\xff", b"<", b"\r"]),
 )
 def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(name, cut, skip, junk, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / "damaged-trec"
     path.mkdir(exist_ok=True)
-    files = {"topics.x": TOPICS, "qrels.x": QRELS, "a.sgml": SGML, "b.tsv": "B-1\tIt was late.\n"}
+    files = {"topics.x": TOPICS, "qrels.x": QRELS, "a.tsv": DOCUMENTS, "b.tsv": "B-1\tIt was late.\n"}
     for file, text in files.items():
         content = text.encode()
         at = cut % len(content)

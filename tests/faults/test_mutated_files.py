@@ -116,10 +116,9 @@ FOLDERS = {
         "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nq\td\t1\n",
     },
     "trec": {
-        "topics.txt": b"<top>\n<num> Number: 1\n<title> rain\n<desc> Description:\nDid it rain?\n</top>\n",
+        "topics.txt": b"1\train\n",
         "qrels.txt": b"1 0 d 1\n1 0 e 0\n",
-        "docs.sgml": b"<DOC>\n<DOCNO> d </DOCNO>\n<TEXT>\nIt <b>rained</b> &amp; so on.\n</TEXT>\n</DOC>\n",
-        "docs.tsv": b"e\tWe ran.\n",
+        "docs.tsv": b"d\tIt rained.\ne\tWe ran.\n",
     },
     "opinosis": {
         "phrases.txt": b"It rained.\nRain fell.\nIt was wet.\n",

@@ -1,21 +1,19 @@
-"""A folder in TREC's format: topics, judgements (qrels), and documents in SGML or as id, tab, text.
+"""A folder in TREC's format: topics and documents as lines of id, tab, text; judgements (qrels).
 
-Topics are SGML (``<top>``, ``<num>``, ``<title>``, ``<desc>``) in a file whose name has ``topics`` or ``queries``, or
-lines of id, tab, text. Judgements are lines of query, 0, document and grade in a file whose name has ``qrels``; a
-document is right if its grade is above 0. A document is the content of its ``<TEXT>``, without markup.
+Topics are in a file whose name has ``topics`` or ``queries``, documents in all other ``.tsv`` files. Judgements are
+lines of query, 0, document and grade in a file whose name has ``qrels``; a document is right if its grade is above 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from embassay.corpora.io.folders import Listing
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import collapsed, cutter
-from embassay.corpora.retrieval.sgml import has_topics, sgml_documents, sgml_topics, text_lines
+from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.corpora.retrieval.shared import (
     JUDGED,
     Judgement,
@@ -29,14 +27,12 @@ from embassay.corpora.retrieval.shared import (
     judgement_files,
     topic_files,
 )
-from embassay.errors import SourceError, SpecError, quoted
+from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
+from embassay.store.paths import unreadable
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
-Topic = Literal["title", "description", "both"]
-SECTIONS: Mapping[Topic, tuple[str, ...]] = {"title": ("title",), "description": ("desc",), "both": ("title", "desc")}
-SGML = (".sgml", ".sgm", ".trec", ".xml", ".txt", ".dat")
 TABLE = ".tsv"
 
 
@@ -49,7 +45,6 @@ def load(
     source: str,
     name: str,
     *,
-    topic: Topic = "title",
     licence: str = "",
     unit: Unit = "question",
     passages: str = "document",
@@ -62,8 +57,6 @@ def load(
     ----------
     source
         Path of the folder.
-    topic
-        The part of a topic that is the query; topics that are lines of id and text have only a title.
     licence
         The licence of the files, as the user states it.
     unit
@@ -79,8 +72,6 @@ def load(
     ------
     SourceError
         With file, line and field, for files that are missing or not in this format.
-    SpecError
-        For invalid options.
     """
     path = Path(source)
     cut = cutter(passages, language)
@@ -89,7 +80,7 @@ def load(
     files_of_folder = [file for file in files if file.parent == path]
     judged = _only(judgement_files(files_of_folder), path, "of judgements, with 'qrels' in its name", listing)
     topics = _only(topic_files(files_of_folder), path, "of topics, with 'topics' or 'queries' in its name", listing)
-    queries = _queries(topics, topic)
+    queries = _queries(topics)
     documents = _Documents(path)
     for file in files:
         if file not in (judged, topics):
@@ -98,7 +89,7 @@ def load(
     judgements = Judgements(judged, queries, documents.texts)
     judgements.read(_judgements(judged))
     questions = judgements.questions(unit)
-    notes = [f"topics: {topics.name}, {topic}; judgements: {judged.name}; passages: {passages}"]
+    notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}"]
     notes += [*judgements.notes(), *documents.notes(), *listing.notes()]
     if unit == "question":
         notes.append(JUDGED)
@@ -135,11 +126,12 @@ class _Documents:
     def read(self, file: Path) -> None:
         """Add the documents of a file; a file of another kind is counted."""
         before = len(self.places)
-        for line, name, text in _documents_in(file):
+        rows = _table(file) if file.suffix.lower() == TABLE else ()
+        for line, name, text in rows:
             if name in self.places:
                 earlier, number = self.places[name]
                 problem = f"{quoted(name)} is already used in {earlier.name} on line {number}"
-                raise SourceError(problem, file, line, "DOCNO")
+                raise SourceError(problem, file, line, "id")
             self.places[name] = file, line
             if text:
                 self.texts[name] = text
@@ -151,8 +143,7 @@ class _Documents:
     def check(self) -> None:
         """Raise SourceError if no document has a text."""
         if not self.texts:
-            forms = f"SGML (<DOC>, <DOCNO>, <TEXT>) in {', '.join(SGML)}, or id, tab, text in {TABLE}"
-            raise SourceError(f"no document with a text; documents must be {forms}", self.path)
+            raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", self.path)
 
     def notes(self) -> Iterator[str]:
         """Yield notes on what was left out."""
@@ -162,18 +153,9 @@ class _Documents:
         )
 
 
-def _documents_in(file: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, text) of the documents of a file; nothing if it is a file of another kind."""
-    suffix = file.suffix.lower()
-    if suffix == TABLE:
-        yield from _table(file)
-    elif suffix in SGML:
-        yield from sgml_documents(file)
-
-
 def _table(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield (line, id, text) of lines of id, tab, text; further tabs become spaces."""
-    for number, line in text_lines(path):
+    for number, line in _text_lines(path):
         if not line.strip():
             continue
         name, tab, text = line.partition("\t")
@@ -182,13 +164,14 @@ def _table(path: Path) -> Iterator[tuple[int, str, str]]:
         yield number, name.strip(), text.replace("\t", " ").strip()
 
 
-def _queries(path: Path, topic: Topic) -> dict[str, str]:
+def _queries(path: Path) -> dict[str, str]:
     """Return the queries by id."""
-    text = "".join(line for _, line in text_lines(path))
-    rows = sgml_topics(path, text, SECTIONS[topic]) if has_topics(text) else _plain_topics(path, topic)
-    ids = Ids(path, "num", numbered=False)
+    ids = Ids(path, "id", numbered=False)
     queries: dict[str, str] = {}
-    for line, name, query in rows:
+    for line, name, text in _table(path):
+        query = collapsed(text)
+        if not query:
+            raise SourceError("an empty text", path, line, "text")
         ids.add(name, line)
         queries[name] = query
     if not queries:
@@ -196,20 +179,22 @@ def _queries(path: Path, topic: Topic) -> dict[str, str]:
     return queries
 
 
-def _plain_topics(path: Path, topic: Topic) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, id, query) of lines of id, tab, text."""
-    if topic != "title":
-        raise SpecError(f"topic={topic} needs topics in SGML; those of {path} are lines of id, tab, text")
-    for line, name, text in _table(path):
-        query = collapsed(text)
-        if not query:
-            raise SourceError("an empty text", path, line, "title")
-        yield line, name, query
+def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line with its end) of a text file."""
+    number, line = 0, b""
+    try:
+        with open_text(path) as file:
+            for number, line in enumerate(file, 1):
+                yield number, line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise not_utf8(path, number, line) from None
+    except OSError as error:
+        raise unreadable(error, path) from None
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:
     """Yield the judgements of a file."""
-    for number, line in text_lines(path):
+    for number, line in _text_lines(path):
         cells = line.split()
         if not cells:
             continue
