@@ -54,7 +54,7 @@ def test_derived_vectors_are_computed_from_cached_ones(tmp_path):
         # Only the full vectors are kept, and under their own fingerprint.
         (holding,) = cache.info().encoders
         assert holding.note.fingerprint == load_encoder(MODEL).fingerprint
-        assert holding.note.dim == 384
+        assert holding.dim == 384
 
 
 @pytest.mark.parametrize("options", ["dim=64", "dim=64,normalize=true", "vectors=int8", "dim=32,vectors=binary"])

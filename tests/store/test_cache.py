@@ -4,15 +4,16 @@ import os
 import sys
 import time
 
-import lmdb
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.errors import InputError, OutputError, UnknownNameError
-from embassay.store import records
+from embassay.store import encoder_vectors
+from embassay.store.blocks import keys_of
 from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
+from embassay.store.encoder_vectors import Speed
 
 TEXTS = (("text", "one"), ("text", "two"), ("query", "one"))
 ROWS = np.array([[1.5, -2.25], [3e-38, 4.0], [np.float32(0.1), 7.0]], dtype=np.float32)
@@ -49,19 +50,17 @@ def test_another_model_role_or_text_is_not_there(cache, fingerprint, text):
     assert cache.get(fingerprint, [text]) == [None]
 
 
-def test_a_damaged_or_foreign_value_is_treated_as_absent(tmp_path):
+def files(folder):
+    return sorted((folder / "vectors").glob("*/*.vectors"))
+
+
+def test_a_file_of_another_encoder_is_not_its_own(tmp_path):
     with VectorCache(tmp_path) as cache:
         cache.put("model", TEXTS, ROWS)
-        keys = list(map(records.keys("model"), TEXTS))
-
-        def damage(transaction):
-            values = [bytes(transaction.get(key)) for key in keys]
-            transaction.put(keys[0], values[1])
-            transaction.put(keys[1], values[1][:-1] + b"\x00")
-            transaction.put(keys[2], b"short")
-
-        cache._shared.run(damage, write=True)
-        assert cache.get("model", TEXTS) == [None, None, None]
+        cache.put("other", TEXTS, -ROWS)
+        first, second = files(tmp_path)
+        first.replace(second)
+        assert {row is None for name in ("model", "other") for row in cache.get(name, TEXTS)} == {True}
 
 
 def test_counting(cache):
@@ -115,11 +114,32 @@ def test_an_unreadable_memory_of_hashes_is_made_anew(tmp_path):
     assert "ba7816bf" in (tmp_path / "hashes.json").read_text()
 
 
-def test_the_file_is_an_lmdb_environment(tmp_path):
+def test_many_small_puts_become_few_files_and_the_newest_vector_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoder_vectors, "SMALL", 100)
+    texts = [("text", str(number)) for number in range(1000)]
+    rows = np.arange(1000, dtype=np.float32)[:, None] * np.ones(8, dtype=np.float32)
     with VectorCache(tmp_path) as cache:
-        cache.put("model", TEXTS, ROWS)
-    with lmdb.open(str(tmp_path / "vectors"), readonly=True) as env:
-        assert env.stat()["entries"] == 5, "three vectors, the layout, the encoder"
+        cache.put("model", texts[:2], -rows[:2])
+        for start in range(0, 1000, 5):
+            cache.put("model", texts[start : start + 5], rows[start : start + 5])
+        assert len(files(tmp_path)) < encoder_vectors.MANY + 10
+        assert np.array_equal(np.array(cache.get("model", texts)), rows)
+        assert cache.info().vectors == 1000
+
+
+def test_a_file_that_vanishes_while_it_is_read_was_merged(tmp_path, monkeypatch):
+    with VectorCache(tmp_path) as cache, VectorCache(tmp_path) as other:
+        cache.put("model", TEXTS[:1], ROWS[:1])
+        read = encoder_vectors.Block.read
+
+        def merged_meanwhile(block, rows):
+            monkeypatch.undo()
+            other.put("model", TEXTS, ROWS)
+            block.path.unlink()
+            return read(block, rows)
+
+        monkeypatch.setattr(encoder_vectors.Block, "read", merged_meanwhile)
+        assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 
 TEXT = st.one_of(st.text(), st.text(st.characters(categories=["Cs", "Cc", "Ll"])), st.just("long " * 20_000))
@@ -165,7 +185,7 @@ def test_it_does_as_a_dictionary_does(tmp_path_factory, puts, reopen):
     ],
 )
 def test_what_looks_alike_when_joined_has_another_key(one, other):
-    assert records.keys(one[0])(one[1:]) != records.keys(other[0])(other[1:])
+    assert keys_of(one[0], [one[1:]]).tolist() != keys_of(other[0], [other[1:]]).tolist()
 
 
 def test_another_dimension_replaces_the_first(cache):
@@ -183,14 +203,16 @@ def test_info_says_what_there_is_the_last_used_first(tmp_path):
         cache.note("two", "org/two")
         cache.put("two", TEXTS[:2], np.ones((2, 7), dtype=np.float32))
         info = cache.info()
-    assert [(h.note.fingerprint, h.note.name, h.note.dim, h.vectors) for h in info.encoders] == [
+    assert [(h.note.fingerprint, h.note.name, h.dim, h.vectors) for h in info.encoders] == [
         ("two", "org/two", 7, 2),
         ("one", "", 2, 3),
     ]
-    assert [h.bytes for h in info.encoders] == [2 * (33 + 8 + 28), 3 * (33 + 8 + 8)]
+    # A head of 28 bytes; a key, a checksum and the numbers of each vector; and the note of the encoder.
+    for holding, size in zip(info.encoders, [28 + 2 * (16 + 4 + 28), 28 + 3 * (16 + 4 + 8)], strict=True):
+        assert holding.bytes == size + (holding.folder / "encoder.json").stat().st_size
     assert info.vectors == 5
-    assert 0 < info.live <= (tmp_path / "vectors" / "data.mdb").stat().st_size
-    assert int(start) <= info.encoders[0].note.used <= time.time()
+    assert info.on_disk == sum(holding.bytes for holding in info.encoders)
+    assert int(start) <= info.encoders[0].used <= time.time()
 
 
 def test_reading_is_use_and_counting_is_not(tmp_path):
@@ -210,29 +232,11 @@ def test_reading_is_use_and_counting_is_not(tmp_path):
         ]
 
 
-def test_verify_removes_what_is_not_sound(cache):
-    cache.put("other", TEXTS, np.array([[1, np.nan], [np.inf, 1], [1, 1]], dtype=np.float32))
-    key = records.keys("model")(TEXTS[0])
-
-    def damage(transaction):
-        transaction.put(key, b"short")
-        transaction.put(records.prefix("nobody") + bytes(20), records.pack(b"", b"1234"))
-        transaction.put(b"strange", b"record")
-
-    cache._shared.run(damage, write=True)
-    found = cache.verify()
-    assert (found.vectors, found.removed) == (7, 4)
-    assert cache.count("model", TEXTS) == 2
-    assert (cache.verify().vectors, cache.verify().removed) == (3, 0)
-
-
-def test_a_damaged_record_of_an_encoder_hides_its_vectors_until_it_is_written_again(cache):
-    key = records.note_key(records.prefix("model"))
-    cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
-    assert cache.count("model", TEXTS) == 0
-    assert [h.note for h in cache.info().encoders] == [None]
-    cache.put("model", TEXTS[:1], ROWS[:1])
+def test_without_its_note_the_vectors_of_an_encoder_are_still_found(cache):
+    (holding,) = cache.info().encoders
+    (holding.folder / "encoder.json").write_text("damaged")
     assert cache.count("model", TEXTS) == 3
+    assert [(h.note, h.vectors) for h in cache.info().encoders] == [(None, 3)]
 
 
 @pytest.mark.parametrize("by", ["model", "org/model"])
@@ -240,10 +244,9 @@ def test_clearing_one_encoder(cache, by):
     cache.note("model", "org/model")
     cache.put("model", TEXTS, ROWS)
     cache.put("other", TEXTS, ROWS)
-    before = cache.info().live
     assert cache.clear(by) == 3
     assert (cache.count("model", TEXTS), cache.count("other", TEXTS)) == (0, 3)
-    assert cache.info().live <= before
+    assert [h.note.fingerprint for h in cache.info().encoders] == ["other"]
 
 
 def test_clearing_an_encoder_without_its_scheme(cache):
@@ -261,8 +264,8 @@ def test_clearing_an_encoder_that_is_not_there(cache):
 
 def test_the_least_recently_used_make_room(tmp_path, monkeypatch):
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "1MiB")
-    texts = [("text", str(n)) for n in range(100)]
-    rows = np.ones((100, 768), dtype=np.float32)
+    texts = [("text", str(n)) for n in range(150)]
+    rows = np.ones((150, 768), dtype=np.float32)
     with VectorCache(tmp_path) as cache:
         cache.put("one", texts, rows)
         cache.put("two", texts, rows)
@@ -272,7 +275,7 @@ def test_the_least_recently_used_make_room(tmp_path, monkeypatch):
         cache.put("three", texts, rows)
         assert not cache.trouble
         assert [h.note.fingerprint for h in cache.info().encoders] == ["three", "one"]
-        assert cache.info().live <= 1 << 20
+        assert cache.info().on_disk <= 1 << 20
 
 
 def test_the_one_that_is_written_is_never_evicted(tmp_path, monkeypatch):
@@ -284,21 +287,9 @@ def test_the_one_that_is_written_is_never_evicted(tmp_path, monkeypatch):
         for start in range(0, 400, 100):
             cache.put("one", texts[start : start + 100], rows[start : start + 100])
         assert cache.trouble == "it is full, at 1.0 MiB; EMBASSAY_CACHE_LIMIT sets another limit"
-        assert cache.count("one", texts) == 200, "the blocks that fitted are there, whole"
+        assert cache.count("one", texts) == 300, "the files that fitted are there, whole"
         assert cache.count("other", texts) == 0
-        assert cache.info().live <= 1 << 20
-
-
-def test_room_is_used_again(tmp_path):
-    texts = [("text", str(n)) for n in range(200)]
-    rows = np.ones((200, 384), dtype=np.float32)
-    with VectorCache(tmp_path) as cache:
-        cache.put("one", texts, rows)
-        size = cache._shared.data.stat().st_size
-        for _ in range(20):
-            cache.clear("one")
-            cache.put("one", texts, rows)
-        assert cache._shared.data.stat().st_size < 3 * size
+        assert cache.info().on_disk <= 1 << 20
 
 
 def test_a_limit_that_is_none(tmp_path, monkeypatch):
@@ -317,57 +308,21 @@ def test_no_limit(tmp_path, monkeypatch):
         assert cache.count("model", TEXTS) == 3
 
 
-def test_a_cache_of_an_earlier_version_is_emptied_and_that_is_said_once(tmp_path, capsys):
-    (tmp_path / "vectors").mkdir()
-    with lmdb.open(str(tmp_path / "vectors"), map_size=1 << 24) as env, env.begin(write=True) as transaction:
-        for number in range(100):
-            transaction.put(bytes([number]) * 32, bytes(1544))
-    for expected in (f"the cache in {tmp_path} came from an earlier version and has been emptied\n", ""):
-        with VectorCache(tmp_path) as cache:
-            assert cache.count("model", TEXTS) == (0 if expected else 3)
-            cache.put("model", TEXTS, ROWS)
-            assert cache.info().vectors == 3
-        assert capsys.readouterr().err == expected
-
-
-def test_a_cache_of_a_later_version_is_left_alone(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", TEXTS, ROWS)
-        later = records.pack(records.LAYOUT_KEY, b"3")
-        cache._shared.run(lambda transaction: transaction.put(records.LAYOUT_KEY, later), write=True)
-    before = (tmp_path / "vectors" / "data.mdb").read_bytes()
-    with pytest.raises(OutputError, match=r"written by a later version: layout 3, not 2.*--cache, or --no-cache"):
-        VectorCache(tmp_path)
-    assert trouble_with(tmp_path) == "it was written by a later version: layout 3, not 2"
-    assert (tmp_path / "vectors" / "data.mdb").read_bytes() == before
-
-
 def test_the_speed_of_an_encoder_stays_beside_its_vectors(tmp_path):
     with VectorCache(tmp_path) as cache:
         cache.put("model", TEXTS, ROWS)
         assert cache.speed("model") is None
-        cache.note_speed("model", records.Speed(120.0, 8.5, "cpu"))
+        cache.note_speed("model", Speed(120.0, 8.5, "cpu"))
         # What a later run does not measure stays.
-        cache.note_speed("model", records.Speed(texts_per_second=150.0))
+        cache.note_speed("model", Speed(texts_per_second=150.0))
     with VectorCache(tmp_path) as cache:
-        assert cache.speed("model") == records.Speed(150.0, 8.5, "cpu")
+        assert cache.speed("model") == Speed(150.0, 8.5, "cpu")
         assert cache.speed("another") is None
-        assert cache.verify().removed == 0
         cache.clear("model")
         assert cache.speed("model") is None
 
 
 def test_the_speed_of_an_encoder_without_vectors_is_not_stored(tmp_path):
     with VectorCache(tmp_path) as cache:
-        cache.note_speed("model", records.Speed(120.0))
+        cache.note_speed("model", Speed(120.0))
         assert cache.speed("model") is None
-
-
-def test_a_damaged_speed_is_none_and_is_removed(cache):
-    cache.note_speed("model", records.Speed(120.0))
-    key = records.speed_key(records.prefix("model"))
-    cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
-    assert cache.speed("model") is None
-    cache.verify()
-    assert cache._shared.run(lambda transaction: transaction.get(key)) is None
-    assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)

@@ -1,53 +1,11 @@
-"""What a folder lies on, and how large a cache may become."""
+"""How large a cache may become."""
 
 from pathlib import Path
 
 import pytest
 
-from embassay.errors import InputError, OutputError
+from embassay.errors import InputError
 from embassay.store import disks
-from embassay.store.cache import VectorCache, trouble_with
-
-
-@pytest.fixture
-def mounts(tmp_path, monkeypatch):
-    """Pretend that folders are mounted so."""
-
-    def pretend(*lines):
-        path = tmp_path / "mounts"
-        path.write_text("".join(f"device {point} {kind} rw 0 0\n" for point, kind in lines))
-        monkeypatch.setattr(disks, "MOUNTS", path)
-
-    return pretend
-
-
-@pytest.mark.parametrize("kind", ["nfs4", "cifs", "fuse.sshfs", "lustre"])
-def test_a_network_disk_is_refused(tmp_path, mounts, kind):
-    mounts(("/", "ext4"), (tmp_path, kind))
-    reason = f"it lies on a network disk, {kind}, where a cache is not safe"
-    assert trouble_with(tmp_path / "cache") == reason
-    with pytest.raises(OutputError, match=f"no cache there .{reason}"):
-        VectorCache(tmp_path / "cache")
-    assert not (tmp_path / "cache" / "vectors").exists()
-
-
-def test_the_nearest_mount_counts_and_of_equals_the_last(tmp_path, mounts):
-    mounts(("/", "nfs"), (tmp_path, "nfs"), (tmp_path, "ext4"), (tmp_path / "else", "cifs"), ("/nowhere", "nfs"))
-    assert disks.remote(tmp_path / "cache") is None
-    assert disks.remote(tmp_path / "else" / "cache") == "cifs"
-    assert disks.remote(tmp_path / "elsewhere") is None
-
-
-def test_spaces_in_names_and_links(tmp_path, mounts):
-    (tmp_path / "with space").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "with space")
-    mounts(("/", "ext4"), (str(tmp_path / "with space").replace(" ", r"\040"), "nfs"))
-    assert disks.remote(tmp_path / "link" / "cache") == "nfs"
-
-
-def test_where_nothing_tells(tmp_path, monkeypatch):
-    monkeypatch.setattr(disks, "MOUNTS", tmp_path / "none")
-    assert disks.remote(tmp_path) is None
 
 
 @pytest.mark.parametrize(

@@ -136,17 +136,17 @@ def list_(what: str | None = None, *, cite: Annotated[bool, Parameter(negative="
 
 @app.command(name="cache")
 def cache_(
-    what: Literal["info", "verify", "clear"],
+    what: Literal["info", "clear"],
     *,
     encoder: Annotated[str | None, Parameter(name=("-e", "--encoder"))] = None,
     cache: Path | None = None,
 ) -> int:
-    """Show the vector cache, remove damaged vectors, or empty it (without asking).
+    """Show the vector cache, or empty it (without asking).
 
     Parameters
     ----------
     what
-        info: size, limit and encoders; verify: read every vector; clear: remove everything, or one encoder.
+        info: read every vector, and show size, limit and encoders; clear: remove everything, or one encoder.
     encoder
         The encoder to clear: a name or fingerprint that 'embassay cache info' shows.
     cache

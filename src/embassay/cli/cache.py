@@ -1,4 +1,4 @@
-"""``embassay cache``: inspect, check or empty the vector cache."""
+"""``embassay cache``: inspect or empty the vector cache."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import InputError
+from embassay.formatting import counted
 from embassay.reports.terminal import stdout
-from embassay.store.cache import VectorCache, default_folder
+from embassay.store.cache import Holding, Info, VectorCache, default_folder
 from embassay.store.disks import VARIABLE, shown
 from embassay.store.files import clear, exists
-from embassay.store.holdings import Holding, Info
 from embassay.store.paths import output_path
 
 
 def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> None:
-    """Carry out ``info``, ``verify`` or ``clear``.
+    """Carry out ``info`` or ``clear``.
 
     Raises
     ------
@@ -41,8 +41,6 @@ def carry_out(what: str, folder: Path | None, encoder: str | None = None) -> Non
         _print(f"{folder}: no cache there yet")
     elif encoder is not None:
         _clear_encoder(folder, encoder)
-    elif what == "verify":
-        _verify(folder)
     else:
         _show(folder)
 
@@ -60,24 +58,7 @@ def _clear_encoder(folder: Path, encoder: str) -> None:
     """Remove the vectors of one encoder."""
     with VectorCache(folder) as cache:
         removed = cache.clear(encoder)
-        info = cache.info()
-    # A sparse file may occupy less than its pages in use.
-    reusable = max(0, info.on_disk - info.live)
-    _print(f"{removed:,} vectors removed; the file keeps its size, and {shown(reusable)} of it will be reused")
-
-
-def _verify(folder: Path) -> None:
-    """Read every vector and remove those that are damaged."""
-    # Suspicious: the file is checked even if it is as this program left it.
-    with VectorCache(folder, suspicious=True) as cache:
-        verified = cache.verify()
-    if verified.removed:
-        _print(
-            f"{verified.vectors:,} vectors read, {verified.removed:,} of them damaged and removed; "
-            "they are encoded again when needed"
-        )
-    else:
-        _print(f"{verified.vectors:,} vectors read; none is damaged")
+    _print(f"{removed:,} vectors removed")
 
 
 def _show(folder: Path) -> None:
@@ -97,14 +78,15 @@ def _summary(info: Info) -> list[tuple[str, str]]:
     limit = "none"
     if info.limit is not None:
         limit = shown(info.limit)
-    # A sparse file may occupy less than its pages in use.
-    in_use = min(info.live, info.on_disk)
-    return [
+    lines = [
         ("folder", str(info.folder)),
-        ("on disk", f"{shown(info.on_disk)}, of which {shown(in_use)} in use"),
+        ("on disk", shown(info.on_disk)),
         ("limit", f"{limit} (change it with {VARIABLE})"),
         ("vectors", f"{info.vectors:,}"),
     ]
+    if info.damaged:
+        lines.append(("damaged", f"{counted(info.damaged, 'file')}; their texts are encoded again when needed"))
+    return lines
 
 
 def _table(info: Info) -> Table:
@@ -122,15 +104,16 @@ def _table(info: Info) -> Table:
 
 
 def _row(holding: Holding) -> list[str]:
-    """Return the line of an encoder; dashes for what a damaged record no longer says."""
+    """Return the line of an encoder; dashes for what damaged files no longer say."""
     count = f"{holding.vectors:,}"
     size = shown(holding.bytes)
+    dim = "–" if holding.dim is None else str(holding.dim)
     note = holding.note
     if note is None:
-        return ["unknown", "–", "–", count, size, "–"]
+        return ["unknown", "–", dim, count, size, "–"]
     name = note.name or "–"
-    used = datetime.fromtimestamp(note.used).astimezone()
-    return [name, note.fingerprint, str(note.dim), count, size, f"{used:%Y-%m-%d %H:%M}"]
+    used = datetime.fromtimestamp(holding.used).astimezone()
+    return [name, note.fingerprint, dim, count, size, f"{used:%Y-%m-%d %H:%M}"]
 
 
 def _print(message: str) -> None:

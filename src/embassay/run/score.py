@@ -35,7 +35,7 @@ from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
-from embassay.store.records import Speed
+from embassay.store.encoder_vectors import Speed
 from embassay.store.runs import RunFolder
 from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
 from embassay.vectors import VectorMatrix, Vectors

@@ -46,29 +46,40 @@ def write(path: Path, content: bytes) -> None:
 
 
 def write_with(path: Path, writer: Callable[[BinaryIO], object]) -> None:
-    """Let ``writer`` write a file whole or not at all: it writes a temporary file, which is renamed at the end.
+    """Let ``writer`` write a file whole or not at all.
 
     Raises
     ------
     OutputError
         If the path cannot be written to.
     """
-    temporary = partial_file(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("xb") as file:
-                writer(file)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(path, writer)
     except OSError as error:
         # numpy gives no reason when only a part of an array could be written.
         reason = error.strerror or "not everything was written; is the disk full?"
         raise OutputError(f"{path}: cannot be written: {reason}") from None
+
+
+def write_whole(path: Path, writer: Callable[[BinaryIO], object]) -> None:
+    """Let ``writer`` write a temporary file, which is renamed at the end: the file is there whole or not at all.
+
+    Raises
+    ------
+    OSError
+        If the path cannot be written to.
+    """
+    temporary = partial_file(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            writer(file)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def plain(value: object) -> Plain:

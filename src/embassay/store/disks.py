@@ -1,4 +1,4 @@
-"""What a folder lies on: a disk of this machine or one across the network, and how much room there is."""
+"""How large the vector cache may be, and sizes in words."""
 
 from __future__ import annotations
 
@@ -9,17 +9,6 @@ from pathlib import Path
 
 from embassay.errors import InputError
 
-MOUNTS = Path("/proc/mounts")
-"""Where Linux lists its mounts, one a line: device, mount point, file system, and more."""
-REMOTE = {
-    *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre", "gpfs", "beegfs"),
-    *("orangefs", "pvfs2", "panfs", "davfs", "fuse.davfs2", "fuse.sshfs", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone"),
-    *("fuse.glusterfs", "fuse.ceph", "fuse.ceph-fuse", "fuse.curlftpfs", "fuse.smbnetfs", "fuse.goofys"),
-    *("fuse.blobfuse", "fuse.blobfuse2", "fuse.juicefs", "fuse.mount-s3", "fuse.geesefs", "fuse.moosefs"),
-}
-"""File systems on which memory maps and locks of several machines do not agree; LMDB is not safe there."""
-
-_ESCAPE = re.compile(r"\\([0-7]{3})")
 VARIABLE = "EMBASSAY_CACHE_LIMIT"
 USUAL = 20 << 30
 """The limit in bytes where ``EMBASSAY_CACHE_LIMIT`` sets none and the disk has room: 20 GiB."""
@@ -40,36 +29,6 @@ UNITS = {
     "t": 1024**4,
 }
 """The bytes of each unit in which a limit may be written, in lower case."""
-
-
-def remote(folder: Path) -> str | None:
-    """Return the network file system that a folder lies on; None on a disk of this machine, or where nothing tells."""
-    try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        # Only Linux has this file. On other systems the folder is taken for a local one.
-        return None
-    real = folder.resolve()
-    longest = -1
-    kind = ""
-    for line in lines:
-        words = line.split(" ")
-        if len(words) < 3:
-            continue
-        mount_point = _ESCAPE.sub(_unescaped, words[1])
-        file_system = _ESCAPE.sub(_unescaped, words[2])
-        # The folder lies on the innermost mount; of two at the same place the later one hides the earlier.
-        if len(mount_point) >= longest and real.is_relative_to(mount_point):
-            longest = len(mount_point)
-            kind = file_system
-    if kind in REMOTE:
-        return kind
-    return None
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    """Return the character of an octal escape: /proc/mounts writes a space as ``\\040``."""
-    return chr(int(escape[1], 8))
 
 
 def limit(folder: Path, current: int) -> int | None:

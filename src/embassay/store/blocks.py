@@ -1,0 +1,177 @@
+"""One immutable file of the vector cache: the vectors of some texts, sorted by key, each with a checksum.
+
+======================  ==========================================================================================
+part                    content
+======================  ==========================================================================================
+head                    ``EMBVEC1\\n``, n, d, CRC-32 of keys and checksums (28 bytes)
+keys                    n unsigned 64-bit integers, ascending: the first halves; then the n second halves
+checksums               n unsigned 32-bit integers: CRC-32 of each key and its vector
+vectors                 n times d float32 numbers
+======================  ==========================================================================================
+
+All numbers are little-endian. A file whose length, keys or checksums are wrong is damaged, and so is one with a vector
+that does not match its checksum.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import BinaryIO
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from embassay.samples.base import Text
+from embassay.store.canonical import write_whole
+
+SUFFIX = ".vectors"
+MAGIC = b"EMBVEC1\n"
+HEAD = struct.Struct("<8sQQI")
+KEY = np.dtype("<u8")
+KEY_SIZE = 16
+
+Keys = NDArray[np.uint64]
+Vectors = NDArray[np.float32]
+
+
+class DamagedBlockError(Exception):
+    """A file of the cache is not as it was written."""
+
+
+def keys_of(fingerprint: str, texts: Iterable[Text]) -> Keys:
+    """Return the (n, 2) keys of (role, text) pairs; keys of different inputs are equal only by chance (2^-128)."""
+    # The lengths keep two inputs apart whose joined texts are equal.
+    head = f"{len(fingerprint)}:{fingerprint}"
+    digests = []
+    for role, content in texts:
+        joined = f"{head}{len(role)}:{role}{content}".encode("utf-8", "surrogatepass")
+        digests.append(hashlib.blake2b(joined, digest_size=KEY_SIZE).digest())
+    return np.frombuffer(b"".join(digests), dtype=KEY).reshape(-1, 2)
+
+
+def size_of(count: int, dim: int) -> int:
+    """Return the bytes of a file with ``count`` vectors of ``dim`` numbers."""
+    return HEAD.size + count * (KEY_SIZE + 4 + 4 * dim)
+
+
+def write_block(path: Path, keys: Keys, rows: Vectors) -> None:
+    """Write the (n, d) vectors of (n, 2) distinct keys, whole or not at all.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    order = np.argsort(keys[:, 0], kind="stable")
+    keys = np.ascontiguousarray(keys[order])
+    rows = np.ascontiguousarray(rows[order], dtype="<f4")
+    checks = np.array(_checksums(keys, rows), dtype="<u4")
+    index = keys.T.tobytes() + checks.tobytes()
+    head = HEAD.pack(MAGIC, len(keys), rows.shape[1], crc32(index))
+
+    def write_parts(file: BinaryIO) -> None:
+        file.write(head)
+        file.write(index)
+        file.write(rows.data)
+
+    write_whole(path, write_parts)
+
+
+class Block:
+    """The keys of a file in memory; its vectors are read from disk when they are asked for."""
+
+    def __init__(self, path: Path):
+        """Read the keys and checksums of a file.
+
+        Raises
+        ------
+        DamagedBlockError
+            If they are not as they were written.
+        FileNotFoundError
+            If another process has removed the file.
+        """
+        self.path = path
+        with path.open("rb") as file:
+            self.size = os.fstat(file.fileno()).st_size
+            head = file.read(HEAD.size)
+            if len(head) < HEAD.size:
+                raise DamagedBlockError
+            magic, count, dim, check = HEAD.unpack(head)
+            # The size comes first: damaged numbers could ask for more memory than there is.
+            if magic != MAGIC or self.size != size_of(count, dim):
+                raise DamagedBlockError
+            index = file.read(count * (KEY_SIZE + 4))
+        if crc32(index) != check:
+            raise DamagedBlockError
+        self.dim = int(dim)
+        # Two arrays, because a search needs the first halves side by side in memory.
+        self._first, self._second = np.frombuffer(index, dtype=KEY, count=2 * count).reshape(2, count)
+        self._checks = np.frombuffer(index, dtype="<u4", offset=count * KEY_SIZE)
+
+    def __len__(self) -> int:
+        """Return the number of vectors."""
+        return len(self._first)
+
+    @property
+    def keys(self) -> Keys:
+        """The (n, 2) keys, in the order of the vectors."""
+        return np.stack([self._first, self._second], axis=1)
+
+    def find(self, keys: Keys) -> NDArray[np.intp]:
+        """Return the row of each of (n, 2) keys in this file; -1 where it is not there."""
+        if not len(self):
+            return np.full(len(keys), -1)
+        places = np.searchsorted(self._first, keys[:, 0])
+        places = np.minimum(places, len(self) - 1)
+        # Of two keys with the same first half only one is found. This is rare, and costs an encoding of the other text.
+        is_there = (self._first[places] == keys[:, 0]) & (self._second[places] == keys[:, 1])
+        return np.where(is_there, places, -1)
+
+    def read(self, rows: NDArray[np.intp]) -> Vectors:
+        """Return the (n, d) vectors of rows of this file, which may be in any order.
+
+        Raises
+        ------
+        DamagedBlockError
+            If a vector does not match its checksum.
+        FileNotFoundError
+            If another process has removed the file.
+        """
+        order = np.argsort(rows)
+        ascending = rows[order]
+        vectors = np.empty((len(rows), self.dim), dtype="<f4")
+        first_vector = size_of(len(self), 0)
+        with self.path.open("rb") as file:
+            for start, end in _runs(ascending):
+                file.seek(first_vector + int(ascending[start]) * 4 * self.dim)
+                wanted = (end - start) * 4 * self.dim
+                content = file.read(wanted)
+                if len(content) != wanted:
+                    raise DamagedBlockError
+                vectors[start:end] = np.frombuffer(content, dtype="<f4").reshape(end - start, self.dim)
+        keys = np.stack([self._first[ascending], self._second[ascending]], axis=1)
+        if _checksums(keys, vectors) != self._checks[ascending].tolist():
+            raise DamagedBlockError
+        in_given_order = np.empty_like(vectors)
+        in_given_order[order] = vectors
+        return in_given_order
+
+
+def _checksums(keys: Keys, rows: Vectors) -> Sequence[int]:
+    """Return the CRC-32 of each key with its vector."""
+    return [crc32(row.data, crc32(key.data)) for key, row in zip(keys, rows, strict=True)]
+
+
+def _runs(ascending: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
+    """Yield (start, end) of each run of consecutive numbers, so that neighbours are read at once."""
+    if not len(ascending):
+        return
+    breaks = np.flatnonzero(np.diff(ascending) != 1) + 1
+    bounds = [0, *breaks.tolist(), len(ascending)]
+    yield from pairwise(bounds)
