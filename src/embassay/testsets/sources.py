@@ -154,6 +154,8 @@ SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
+ALL_THE_SAME = "none"
+"""Given as the column of labels: there is none, because all pairs have the same meaning."""
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 """The values of a label; case is ignored."""
 LONGEST = 1_000
@@ -241,13 +243,18 @@ def is_of_pairs(path: Path | str) -> bool:
     return not is_text(path) and bool(_pair_columns(open_table(path)))
 
 
-def read_pairs(path: Path | str, first: str = "", second: str = "", label: str = "") -> tuple[SourcePair, ...]:
+def read_pairs(
+    path: Path | str, first: str = "", second: str = "", label: str = "", *, needs_label: bool = False
+) -> tuple[SourcePair, ...]:
     """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
     Parameters
     ----------
     first, second, label
-        The column names, if they are not recognised. Without a column of labels all pairs mean the same.
+        The column names, if they are not recognised. Without a column of labels, or with label ``none``, all pairs
+        mean the same.
+    needs_label
+        Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
 
     Raises
     ------
@@ -263,7 +270,14 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
     second = _required(table, second, recognised[1:], "of second sentences", "--second")
     if first == second:
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    label = _column_name(table, label, [name for name in LABEL if name not in (first, second)])
+    recognised_labels = [name for name in LABEL if name not in (first, second)]
+    if label == ALL_THE_SAME:
+        label = ""
+    elif needs_label:
+        remedy = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
+        label = _required(table, label, recognised_labels, "that says whether two sentences mean the same", remedy)
+    else:
+        label = _column_name(table, label, recognised_labels)
     pairs = list[SourcePair]()
     columns = [first, second]
     if label:
