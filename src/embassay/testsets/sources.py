@@ -270,14 +270,7 @@ def read_pairs(
     second = _required(table, second, recognised[1:], "of second sentences", "--second")
     if first == second:
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    recognised_labels = [name for name in LABEL if name not in (first, second)]
-    if label == ALL_THE_SAME:
-        label = ""
-    elif needs_label:
-        remedy = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
-        label = _required(table, label, recognised_labels, "that says whether two sentences mean the same", remedy)
-    else:
-        label = _column_name(table, label, recognised_labels)
+    label = _label_column(table, label, [name for name in LABEL if name not in (first, second)], needs_label)
     pairs = list[SourcePair]()
     columns = [first, second]
     if label:
@@ -338,6 +331,16 @@ def _required(table: Table, requested: str, recognised: Sequence[str], what: str
     if not name:
         raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
     return name
+
+
+def _label_column(table: Table, requested: str, recognised: Sequence[str], needed: bool) -> str:
+    """Return the name of the column of labels; empty if there is none."""
+    if requested == ALL_THE_SAME:
+        return ""
+    if not needed:
+        return _column_name(table, requested, recognised)
+    remedy = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
+    return _required(table, requested, recognised, "that says whether two sentences mean the same", remedy)
 
 
 def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str:
