@@ -189,5 +189,13 @@ def test_rows_that_share_a_sentence_are_one_unit(table):
     assert load_corpus(table([ROWS[0], shared, ROWS[2]])).units.tolist() == [0, 0, 1]
 
 
+def test_no_table_is_said_to_be_the_release(table):
+    # As many rows as the released table has.
+    rows = [[f"{cell} {number}" for cell in ROWS[0]] for number in range(1_000)]
+    corpus = load(table(rows), "mine")
+    assert corpus.source == "a file of HEROS's form"
+    assert corpus.notes[0].startswith("two columns Negation")
+
+
 def test_a_licence_is_what_the_user_says(table):
     assert load(table(ROWS), "mine", licence="Apache-2.0").licence == "Apache-2.0"

@@ -103,6 +103,24 @@ def test_a_heading_of_two_sections_is_no_query():
     assert made.rejected == {"a heading that several sections have": 2}
 
 
+@pytest.mark.parametrize(
+    ("heading", "is_only_that"),
+    [
+        ("3.2.4 (2017-11-13)", True),
+        ("[v2.0](https://example.org) - 13 November 2017", True),
+        ("Version 1.0 beta 2 (unreleased)", True),
+        ("Python 3.12", False),
+        ("3.2 Installation", False),
+        ("Error 404", False),
+        ("What changed in May 2020", False),
+    ],
+)
+def test_a_heading_that_is_only_a_version_or_a_date_is_no_query(heading, is_only_that):
+    made = made_queries([doc(f"# Changelog\n\n## {heading}\n\n{SPIN}")], "headings")
+    assert bool(made.rejected["a heading that is only a version or a date"]) is is_only_that
+    assert len(made.queries) == (not is_only_that)
+
+
 def test_a_heading_that_its_section_repeats_is_no_query():
     text = "# Emptying The Lint Drawer\n\nEmptying the lint drawer takes a minute and is done after each load.\n"
     assert made_queries([doc(text)], "headings").rejected == {"a heading whose words its section repeats": 1}

@@ -76,6 +76,28 @@ def test_a_table_of_pairs_becomes_a_corpus_that_is_read_back(tmp_path):
     assert corpus.fingerprint == built.corpus().fingerprint
 
 
+SICK = (
+    "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+    f"1\t{RAIN[0]}\t{RAIN[1]}\t4.8\tENTAILMENT\n"
+    f"2\t{RAIN[1]}\tIt did not rain.\t3.4\tCONTRADICTION\n"
+)
+
+
+def test_pairs_without_a_label_are_not_taken_to_mean_the_same(tmp_path):
+    path = write(tmp_path / "sick.tsv", SICK)
+    with pytest.raises(SourceError) as error:
+        groups.read(path)
+    assert str(error.value) == (
+        f"{path}, line 1: no column that says whether two sentences mean the same; found pair_ID, sentence_A, "
+        "sentence_B, relatedness_score, entailment_judgment; name it with --label, or write --label none if the "
+        "sentences of every pair mean the same"
+    )
+    with pytest.raises(SourceError, match="field 'entailment_judgment': must be 1, true or yes"):
+        groups.read(path, label="entailment_judgment")
+    built = groups.build(groups.read(path, label="none"))
+    assert texts_of(built) == [[RAIN[0], RAIN[1], "It did not rain."]]
+
+
 def unit(rows):
     rows = np.array(rows, dtype=np.float64)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 LINES = (
     "My neighbor loves the small bakery at the end of our street.",
-    "The teacher did not accept the excuse that the boys gave her.",
+    "The teacher did not accept the idea that the boys gave her.",
     "It was a terrible film, and we left after half an hour.",
     "I think the bridge across the river will open before the winter.",
     "The children started to sing when the old piano was repaired.",
@@ -33,7 +33,7 @@ LINES = (
     "Does anyone know when the next train to the coast will leave?",
     "The ferry carried 40 cars and a bus to the island yesterday.",
 )
-HEROS = {*EDITS, "random_word"} - {"random_mlm"}
+OF_ALL = {*EDITS, "random_word"} - {"random_mlm", "negation_antonym"}
 
 
 def sources(lines=LINES):
@@ -49,20 +49,22 @@ def edits(built, original):
     return dict(next(sample.edits for sample in built.samples if sample.original == original))
 
 
-def test_an_item_has_all_six_edits(built):
+def test_an_item_has_all_edits_and_no_text_twice(built):
     assert built.samples
     for sample in built.samples:
         names = [name for name, _ in sample.edits]
-        assert set(names) >= HEROS and set(names) <= set(ALL_EDITS)
-        assert all(text != sample.original for _, text in sample.edits)
+        assert set(names) >= OF_ALL and set(names) <= set(ALL_EDITS)
+        texts = [sample.original, *(text for _, text in sample.edits)]
+        assert len(set(texts)) == len(texts)
 
 
 def test_an_item_by_hand(built):
     found = edits(built, LINES[1])
     assert found["synonym"] == LINES[1].replace("accept", "embrace")
     assert found["antonym"] == LINES[1].replace("accept", "reject")
-    assert found["negation_main"] == "The teacher accepted the excuse that the boys gave her."
-    assert found["negation_antonym"] == found["negation_main"]
+    assert found["negation_main"] == "The teacher accepted the idea that the boys gave her."
+    # The chosen word is the main verb, so its negation is the same sentence.
+    assert "negation_antonym" not in found
 
 
 def test_both_negations(built):
@@ -161,7 +163,7 @@ def test_a_masked_language_models_word_is_no_synonym_antonym_or_derived_form():
         return ("accept", "rejects", "embraced", "approve", ",", "acceptance", "remember", "hear")
 
     made = build(sources(LINES[1:2]), mlm=SimpleNamespace(name="some model", fills=fills))
-    assert asked == [("The teacher did not ", " the excuse that the boys gave her.")]
+    assert asked == [("The teacher did not ", " the idea that the boys gave her.")]
     assert edits(made, LINES[1])["random_mlm"] == LINES[1].replace("accept", "remember")
     assert "random_word" not in edits(made, LINES[1])
     assert made.ways[made.samples[0].id, "random_mlm"] == "masked language model"

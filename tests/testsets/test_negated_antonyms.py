@@ -92,6 +92,13 @@ def built(*sentences, **options):
             "not",
         ),
         (
+            "The dog's owner is happy.",
+            "The dog's owner is unhappy.",
+            "The dog's owner is not happy.",
+            "The dog's owner is not unhappy.",
+            "not",
+        ),
+        (
             "It's safe, isn't it?",
             "It's dangerous, isn't it?",
             "It's not safe, is it?",

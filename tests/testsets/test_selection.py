@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("better_profanity")
 
-from embassay.testsets.english.selection import named, sentences, unfit
+from embassay.testsets.english.selection import is_profane, named, sentences, unfit
 
 FINE = "The new library near the station opens at nine in the morning."
 
@@ -32,10 +32,25 @@ def test_a_plain_sentence_is_fit():
         ("Which is why the library near the station opens at nine.", "no subject, or a subordinate clause alone"),
         ("The library near the station opens sooo00 EARLYYYY in the morning.", "dots, capitals or letters in a row"),
         ("The damn library near the station opens at nine today.", "profanity"),
+        ("The function open() near the top of the file returns nothing.", "quotation, markup, emoticon or address"),
     ],
 )
 def test_each_reason(text, reason):
     assert unfit(text) == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "profane"),
+    [
+        ("the lens in the pots", False),
+        ("a virus such as HIV", False),
+        ("a class of bosses", False),
+        ("two bastards", True),
+        ("this bull shit", True),
+    ],
+)
+def test_a_word_is_profane_as_a_whole_and_in_its_usual_sense(text, profane):
+    assert is_profane(text) is profane
 
 
 @pytest.mark.parametrize(("words", "fit"), [(8, False), (9, True), (24, True), (25, False)])

@@ -49,6 +49,7 @@ def test_contractions_are_split_and_places_kept(text, parts):
         ("He's gone.", "'s", "VBZ"),
         ("My aunt's car broke.", "'s", "POS"),
         ("You'd enjoy it.", "'d", "MD"),
+        ("Git's ability to merge is great.", "Git", "NN"),  # a possessive, not a command
     ],
 )
 def test_a_word_is_tagged_by_its_place(text, word, expected):

@@ -66,7 +66,7 @@ class GroupsOptions(Shared):
     second
         The column of second sentences.
     label
-        The column that says whether they mean the same.
+        The column that says whether they mean the same, if it is not recognised by name; none if all pairs do.
     """
 
     column: str = ""

@@ -174,8 +174,10 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
         "typo": _spelt(tagged, index, typo),
         random_name: _random(tagged, attempt.choice, tools, stream),
         "negation_main": original.main,
-        "negation_antonym": attempt.negation,
     }
+    # If the chosen word is the main verb, both negations are one sentence, which is one item.
+    if attempt.negation != original.main:
+        edits["negation_antonym"] = attempt.negation
     # Edits that HEROS does not have.
     extra = {
         "number": number(tagged, stream),

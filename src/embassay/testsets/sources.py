@@ -154,6 +154,8 @@ SENTENCE = ("sentence", "text", "original", "input", "question")
 PAIRS = (("sentence1", "sentence2"), ("text1", "text2"), ("first", "second"), ("sentence_A", "sentence_B"))
 LABEL = ("label", "quality", "is_duplicate")
 """Column names that are recognised, in order of preference; case is ignored."""
+ALL_THE_SAME = "none"
+"""Given as the column of labels: there is none, because all pairs have the same meaning."""
 YES, NO = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 """The values of a label; case is ignored."""
 LONGEST = 1_000
@@ -241,13 +243,18 @@ def is_of_pairs(path: Path | str) -> bool:
     return not is_text(path) and bool(_pair_columns(open_table(path)))
 
 
-def read_pairs(path: Path | str, first: str = "", second: str = "", label: str = "") -> tuple[SourcePair, ...]:
+def read_pairs(
+    path: Path | str, first: str = "", second: str = "", label: str = "", *, needs_label: bool = False
+) -> tuple[SourcePair, ...]:
     """Read a table of pairs of sentences, in a format of :func:`read_sentences`.
 
     Parameters
     ----------
     first, second, label
-        The column names, if they are not recognised. Without a column of labels all pairs mean the same.
+        The column names, if they are not recognised. Without a column of labels, or with label ``none``, all pairs
+        mean the same.
+    needs_label
+        Whether a table without a recognised column of labels is an error, unless ``label`` is ``none``.
 
     Raises
     ------
@@ -263,7 +270,7 @@ def read_pairs(path: Path | str, first: str = "", second: str = "", label: str =
     second = _required(table, second, recognised[1:], "of second sentences", "--second")
     if first == second:
         raise SourceError("is used both as the first and the second column; name two different columns", path, 1, first)
-    label = _column_name(table, label, [name for name in LABEL if name not in (first, second)])
+    label = _label_column(table, label, [name for name in LABEL if name not in (first, second)], needs_label)
     pairs = list[SourcePair]()
     columns = [first, second]
     if label:
@@ -324,6 +331,16 @@ def _required(table: Table, requested: str, recognised: Sequence[str], what: str
     if not name:
         raise SourceError(f"no column {what}; found {_shown_names(table)}; name it with {option}", table.path, 1)
     return name
+
+
+def _label_column(table: Table, requested: str, recognised: Sequence[str], needed: bool) -> str:
+    """Return the name of the column of labels; empty if there is none."""
+    if requested == ALL_THE_SAME:
+        return ""
+    if not needed:
+        return _column_name(table, requested, recognised)
+    remedy = f"--label, or write --label {ALL_THE_SAME} if the sentences of every pair mean the same"
+    return _required(table, requested, recognised, "that says whether two sentences mean the same", remedy)
 
 
 def _column_name(table: Table, requested: str, recognised: Sequence[str]) -> str:

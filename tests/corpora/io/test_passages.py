@@ -8,7 +8,7 @@ import pytest
 import sentencex
 
 from embassay.corpora.io import passages
-from embassay.corpora.io.passages import OVERLAP, WINDOW, collapsed, sentences
+from embassay.corpora.io.passages import OVERLAP, WINDOW, collapsed, sentences, whole_sentences
 
 
 def at_once(text, language="en"):
@@ -54,6 +54,12 @@ def test_a_long_paragraph_has_the_sentences_that_it_has_at_once(end, given):
     assert len(text) > 10 * WINDOW
     assert sentences(text) == at_once(text)
     assert max(given[:-1]) <= WINDOW
+
+
+def test_a_dotted_name_is_not_divided():
+    text = "Call np.Array here. Set settings.TIME_ZONE to v1.2. Done!Next. Ende."
+    assert len(sentences(text)) > 4
+    assert whole_sentences(text)[:2] == ["Call np.Array here.", "Set settings.TIME_ZONE to v1.2."]
 
 
 def test_places_are_those_in_the_text():

@@ -15,6 +15,8 @@ OVERLAP = 2_000
 """The number of characters at the end of a window in which no sentence is assumed to be complete."""
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
+_DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
+"""A full stop inside a name, as in ``np.Array``: no white space follows it."""
 _SPACE = re.compile(r"[^\S\t\n\r ]")
 
 
@@ -61,6 +63,21 @@ def sentences(text: str, language: str = "en") -> list[tuple[int, str]]:
         start = gap.end()
     placed += _sentences_between(plain, start, len(plain), language)
     return placed
+
+
+def whole_sentences(text: str, language: str = "en") -> list[str]:
+    """Return the sentences of :func:`sentences`, but no dotted name is divided: ``np.Array``, ``settings.TIME_ZONE``.
+
+    The library takes the capital after a full stop for the start of a sentence, also without white space between them.
+    Prose that lacks this space is not divided there either.
+    """
+    whole = list[str]()
+    for place, sentence in sentences(text, language):
+        if whole and _DOTTED_NAME.match(text, place - 2):
+            whole[-1] += sentence
+        else:
+            whole.append(sentence)
+    return whole
 
 
 def _sentences_between(text: str, start: int, end: int, language: str) -> list[tuple[int, str]]:

@@ -18,9 +18,8 @@ from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
-RELEASED = 1000
-"""The number of rows of the released table; a table of another length is not the release."""
-SOURCE = "GoEmotions comments; edits by hand, the random word by a masked language model (Chiang et al. 2023)"
+SOURCE = "a file of HEROS's form"
+"""The fingerprint of the released table is not known here, so no file is said to be the release."""
 COLUMNS = {"synonym": "synonym", "antonym": "antonym", "typo": "typo", "random": "random_mlm"}
 """Edits by the headings of their columns, lower-cased; the two negations are distinguished by their content."""
 NEEDED = ("original", *COLUMNS, "negation")
@@ -67,7 +66,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         SHAPE,
         tuple(_sample(str(place), names, row) for place, row in enumerate(table)),
         licence=licence or "unknown",
-        source=SOURCE if len(table) == RELEASED else "",
+        source=SOURCE,
         loader="heros",
         notes=(note,),
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import collapsed, sentences
+from embassay.corpora.io.passages import collapsed, whole_sentences
 from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
 from embassay.corpora.queries.leaks import RUN, leak
 from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, is_heading, tokens, word_count
@@ -63,6 +63,12 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)")
 _TAG = re.compile(r"<[^<>]{1,200}>|\{#[^{}]{1,200}\}")
 _CODE = re.compile(r"(`+[^`]+`+)")
 _MARKS = re.compile(r"[`*]+|(?<!\w)_+|_+(?!\w)")
+_VERSION_OR_DATE = re.compile(
+    r"(?i)v?\d+(?:\.\w+)+|\bv\d+\b|\b\d{1,4}[-/]\d{1,2}[-/]\d{1,4}\b|\b(?:19|20)\d\d\b|\b\d{1,2}(?:st|nd|rd|th)?\b|"
+    r"\b(?:a|b|rc|alpha|beta|dev|post|version|released?|unreleased|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|"
+    r"june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\d*\b"
+)
+"""The parts of a version or a date: ``3.2.4``, ``v2``, ``2017-11-13``, ``13 November 2017``, ``1.0 beta 2``."""
 _ITEM = re.compile(r"(?:[-*+•–]|\d+[.)]|[A-Z]?\d*(?:\.\d+)+\.?)\s+")
 
 
@@ -217,7 +223,7 @@ def _from_headings(sources: Sequence[SourceDocument], options: _Options) -> Made
         if sections_of_key[key] > 1:
             reason = "a heading that several sections have"
         else:
-            reason = _problem_of_heading(text, usable, options.share)
+            reason = _problem_of_heading(text, members[0].path[-1], usable, options.share)
         if reason:
             rejected[reason] += 1
             continue
@@ -241,11 +247,13 @@ def _drawn(queries: Sequence[MadeQuery], options: _Options, what: str, rejected:
     return tuple(drawn)
 
 
-def _problem_of_heading(text: str, passages: Sequence[Passage], share: float) -> str:
+def _problem_of_heading(text: str, own: str, passages: Sequence[Passage], share: float) -> str:
     """Return why the heading of a section is no query; empty if it is one.
 
     Parameters
     ----------
+    text, own
+        The heading with those above it, and by itself.
     passages
         The passages of the section that are long enough to ask about.
     """
@@ -253,12 +261,21 @@ def _problem_of_heading(text: str, passages: Sequence[Passage], share: float) ->
         return f"a section without a passage of {SHORTEST} words that occurs in at most {BOILERPLATE} units"
     if word_count(text) < FEWEST_WORDS_OF_HEADING:
         return "a heading of one word"
+    if is_version_or_date(own):
+        return "a heading that is only a version or a date"
     if word_count(text) > LONGEST:
         return f"a heading of more than {LONGEST} words"
     # In titles every word may have a capital, which says nothing about names.
     if any(leak(text.casefold(), "", passage.text, share) for passage in passages):
         return "a heading whose words its section repeats"
     return ""
+
+
+def is_version_or_date(heading: str) -> bool:
+    """Return whether a heading has no words but a version, a date or both, as in a list of changes."""
+    without_link = _LINK.sub(r"\1", heading)
+    rest = _VERSION_OR_DATE.sub("", without_link)
+    return rest != without_link and not any(character.isalnum() for character in rest)
 
 
 def _query_of(path: Sequence[str]) -> str:
@@ -337,7 +354,7 @@ def _suitable_sentences(passage: Passage, language: str) -> list[_Sentence]:
     """Return the sentences of a passage that may be queries: not too short or long, made of words, not cut off."""
     if "```" in passage.body:
         return []
-    parts = [sentence for _, sentence in sentences(passage.body, language)]
+    parts = whole_sentences(passage.body, language)
     if passage.shared:
         # A window of words begins and ends anywhere in a sentence.
         parts = parts[1:-1]

@@ -30,9 +30,10 @@ COMPLEMENTS = {
     "inf": "want try need decide hope plan agree refuse learn manage fail forget offer promise expect choose deserve "
     "pretend start begin continue threaten intend",
     "that": "admit claim swear forget remember insist pretend complain learn notice prove promise hope mention hear",
+    "npto": "want need expect force require enable encourage invite order advise urge cause teach warn train lead pay",
     "cl": "admit claim swear forget remember pretend learn notice prove promise hope hear",
 }
-"""Verbs with a gerund, an infinitive or a clause, by frame; no other verbs replace them."""
+"""Verbs with a gerund, an infinitive, a clause, or an object and an infinitive; no other verbs replace them."""
 LINKING = frozenset(
     "see hear make feel look seem sound appear become remain stay taste smell turn grow matter last".split()
 )
@@ -231,7 +232,7 @@ def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], word
     frames = frames_of(tagged, chosen.index)
     tries = 0
     for name in words:
-        if name in in_sentence or not name.isalpha() or is_profane(name):
+        if name in in_sentence or not name.isalpha() or is_profane(name, plain=frozenset()):
             continue
         if not near_in_meaning.isdisjoint(_lemmas(name)):
             continue

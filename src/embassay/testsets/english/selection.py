@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from embassay.errors import MissingExtraError
+from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.words import PLACEHOLDER, straight
 
 SHORTEST, LONGEST = 9, 24
@@ -27,7 +28,9 @@ _BREAK = re.compile(
 """The end of a sentence."""
 _INNER = re.compile(r"(?<!\b[A-Z])(?<!\bMr|\bMs|\bDr|\bSt|\bvs)(?<!\bMrs|\betc)[.!…]+(?:\s+(?=\S)|(?=[A-Za-z(]))")
 """A full stop or similar inside a text, after which another sentence may start."""
-_WEBBY = re.compile(r"(?i)https?:|www\.|\b[ru]/|\bedit\b:|^tl;?dr|:\)|:\(|;\)|\(:|:d\b|:p\b|/s\b|[:;]-|&[a-z]+;|&#")
+_WEBBY = re.compile(
+    r"(?i)https?:|www\.|\b[ru]/|\bedit\b:|^tl;?dr|:\)|:\(|;\)|\(:|:d\b|:p\b|/s\b|[:;]-|&[a-z]+;|&#|\w\("
+)
 _FRAGMENT = re.compile(
     r"(?i)i mean\b|you know,|believe it|(?:and |but |or |so |yeah,? |well,? |honestly,? |just )*"
     r"(?:which|like|than|as|whose|because|assuming|think|thinks|thought|hope|hoping|hopefully|guess|thank|thanks|glad|"
@@ -41,6 +44,18 @@ _ASKS = re.compile(
     r"can|could|would|will|should|have|has|had|am) (?:you|he|she|they|we|i|it|this|that|there|anyone)|don['’]t you)\b"
 )
 """Beginnings of a question, also without a question mark."""
+PLAIN = wordset(
+    "arian aryan breasts cowgirl cowgirls dong dopey drunk dummy enlargement erect facial fanny fat fingering "
+    "flange foobar ganja gay gays glans god gonad gonads hebe hemp heroin hitler hiv herpes hoar hoare homey hooch "
+    "hookah hump humped hymen inbred jerked junkie junky kill kkk klan knob len leper lesbians loin loins maxi "
+    "menses menstruate menstruation meth muff murder naked napalm nappy nazi nazism nude nudes opiate opium oral "
+    "orally organ ovary ovum ovums pasty pawn pcp penetrate penetration peyote pms pot potty prude racy rectum "
+    "reefer reich revue rum rump sandbar scantily screw seaman seamen seduce semen sex sexual slave slope sniper "
+    "snatch snuff sperm steamy stoned strip stroke stupid tampon tawdry teat testes testis thrust thug tinkle toke "
+    "tramp transsexual trashy ugly undies unwed urinal urine uterus uzi valium viagra virgin vixen vodka vomit "
+    "voyeur vulgar wad wedgie weed weirdo wench whiz womb woody xx"
+)
+"""Words of the package's list that are no profanity in their usual sense: medicine, drugs, people, things."""
 _LOUD = re.compile(r"[A-Z]{5,}|(\w)\1{3,}|\.\.|…|!!|--")
 
 
@@ -84,13 +99,19 @@ def named(text: str, name: str = NAME) -> str:
     return text.replace("[NAME]", name)
 
 
-def is_profane(text: str) -> bool:
-    """Return whether a text has a word, or two adjacent words, of the list of the better-profanity package."""
+def is_profane(text: str, plain: frozenset[str] = PLAIN) -> bool:
+    """Return whether a text has a word, or two adjacent words, of the list of the better-profanity package.
+
+    Parameters
+    ----------
+    plain
+        The words of the list that do not count.
+    """
     words = re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'"))
     # The list has most nouns in the singular only, and some entries of two words.
-    singulars = [word.rstrip("s") for word in words]
+    singulars = [word.removesuffix("s") for word in words]
     bigrams = [f"{first} {second}" for first, second in pairwise(words)]
-    return not _profane().isdisjoint([*words, *singulars, *bigrams])
+    return not _profane().isdisjoint({*words, *singulars, *bigrams} - plain)
 
 
 @cache

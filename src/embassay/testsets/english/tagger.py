@@ -74,6 +74,8 @@ def tags(words: Sequence[str]) -> tuple[str, ...]:
     # From left to right, because a correction uses the corrected tags before it.
     for place in range(len(words)):
         current[place] = _corrected(lower, current, place)
+        if current[place] in _VERBS and _is_possessor(lower, place):
+            current[place] = "NN"
     return tuple(current)
 
 
@@ -204,6 +206,11 @@ def _corrected(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     if word == "like" and tag in _VERBS:
         return "IN"
     return tag
+
+
+def _is_possessor(words: Sequence[str], place: int) -> bool:
+    """Return whether a word that is not a closed-class word has an 's after it, so that it cannot be a verb."""
+    return place + 1 < len(words) and words[place + 1] == "'s" and words[place] not in {*_FIXED, "let", "lets"}
 
 
 def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> str:

@@ -22,6 +22,7 @@ from embassay.testsets.base import Advance, Built, silent
 from embassay.testsets.sheets import meant, shown, table_of
 from embassay.testsets.sources import (
     NO,
+    SHOWN,
     YES,
     Source,
     SourcePair,
@@ -38,7 +39,10 @@ SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
 CONFIRM = ("group", "sentence", "confirm")
 """Columns of the sheet of candidates."""
-UNGROUPED = "sentences without groups; use --encoder to propose groups, and confirm them by hand"
+UNGROUPED = (
+    "sentences without groups; use --encoder to propose groups, and confirm them by hand; for a table of pairs, name "
+    "its columns with --first and --second"
+)
 THRESHOLD = 0.8
 BLOCK = 512
 """The number of sentences that are encoded between two progress reports."""
@@ -61,9 +65,10 @@ def read(
     Raises
     ------
     SourceError
-        With file, line and column, for a file that is neither.
+        With file, line and column, for a file that is neither, and for pairs without a label unless ``label`` is
+        ``none``.
     """
-    if not (first or second):
+    if not (first or second or label):
         if is_text(path):
             read_sentences(path)  # An unreadable file is reported first.
             raise SourceError(UNGROUPED, path)
@@ -71,8 +76,8 @@ def read(
         if set(CONFIRM) <= set(table.names):
             return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
         if not is_of_pairs(path):
-            raise SourceError(f"{UNGROUPED}; for a table of pairs, name its columns with --first and --second", path, 1)
-    return read_pairs(path, first, second, label)
+            raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:SHOWN]}", path, 1)
+    return read_pairs(path, first, second, label, needs_label=True)
 
 
 def build(

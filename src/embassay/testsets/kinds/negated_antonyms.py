@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
-from embassay.testsets.english.negators import first_negation
+from embassay.testsets.english.negators import first_negation, has_contraction
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.question_tags import split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
@@ -143,9 +144,7 @@ def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ..
 
 def _split(source: Source) -> list[Source]:
     """Return the sentences of a line of several, each as a source of the same line."""
-    from sentencex import segment
-
-    return [replace(source, text=text.strip()) for text in segment("en", source.text) if text.strip()]
+    return [replace(source, text=text) for text in whole_sentences(source.text)]
 
 
 def _negated_side(pair: SourcePair) -> Source | str:
@@ -175,7 +174,7 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     if pattern:
         polarity, paraphrase = unnegated(tagged), unnegated(swapped)
     else:
-        contracted = "'" in straight(text)
+        contracted = has_contraction(tagged)
         polarity = negated(tagged, candidate.at, contracted=contracted)
         paraphrase = negated(swapped, candidate.at, contracted=contracted)
     if polarity is None or paraphrase is None:
