@@ -9,6 +9,7 @@ from embassay.adaptation.card import Origin, card_of, hub_name
 from embassay.adaptation.figures import INTERVALS, of_variants
 from embassay.adaptation.options import AdaptOptions
 from embassay.adaptation.variants import Stage
+from embassay.encoders.neural.locations import LOCAL_FOLDER, Found
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row
 from embassay.training.settings import FINETUNE
 
@@ -74,9 +75,6 @@ def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
 @pytest.mark.parametrize(
     ("target", "folder", "name"),
     [
-        ("./t2/base", "t2/base", None),
-        ("/srv/models/e5", "/srv/models/e5", None),
-        ("~/e5", "/home/me/e5", None),
         ("all-MiniLM-L6-v2", "/site-packages/gt/model", "sentence-transformers/all-MiniLM-L6-v2"),
         ("all-MiniLM-L6-v2", "/hub/models--sentence-transformers--all-MiniLM-L6-v2/snapshots/c9",
          "sentence-transformers/all-MiniLM-L6-v2"),
@@ -85,7 +83,8 @@ def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
     ],
 )  # fmt: skip
 def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
-    assert hub_name(target, Path(folder)) == name
+    assert hub_name(target, Found(Path(folder), "c9")) == name
+    assert hub_name(target, Found(Path(target), LOCAL_FOLDER)) is None
 
 
 def test_all_variants_stand_in_one_table_of_six_figures(result):

@@ -68,7 +68,24 @@ def test_other_encoders_are_put_together(make_run):
     for row in comparison.result.rows:
         if row.quantity == "Success@1":
             assert row.value == pytest.approx(values[row.encoder])
-    assert {pair.label for pair in comparison.pairs} == {"b → a", "b → c"}
+    # The reference is that of the older run, so before is what the older run has.
+    assert {pair.label for pair in comparison.pairs} == {"a → b", "a → c"}
+    for difference in comparison.differences:
+        assert difference.old_value == pytest.approx(success(one, "a").mean())
+    assert "a and b are each in one run only; to compare them as before and after: --map a=b" in comparison.notes
+
+
+def test_one_model_under_two_labels_is_paired(make_run, capsys):
+    old, new = make_run("old", ["a=hashing,dim=512", "x=bow"]), make_run("new", ["y=tfidf", "b=hashing,dim=512"])
+    comparison = ea.compare([old, new])
+    (difference,) = comparison.differences
+    assert (difference.pair.label, difference.outcome) == ("a → b", "nothing changed")
+    assert "a and b are one model under two labels" in comparison.notes
+    # The line that is proposed for the other two does what it says, and the mapping has the last word.
+    (proposed,) = [note for note in comparison.notes if "--map" in note]
+    assert exit_code_of(["compare", str(old), str(new), *proposed.split()[-2:]]) == 0
+    assert "x → y" in capsys.readouterr().out
+    assert [pair.label for pair in ea.compare([old, new], {"a": "y"}).pairs] == ["a → y"]
 
 
 def test_a_renamed_encoder_is_paired_by_the_mapping(make_run):

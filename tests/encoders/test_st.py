@@ -343,7 +343,7 @@ def test_a_released_model_is_loaded_again(bundled):
 
 @pytest.mark.parametrize("target", ["org/na me", "modèle", "a/b/c"])
 def test_what_cannot_be_a_model_s_name(target):
-    with pytest.raises(ModelNotFoundError, match="not a model name; a local folder starts with"):
+    with pytest.raises(ModelNotFoundError, match="neither a folder with a model nor a model's name"):
         find(target, "", SHA)
 
 
@@ -587,6 +587,31 @@ def test_tokens_are_counted_where_the_first_module_has_a_folder(tiny):
     listed = json.loads((tiny / "modules.json").read_text())
     (tiny / "modules.json").write_text(json.dumps([listed[0] | {"path": "0_Transformer"}, *listed[1:]]))
     assert load_encoder(str(tiny)).count_tokens(["tea"], "text").tolist() == before.tolist()
+
+
+def test_an_existing_folder_is_a_folder(tiny, monkeypatch):
+    """As in the commands of the README: models/search could be a name on the hub, too."""
+    monkeypatch.chdir(tiny.parent)
+    (tiny.parent / "models").mkdir()
+    shutil.copytree(tiny, "models/search")
+    note = "models/search is read from this folder, not from the hub; to be sure, write ./models/search"
+    for scheme in ("", "hf:"):
+        encoder = load_encoder(f"{scheme}models/search")
+        assert encoder.fingerprint == load_encoder(f"{scheme}{tiny}").fingerprint
+        assert note in encoder.card.warnings
+        assert not any("hub" in warning for warning in load_encoder(f"{scheme}./models/search").card.warnings)
+    # A revision is one of the hub.
+    with pytest.raises(ModelNotFoundError, match="not in the local cache"):
+        load_encoder("models/search,revision=main")
+
+
+def test_a_folder_of_results_does_not_hide_a_model(bundled, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("all-MiniLM-L6-v2", "models/search"):
+        Path(name).mkdir(parents=True)
+    assert load_encoder("all-MiniLM-L6-v2").found.folder == bundled
+    with pytest.raises(ModelNotFoundError, match=r"the folder models/search has no model: neither config\.json nor"):
+        load_encoder("models/search")
 
 
 def test_a_local_folder_has_no_revisions(tiny):

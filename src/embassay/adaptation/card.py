@@ -9,12 +9,11 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from embassay._version import __version__
 from embassay.adaptation.figures import named, of_two, quoted, signature, table
 from embassay.adaptation.variants import BASE, Stage
-from embassay.encoders.neural.locations import repositories
+from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, repositories
 from embassay.result import Result
 from embassay.types import JsonObject
 
@@ -98,19 +97,19 @@ def evaluations(facts: Mapping[str, JsonObject]) -> dict[str, Sequence[Sequence[
     return by_variant
 
 
-def hub_name(target: str, folder: Path) -> str | None:
+def hub_name(target: str, found: Found) -> str | None:
     """Return the name that a model has on the hub; None for a local folder.
 
     Parameters
     ----------
     target
-        The spec of the model: a name, or ``./folder``.
-    folder
+        The spec of the model: a name or a folder.
+    found
         Where it was found. The hub's cache names the repository.
     """
-    if target.startswith(("/", ".", "~")):
+    if found.revision == LOCAL_FOLDER:
         return None
-    for part in folder.parts:
+    for part in found.folder.parts:
         if part.startswith("models--"):
             return part.removeprefix("models--").replace("--", "/", 1)
     return repositories(target)[0]

@@ -217,7 +217,7 @@ class Adaptation:
             split=self.split_summary(),
             versions={name: str(version) for name, version in environment()["packages"].items()},
             learnt=learnt,
-            hub=card.hub_name(self.base.target, self.base.found.folder),
+            hub=card.hub_name(self.base.target, self.base.found),
         )
         for stage in self.stages:
             before = [other for other in self.stages if other.variant == stage.start]

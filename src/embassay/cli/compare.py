@@ -21,8 +21,9 @@ def compare(
 ) -> int:
     """Compare finished runs on the items that all of them have; nothing is encoded.
 
-    Encoders are paired across runs by label, and the newer one is compared with the older one. If no two runs share a
-    label, each encoder is compared with the reference. Runs of the same corpora with other encoders are put together.
+    Encoders are paired across runs by label, or by model where the labels differ, and the newer one is compared with
+    the older one. If no two runs share an encoder, each encoder is compared with the reference of the first run. Runs
+    of the same corpora with other encoders are put together.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,8 +50,8 @@ class RunComparison:
     result
         All encoders on the common items; its verdicts name the best set over all runs.
     pairs
-        Encoders that two runs have under one label, or that ``mapping`` pairs; where there are none, each candidate
-        and the reference.
+        Encoders that two runs have under one label, that are the same model under two labels, or that ``mapping``
+        pairs; where there are none, each candidate and the reference of the first run.
     before_and_after
         Whether the pairs are an encoder before and after.
     differences
@@ -98,7 +100,9 @@ def compare(
     stored = [read_run(run, name) for run, name in zip(runs, names_of(runs), strict=True)]
     common = common_tasks(stored)
     merged = merge(stored, common)
-    pairs = _pairs(stored, merged, mapping or {})
+    mapping = mapping or {}
+    same_models = _same_models(stored, mapping)
+    pairs = _pairs(stored, merged, {**mapping, **same_models})
     before_and_after = bool(pairs)
     if not pairs:
         pairs = _against_reference(merged)
@@ -106,7 +110,10 @@ def compare(
     facts: list[Fact] = []
     for pair in pairs:
         facts += _facts(pair, stored, merged)
-    notes = [*common.notes, *_notes_on_settings(stored)]
+    # Where one old encoder is compared with one new one, that is what --map would do.
+    is_one_pair = len(pairs) == 1
+    before_and_after_pairs = pairs if before_and_after or is_one_pair else []
+    notes = [*common.notes, *_notes_on_labels(stored, before_and_after_pairs, same_models), *_notes_on_settings(stored)]
     return RunComparison(
         runs=tuple(run.name for run in stored),
         result=merged.result,
@@ -144,6 +151,31 @@ def names_of(runs: Sequence[str | Path]) -> list[str]:
     return ["/".join(ending) for ending in endings]
 
 
+def _lone_candidates(runs: Sequence[StoredRun]) -> list[tuple[int, EncoderRecord]]:
+    """Return the candidates whose label only one run has, with the position of that run."""
+    runs_of_label = Counter(label for run in runs for label in run.encoders)
+    records = [(position, record) for position, run in enumerate(runs) for record in run.result.encoders]
+    return [(position, one) for position, one in records if runs_of_label[one.name] == 1 and not one.baseline]
+
+
+def _same_models(runs: Sequence[StoredRun], mapping: Mapping[str, str]) -> dict[str, str]:
+    """Return the new label by the old one of each model that two runs have under different labels.
+
+    Labels of the mapping, and labels that several runs have, are the user's choice and stay as they are.
+    """
+    candidates = _lone_candidates(runs)
+    taken = {*mapping, *mapping.values()}
+    same_models: dict[str, str] = {}
+    for old_position, old in candidates:
+        for new_position, new in candidates:
+            is_later = new_position > old_position
+            is_same_model = (new.fingerprint, new.setting) == (old.fingerprint, old.setting)
+            if is_later and is_same_model and not taken & {old.name, new.name}:
+                same_models[old.name] = new.name
+                taken |= {old.name, new.name}
+    return same_models
+
+
 def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, str]) -> list[Pair]:
     """Return the candidates that several runs have under one label, and those that the mapping pairs.
 
@@ -152,7 +184,7 @@ def _pairs(runs: Sequence[StoredRun], merged: MergedRuns, mapping: Mapping[str, 
     Parameters
     ----------
     mapping
-        New label by old label, for encoders that were renamed.
+        New label by old label, for encoders that were renamed or replaced.
 
     Raises
     ------
@@ -257,6 +289,32 @@ def _properties(encoder: EncoderRecord) -> dict[str, str]:
         "prompts": ", ".join(prompts) or "none",
         "price of a million tokens": price,
     }
+
+
+def _notes_on_labels(runs: Sequence[StoredRun], pairs: Sequence[Pair], same_models: Mapping[str, str]) -> list[str]:
+    """Return which labels are paired because they name one model, and how to pair an old and a new one that are not.
+
+    Parameters
+    ----------
+    pairs
+        Those of encoders before and after.
+    """
+    notes = [f"{old} and {new} are one model under two labels" for old, new in same_models.items()]
+    paired = {label for pair in pairs for label in (pair.old, pair.new)}
+    old_labels, new_labels = [], []
+    for position, record in _lone_candidates(runs):
+        # --map cannot name a setting: its name contains "=".
+        if record.name in paired or record.setting:
+            continue
+        if position == 0:
+            old_labels.append(record.name)
+        elif position == len(runs) - 1:
+            new_labels.append(record.name)
+    if old_labels and new_labels:
+        old, new = old_labels[0], new_labels[0]
+        option = shlex.quote(f"{old}={new}")
+        notes.append(f"{old} and {new} are each in one run only; to compare them as before and after: --map {option}")
+    return notes
 
 
 def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:

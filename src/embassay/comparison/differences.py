@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.comparison.merge import MergedRuns
+from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.names import is_headline
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
@@ -198,6 +198,8 @@ class _ComparedPair:
         Of their headline values; None where no item has a value for both.
     old_value, new_value
         The headline values; None where undefined.
+    is_same
+        Whether both score all items in the same way.
     """
 
     pair: Pair
@@ -208,6 +210,7 @@ class _ComparedPair:
     comparison: Comparison | None
     old_value: float | None
     new_value: float | None
+    is_same: bool
 
     @classmethod
     def of(cls, task: CommonTask, pair: Pair, old: ItemScores, new: ItemScores, draws: Draws) -> _ComparedPair | None:
@@ -215,6 +218,7 @@ class _ComparedPair:
         if not isinstance(task.method, HasHeadline):
             return None
         old_label = old.origin.encoder
+        is_same = has_same_scores(task, old, new)
         # The two need different labels, also where the merged result has them as one encoder.
         if pair.old == pair.new:
             old_label = f"{pair.old} (before)"
@@ -239,6 +243,7 @@ class _ComparedPair:
             comparison,
             old_value=_value(result, verdict, old_label),
             new_value=_value(result, verdict, new.origin.encoder),
+            is_same=is_same,
         )
 
     @property
@@ -247,11 +252,6 @@ class _ComparedPair:
         if self.comparison is None or self.is_same:
             return None
         return self.comparison.p
-
-    @property
-    def is_same(self) -> bool:
-        """Whether both have the same encoder: one that scores the items otherwise has a label of its own by now."""
-        return self.pair.old == self.pair.new
 
     def difference(self, p: float | None, column: Column, draws: Draws) -> Difference:
         """Return the difference with its outcome, without flipped items.

@@ -55,10 +55,11 @@ class MergedRuns:
 def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     """Summarise the encoders of several runs on their common items.
 
-    Seed and number of resamples are those of the last run, and so is the reference.
+    Seed and number of resamples are those of the last run. The reference is that of the first run, so that all
+    differences are the new value less the old one.
     """
     labels = merged_labels(runs, common.tasks)
-    reference = _reference(runs[-1], labels)
+    reference = _reference(runs[0], labels)
     candidates = _candidates(runs, labels)
     scores: dict[TaskName, dict[str, ItemScores]] = {}
     for task in common.tasks:
@@ -132,16 +133,21 @@ def _first_places(places: Sequence[Place], tasks: Sequence[CommonTask]) -> dict[
 
 
 def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
-    """Return whether the encoder at one place scores the common items of a task as the one at another place does.
-
-    Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
-    for the same encoder only the values that it is ranked by count.
-    """
+    """Return whether the encoder at one place scores the common items of a task as the one at another place does."""
     scores = _scores_at(task, one)
     other_scores = _scores_at(task, other)
     if scores is None or other_scores is None:
         # Where it failed in both runs, this task does not tell the two apart.
         return scores is None and other_scores is None
+    return has_same_scores(task, scores, other_scores)
+
+
+def has_same_scores(task: CommonTask, scores: ItemScores, other_scores: ItemScores) -> bool:
+    """Return whether two encoders score the common items of a task in the same way.
+
+    Some stored values depend on the rest of the corpus, such as the similarity of a question to random documents. So
+    for the same encoder only the values that it is ranked by count.
+    """
     if scores.digest == other_scores.digest:
         return True
     if scores.origin.encoder_fingerprint != other_scores.origin.encoder_fingerprint:

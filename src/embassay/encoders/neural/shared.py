@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.checks import check_whole
 from embassay.encoders.neural.batching import encode_distinct, run
-from embassay.encoders.neural.locations import Found
+from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.runner import Runner, RunnerOptions
@@ -283,12 +283,18 @@ class NeuralEncoder(ABC):
                 )
         return warnings
 
-    def _size_warnings(self) -> list[str]:
-        """Return a warning if the weights exceed the free memory of the device."""
+    def _file_warnings(self) -> list[str]:
+        """Return warnings if the files may not be those that are meant, or exceed the free memory of the device."""
+        warnings = []
+        # A name on the hub has one slash at most.
+        if self.found.revision == LOCAL_FOLDER and not is_path(self.target) and self.target.count("/") <= 1:
+            warnings.append(
+                f"{self.target} is read from this folder, not from the hub; to be sure, write ./{self.target}"
+            )
         lack = foreseen(self._size, self.dtype, self.device)
         if lack:
-            return [lack]
-        return []
+            warnings.append(lack)
+        return warnings
 
 
 def there(device: str) -> str:

@@ -139,7 +139,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             warnings.append("the model brings its own code, which is not run without --trust-remote-code")
         if any("--" in name for name in own_code(self.found.folder)):
             warnings.append("the model's code is in another repository and is not part of the fingerprint")
-        warnings += self._prompt_warnings() + self._size_warnings()
+        warnings += self._prompt_warnings() + self._file_warnings()
         prompt_name = overlooked(self._config.get("prompts") or {})
         if prompt_name and "document_prompt" not in self.options:
             warnings.append(
