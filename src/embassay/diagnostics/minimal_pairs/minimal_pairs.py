@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     View,
@@ -40,7 +41,7 @@ from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
-from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
@@ -68,14 +69,24 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_page.LAYOUT
 # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has.
-MEANING = Meaning(
-    "negation contrast",
-    "originals",
-    0.01,
-    points=False,
-    lower=("similarity_antonym", "similarity_negation"),
-    neither=("baseline", "similarity_random", "similarity_corpus"),
-)
+MEANING = Meaning("negation contrast", "originals", 0.01, points=False)
+DIRECTIONS: dict[str, Direction] = {
+    # A synonym and a typo keep the meaning; an antonym and a negation change it.
+    "contrast[synonym-antonym*": "higher",
+    "contrast[synonym-negation_*": "higher",
+    "nearer[synonym>antonym]": "higher",
+    "nearer[synonym>negation_*": "higher",
+    "nearer[typo>negation_*": "higher",
+    "nearer[antonym>typo]": "lower",
+    # Which of two other edits should be nearer, and how near, depends on the task.
+    "contrast[*]": "neither",
+    "nearer[*]": "neither",
+    "similarity[*]": "neither",
+    "cosine[*]": "neither",
+    "percentile[*]": "neither",
+    "baseline[*]": "neither",
+    **OVERLAP_DIRECTIONS,
+}
 HEADLINE_SUBSET = "-".join(HEADLINE)
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
@@ -250,7 +261,7 @@ class MinimalPairsDiagnostic:
         )
 
     def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield the contrasts, how often the first edit of each is nearer, and the similarity of each edit."""
+        """Yield the contrasts, and how often the first edit of each is nearer."""
         views = [MinimalPairsView(s) for s in scores]
         unit, stream = scores[0].unit, views[0].stream
         for first, second in _contrasts(views[0].edits):
@@ -262,9 +273,6 @@ class MinimalPairsDiagnostic:
             if ALL_EDITS.index(first) < ALL_EDITS.index(second):
                 values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
                 yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
-        for edit in views[0].edits:
-            values = _similarity_of_encoders(views, edit)
-            yield ItemQuantity("similarity", None, values, unit, stream, edit, of_shares=False)
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
