@@ -350,7 +350,7 @@ def _mean_or_none(values: Floats) -> float | None:
     return float(np.nanmean(values))
 
 
-_SPEARMAN = Column("Spearman", "spearman", format="number")
+_SPEARMAN = Column("Spearman", "spearman", format="number", level="0")
 LAYOUT = Layout(
     title="Similarity",
     question="How well does the cosine follow what people find similar?",

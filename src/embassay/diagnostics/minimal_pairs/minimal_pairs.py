@@ -92,7 +92,7 @@ NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
     "synonym>antonym": ("an antonym", "an antonym"),
 }
-"""The orderings that findings are about: what a synonym is compared with, in short and in full."""
+"""The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -451,7 +451,10 @@ def _not_ranked(view: MinimalPairsView) -> Iterator[Finding]:
 
 
 def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %."""
+    """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.
+
+    Where the mean contrast says the opposite of the majority of the originals, the finding says both.
+    """
     name = view.encoder
     if view.average > 1 - COLLAPSED:
         yield finding(
@@ -463,6 +466,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
         )
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
+    contrasts = {r.subset: r for r in rows if (r.encoder, r.quantity, r.condition) == (name, "contrast", "")}
     for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
         if share is None or share.value is None:
@@ -474,8 +478,13 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
             consequence = "A text that says the contrary is found before one that says the same in other words."
         elif side == "both":
             severity, title = "medium", f"A synonym is not shown to be nearer than {edit}"
-        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals."
-        yield finding(view.scores, title, sentence, severity=severity, row=share, consequence=consequence)
+        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals"
+        contrast = contrasts[subset.replace(">", "-")]
+        if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
+            severity = "medium"
+            title += " for most originals, but not on average"
+            sentence += f", but the mean contrast is {written(contrast, 'number')}: the other originals differ by more"
+        yield finding(view.scores, title, f"{sentence}.", severity=severity, row=share, consequence=consequence)
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
