@@ -45,7 +45,7 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     # Four encoders with the baselines.
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼$", out, re.M)
-    assert "▲ better than chance, ▼ worse, ? not shown to differ (95%)" in out
+    assert "▲ above chance, ▼ below, ? not shown to differ (95%)" in out
     assert out.index("accuracy") < out.index("Findings") < out.index("Next")
     assert "To see which encoder may be the best" in out
     assert "negated_antonyms@1|" not in out

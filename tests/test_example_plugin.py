@@ -17,6 +17,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import embassay as ea
+from embassay.diagnostics.base import direction_of
 from embassay.errors import SourceError, SpecError
 
 ROOT = Path(__file__).parent.parent
@@ -193,6 +194,7 @@ def test_every_built_in_corpus_will_do(site):
     defined = {r.corpus for r in result.rows if r.quantity == "spearman_difference" and r.low is not None}
     assert defined == {corpus.name for corpus in result.corpora}
     assert {"handbook", "opposites"} < defined
+    assert {direction_of("length_bias", r.quantity, r.subset, r.condition) for r in result.rows} == {"neither"}
 
 
 def test_one_unit_has_no_pair_and_no_figure(site):

@@ -54,9 +54,8 @@ class Bag:
         ("opposites", "negated_antonyms", "", "opposites_negated_antonyms_accuracy", True),
         ("opposites", "negated_antonyms", "chosen_polarity", "opposites_negated_antonyms_chosen_polarity", False),
         ("edits", "minimal_pairs", "", "edits_minimal_pairs_contrast_synonym-negation_main", True),
-        ("edits", "minimal_pairs", "similarity_antonym", "edits_minimal_pairs_similarity_antonym", False),
         ("vignettes", "composition", "", "vignettes_composition_share_c1_TT_excess_eps0", True),
-        ("edits", "isotropy", "mean_cosine_texts", "edits_isotropy_mean_cosine_texts", False),
+        ("edits", "isotropy", "", None, True),
     ],
 )
 def test_names_and_directions(corpus, diagnostic, quantity, primary, greater):
@@ -89,6 +88,8 @@ def test_two_calls_give_the_same_and_nothing_is_cached(monkeypatch, tmp_path):
         (("opposites", "retrieval"), SpecError, "needs a corpus of shape retrieval"),
         (("handbook", "retrieval", "Sucess@5"), InputError, "did you mean 'Success@5'"),
         (("handbook", "retrieval", "tau_recommended"), SpecError, "neither higher nor lower is better"),
+        (("edits", "minimal_pairs", "similarity_antonym"), SpecError, "neither higher nor lower is better"),
+        (("edits", "isotropy", "mean_cosine_texts"), SpecError, "neither higher nor lower is better"),
         (("handbook", "shift"), SpecError, r"pass \(domain, general\)"),
         ((("handbook", "edits"), "retrieval"), SpecError, "takes one corpus; only"),
         ((("edits", "vignettes"), "shift", "overlap_texts"), SpecError, "neither higher nor lower is better"),

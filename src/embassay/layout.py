@@ -24,6 +24,8 @@ class Column:
         The measure of the rows; empty for the first measure of the result.
     interval
         Whether the interval is shown too.
+    level
+        What the ``chance`` of the verdict is called, where that is not the value of a guess: ``0``.
     """
 
     heading: str
@@ -33,6 +35,13 @@ class Column:
     condition: str = ""
     measure: str = ""
     interval: bool = True
+    level: str = "chance"
+
+    def level_with(self, value: str) -> str:
+        """Return the level with its value, which other names than ``chance`` tell by themselves."""
+        if self.level == "chance":
+            return f"chance ({value})"
+        return self.level
 
 
 @dataclass(frozen=True)

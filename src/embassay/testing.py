@@ -34,7 +34,7 @@ def assert_not_worse(
         By quantity, the smallest loss that matters: ``{"Success@1": 0.02}`` is 2 points. The headline quantities are
         tested in any case, by default with the margins that they declare.
     floors
-        By quantity, the smallest value that it may have.
+        By quantity, the smallest value that it may have; where lower is better, the largest.
     on
         Labels of diagnostics and corpora; only these are checked. All by default.
     inconclusive

@@ -145,7 +145,7 @@ def test_a_floor_is_missed_or_kept(choice_run):
     assert outcome.exit_code == 1
     assert "0.900 [" in outcome.sentences[1]
     assert "misses the floor of 0.95" in outcome.sentences[1]
-    assert "keeps the highest allowed value of 0.2" in outcome.sentences[2]
+    assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
 
 
 def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
@@ -176,7 +176,14 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
     [
         ({"margins": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
         ({"floors": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
-        ({"margins": {"similarity[antonym]": 0.02}}, "not a mean over items"),
+        (
+            {"margins": {"similarity[antonym]": 0.02}},
+            "similarity[antonym] cannot have a margin: neither higher nor lower values of it are better",
+        ),
+        (
+            {"floors": {"similarity[antonym]": 0.02}},
+            "similarity[antonym] cannot have a floor: neither higher nor lower values of it are better",
+        ),
         ({"margins": {"accuracy": 2}}, "below 1, is 2"),
         ({"margins": {"accuracy": 0}}, "above 0, is 0"),
         ({"margins": {"accuracy": float("nan")}}, "above 0, is nan"),

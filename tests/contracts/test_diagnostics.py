@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParallel, SetsSideBySide
+from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParallel, SetsSideBySide, direction_of
 from embassay.layout import check_layout
 from embassay.plugins import DIAGNOSTICS
 from embassay.run.execute import execute
@@ -29,6 +29,16 @@ CORPORA = {
     "similarity": "",
     "isotropy": "opposites",
     "shift": "handbook",
+}
+DIRECTIONS_OF = {
+    "negated_antonyms": {"higher", "lower", "neither"},
+    "minimal_pairs": {"higher", "lower", "neither"},
+    "composition": {"higher", "lower", "neither"},
+    "localization": {"higher"},
+    "retrieval": {"higher", "lower", "neither"},
+    "similarity": {"higher", "neither"},
+    "isotropy": {"neither"},
+    "shift": {"neither"},
 }
 OPTIONS = {"shift": ",domain=handbook,general=general"}
 ENCODERS = ("bow", "tfidf", "hashing,dim=64")
@@ -118,6 +128,25 @@ def test_its_rows_name_it_the_corpus_and_an_encoder_of_the_run(name):
         assert row.signature.startswith(f"{name}@")
         assert row.value is not None or row.reason
         assert row.low is None or row.low <= row.high
+
+
+OTHER_OPTIONS = {"retrieval": ",transforms=all", "minimal_pairs": ",compare=all", "composition": ",compare=all"}
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_each_row_and_comparison_has_a_declared_direction(name):
+    spec = spec_of(name) + OTHER_OPTIONS.get(name, "")
+    plan = prepare(RunRequest(list(ENCODERS), corpora_of(name), [spec], resamples=20, baselines=False))
+    result = execute(plan, workers=1).result
+    directions = set()
+    for record in [*result.rows, *result.comparisons]:
+        # Raises where nothing is declared.
+        directions.add(direction_of(name, record.quantity, record.subset, record.condition))
+    for verdict in result.verdicts:
+        if verdict.quantity:
+            assert direction_of(name, verdict.quantity, verdict.subset, verdict.condition) == "higher"
+    # A declaration of one direction for everything would not be one.
+    assert directions == DIRECTIONS_OF[name]
 
 
 @pytest.mark.parametrize("name", CORPORA)

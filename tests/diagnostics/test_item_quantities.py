@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of
+from embassay.diagnostics.base import HasHeadline, HasItemQuantities, direction_of, meaning_of
+from embassay.errors import SpecError
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -73,12 +74,32 @@ def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
     for values, again in zip(headline.values.values(), same.values.values(), strict=True):
         np.testing.assert_array_equal(values, again)
     np.testing.assert_array_equal(headline.unit, same.unit)
-    assert meaning_of(name).direction(headline.quantity, headline.subset, headline.condition) == 1
 
 
-def test_directions():
-    assert meaning_of("negated_antonyms").direction("chosen", "antonym", "") == -1
-    assert meaning_of("negated_antonyms").direction("chosen", "paraphrase", "") == 1
-    assert meaning_of("minimal_pairs").direction("similarity", "negation_main", "") == -1
-    assert meaning_of("retrieval").direction("tau", "recommended", "") == 0
-    assert meaning_of("isotropy").direction("mean_cosine", "texts", "") == -1
+@pytest.mark.parametrize(
+    ("diagnostic", "quantity", "subset", "condition", "direction"),
+    [
+        ("negated_antonyms", "chosen", "antonym", "", "lower"),
+        ("negated_antonyms", "chosen", "paraphrase", "", "higher"),
+        ("minimal_pairs", "similarity", "negation_main", "", "neither"),
+        ("minimal_pairs", "cosine", "negation_main", "", "neither"),
+        ("minimal_pairs", "contrast", "synonym-antonym", "raw", "higher"),
+        ("minimal_pairs", "contrast", "synonym-typo", "", "neither"),
+        ("composition", "share", "c1:TT", "excess:eps0", "higher"),
+        ("composition", "share", "c1:TT", "null:eps0", "neither"),
+        ("composition", "share", "c1:FF", "eps0", "lower"),
+        ("composition", "share", "c3:TT", "right:grid", "higher"),
+        ("composition", "margin_sd", "c1:1", "", "neither"),
+        ("retrieval", "loss_limit", "recommended_on_average", "", "lower"),
+        ("retrieval", "tau", "recommended", "", "neither"),
+        ("retrieval", "Success@10", "all", "whiten", "higher"),
+        ("isotropy", "mean_cosine", "texts", "", "neither"),
+    ],
+)
+def test_directions(diagnostic, quantity, subset, condition, direction):
+    assert direction_of(diagnostic, quantity, subset, condition) == direction
+
+
+def test_what_is_not_declared_has_no_direction():
+    with pytest.raises(SpecError, match=r"'isotropy' does not say whether higher or lower values of width\[texts\]"):
+        direction_of("isotropy", "width", "texts")

@@ -488,6 +488,19 @@ def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, s
     assert bool(finding.consequence) is (severity == "high")
 
 
+def test_a_finding_says_where_mean_and_majority_disagree():
+    # The synonym is nearer by 0.1 for 30 of 40 originals, and farther by 0.8 for the others: the mean is below 0.
+    corpus = many(40, TWO)
+    cosines = [(0.9, 0.8)] * 30 + [(0.1, 0.9)] * 10
+    result = run([Table("t", at_cosines(corpus, [(1, n) for n in range(40)], cosines))], corpus)
+    (finding,) = [f for f in result.findings if f.quantity == "nearer"]
+    contrast = rows(result, "t", "contrast")[HEADLINE]
+    assert contrast.high < 0
+    assert (finding.severity, finding.value) == ("medium", 0.75)
+    assert finding.title == "A synonym is nearer than a negation for most originals, but not on average"
+    assert f"of the originals, but the mean contrast is −{-contrast.value:.3f} [" in finding.sentence
+
+
 def test_a_finding_holds_share_and_interval():
     # All forty: 100 %; Wilson on the effective number at 0 of 40 units has the lower end 40/(40 + 1.96²) = 91.2 %.
     corpus = many(40, TWO)

@@ -62,6 +62,18 @@ def test_marks_follow_from_where_the_interval_lies():
     assert "no mark" not in legend(scorecard(result_of(rows[:2]), {"d": layout()}))
 
 
+def test_the_legend_names_what_the_marks_compare_with():
+    rows = [row("a", 0.8, 0.7, 0.9)]
+    of_zero = layout("Contrast", replace(ACCURACY, level="0"))
+    assert legend(scorecard(result_of(rows), {"d": layout()})).startswith("▲ above chance, ▼ below, ?")
+    assert legend(scorecard(result_of(rows), {"d": of_zero})).startswith("▲ above 0, ▼ below, ?")
+    verdicts = tuple(Verdict(name, "c", "accuracy", 100, 50, candidates=("a",), chance=0.5) for name in "de")
+    both = scorecard(result_of(rows, verdicts=verdicts), {"d": layout(), "e": of_zero})
+    assert legend(both).startswith("▲ above chance (Negated antonyms) or 0 (Contrast), ▼ below, ?")
+    unknown = Verdict("d", "c", "accuracy", 100, 50, candidates=("a",))
+    assert legend(scorecard(result_of(rows, verdicts=(unknown,)), {"d": layout()})) == "no marks: chance is unknown"
+
+
 def test_an_interval_that_ends_at_chance_decides_nothing():
     cells = scorecard(result_of([row("a", 0.6, 0.5, 0.7), row("b", 0.4, 0.3, 0.5)]), {"d": layout()}).questions[0].cells
     assert cells == {"a": "60.0% ? [50.0, 70.0]", "b": "40.0% ? [30.0, 50.0]"}

@@ -43,7 +43,7 @@ def check(
     margin
         QUANTITY=X, repeatable: check this quantity too, or with another margin; 0.02 is 2 points of a share.
     floor
-        QUANTITY=X, repeatable: a value below X is a regression.
+        QUANTITY=X, repeatable: a value below X is a regression; where lower is better, a value above X.
     junit
         JUnit XML file to write.
     markdown

@@ -19,7 +19,7 @@ import numpy as np
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
 from embassay.comparison.names import Named, is_headline, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import HasHeadline, HasItemQuantities, meaning_of, unit_codes
+from embassay.diagnostics.base import Direction, HasHeadline, HasItemQuantities, direction_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.result import Failure, Result, Row
 from embassay.stats.noninferiority import ItemQuantity
@@ -80,7 +80,7 @@ class Floor:
     value, low, high
         The value with its 95 % interval; None where undefined.
     floor
-        The smallest allowed value; the largest where lower is better.
+        The smallest allowed value, or the ceiling: the largest one, where lower is better.
     reason
         Why the value is undefined; may be empty.
     """
@@ -475,32 +475,50 @@ def _user_margins(testable: Sequence[Testable], margins: Mapping[str, float], ro
             raise _untestable(name, testable, rows)
         for one in matches:
             _, quantity = one.content
-            if _direction(one) == 0:
-                raise SpecError(f"{name} cannot have a margin: neither higher nor lower values of it are better")
+            _refuse_without_direction(one, name, "a margin")
             if quantity.of_shares and margin >= 1:
                 raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
             margin_of[id(one)] = margin
     return margin_of
 
 
-def _direction(one: Named[Any]) -> int:
-    """Return 1 if higher values of a quantity are better, −1 if lower ones are, 0 if neither."""
+def _direction(one: Named[Any]) -> Direction:
+    """Return which values of a quantity are better."""
     quantity, subset, _, condition = one.key
-    return meaning_of(one.diagnostic).direction(quantity, subset, condition)
+    return direction_of(one.diagnostic, quantity, subset, condition)
+
+
+def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
+    """Refuse a quantity of which neither direction is better.
+
+    Parameters
+    ----------
+    name
+        As the user wrote it.
+    limit
+        What the user gave it: ``a margin`` or ``a floor``.
+    """
+    if _direction(one) == "neither":
+        raise SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
 
 
 def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
     """Return the error for a margin of a quantity that cannot be tested.
 
-    Its message depends on whether the run has such a quantity at all.
+    Its message depends on whether the run has such a quantity at all, and on its direction.
     """
     testable_names = [one.names[0] for one in testable]
     suggestions = _suggestions(name, testable_names)
-    is_in_run = any(one.answers_to(name) for one in _named_rows(rows))
-    if is_in_run:
-        listed = ", ".join(suggestions)
-        return SpecError(f"{name} cannot have a margin: it is not a mean over items. Those that can: {listed}")
-    return UnknownNameError("quantity", name, suggestions)
+    rows_of_name = [one for one in _named_rows(rows) if one.answers_to(name)]
+    if not rows_of_name:
+        return UnknownNameError("quantity", name, suggestions)
+    for one in rows_of_name:
+        _refuse_without_direction(one, name, "a margin")
+    listed = ", ".join(suggestions)
+    return SpecError(
+        f"{name} cannot have a margin: {rows_of_name[0].diagnostic} does not compare it item by item; "
+        f"it can have a floor. Quantities that can have a margin: {listed}"
+    )
 
 
 def _suggestions(name: str, known_names: Sequence[str]) -> list[str]:
@@ -547,7 +565,7 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
             item=np.asarray(items).astype(str),
             purpose=quantity.purpose,
             of_shares=quantity.of_shares,
-            lower_is_better=_direction(one) < 0,
+            lower_is_better=_direction(one) == "lower",
             same_encoder=old_fingerprint == new_fingerprint,
             correlated=correlated,
         )
@@ -572,6 +590,8 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     ------
     UnknownNameError
         If no row has the name.
+    SpecError
+        If neither higher nor lower values of the quantity are better.
     """
     if not floors:
         return
@@ -594,6 +614,7 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
             known_names = [one.names[0] for one in named_rows]
             raise UnknownNameError("quantity", name, _suggestions(name, known_names))
         for one in matches:
+            _refuse_without_direction(one, name, "a floor")
             row = one.content
             yield Floor(
                 encoder=row.encoder,
@@ -604,6 +625,6 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
                 low=row.low,
                 high=row.high,
                 floor=floor,
-                lower_is_better=_direction(one) < 0,
+                lower_is_better=_direction(one) == "lower",
                 reason=row.reason or "",
             )

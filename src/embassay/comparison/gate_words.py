@@ -48,16 +48,15 @@ def change_sentence(change: Change) -> str:
 def floor_sentence(floor: Floor) -> str:
     """Return the sentence on a floor, which begins with its outcome."""
     what = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}"
-    allowed = f"{floor.floor:g}"
-    if floor.value is None:
-        return f"{what}: no value ({floor.reason}), so the floor of {allowed} is missed."
-    limit = "floor"
+    limit = f"floor of {floor.floor:g}"
     if floor.lower_is_better:
-        limit = "highest allowed value"
-    verb = "misses"
-    if floor.outcome == "pass":
-        verb = "keeps"
-    return f"{what}: {floor_figure(floor)} {verb} the {limit} of {allowed}."
+        limit = f"ceiling of {floor.floor:g} (lower is better)"
+    if floor.value is None:
+        return f"{what}: no value ({floor.reason}), so the {limit} is missed."
+    verb = "keeps"
+    if floor.outcome == "regression":
+        verb = "exceeds" if floor.lower_is_better else "misses"
+    return f"{what}: {floor_figure(floor)} {verb} the {limit}."
 
 
 def floor_figure(floor: Floor) -> str:

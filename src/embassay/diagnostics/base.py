@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import chain
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.pending import Pending, Submit
+from embassay.errors import SpecError
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdict
 from embassay.stats.best import Standings
@@ -38,6 +40,8 @@ BM25 = "bm25"
 LEXICAL = (BM25, "tfidf")
 """The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
 Ints = NDArray[np.int64]
+Direction = Literal["higher", "lower", "neither"]
+"""Which values of a quantity are better."""
 
 
 @dataclass(frozen=True)
@@ -54,34 +58,42 @@ class Meaning:
         An encoder counts as worse from this loss of the headline quantity on; 0 where there is no headline.
     points
         Whether the headline is a share, written in percentage points; otherwise it is written as a number.
-    lower
-        Prefixes of the quantities of which lower is better. Names are those of ``ea.evaluator``: quantity, subset and
-        condition, joined by ``_``.
-    neither
-        Prefixes of the quantities of which neither direction is better. Of all others higher is better.
     """
 
     title: str = ""
     items: str = "items"
     margin: float = 0.0
     points: bool = True
-    lower: tuple[str, ...] = ()
-    neither: tuple[str, ...] = ()
-
-    def direction(self, quantity: str, subset: str, condition: str) -> int:
-        """Return 1 if higher values of a quantity are better, −1 if lower ones are, 0 if neither."""
-        name = "_".join(part.replace(":", "_") for part in (quantity, subset, condition) if part)
-        if name.startswith(self.neither):
-            return 0
-        if name.startswith(self.lower):
-            return -1
-        return 1
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return the ``MEANING`` of a diagnostic; without one, all its quantities are higher-is-better."""
+    """Return the ``MEANING`` of a diagnostic; without one, that of a diagnostic without a headline."""
     meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
     return meaning
+
+
+def direction_of(diagnostic: str, quantity: str, subset: str, condition: str = "") -> Direction:
+    """Return which values of a quantity are better, as its diagnostic declares in ``DIRECTIONS``.
+
+    ``DIRECTIONS`` maps patterns of names to directions, and the first pattern that matches counts. A name is written as
+    in ``embassay check``: ``accuracy[all]``, ``contrast[synonym-antonym,raw]``. ``*`` stands for any text. There is no
+    default: what is not declared has no direction.
+
+    Raises
+    ------
+    SpecError
+        If the diagnostic declares nothing for the quantity.
+    """
+    name = f"{quantity}[{subset},{condition}]" if condition else f"{quantity}[{subset}]"
+    directions: Mapping[str, Direction] = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", {})
+    for pattern, direction in directions.items():
+        # A bracket in a pattern is a bracket, not the beginning of a set of characters.
+        if fnmatchcase(name, pattern.replace("[", "[[]")):
+            return direction
+    raise SpecError(
+        f"diagnostic {diagnostic!r} does not say whether higher or lower values of {name} are better: "
+        "its DIRECTIONS lack it"
+    )
 
 
 @dataclass(frozen=True)
@@ -384,6 +396,9 @@ def verdict(
     leader
         ``Best``, or ``Highest`` where higher is not always better.
     """
+    diagnostic = scores[0].origin.diagnostic
+    if direction_of(diagnostic, headline.quantity, headline.subset, headline.condition) != "higher":
+        raise SpecError(f"diagnostic {diagnostic!r}: a headline must be a quantity of which higher values are better")
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
     best: str | None = None
@@ -401,7 +416,7 @@ def verdict(
     baseline, against_baseline = _against("baseline", differences, headline)
     second_baseline, against_second_baseline = _against("second_baseline", differences, headline)
     return Verdict(
-        scores[0].origin.diagnostic,
+        diagnostic,
         scores[0].origin.corpus,
         headline.quantity,
         items=len(scores[0].unit),

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Meaning, View, row, unranked
+from embassay.diagnostics.base import Direction, View, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
@@ -40,7 +40,16 @@ CITATION = """@inproceedings{rudman2022,
 NAME = "isotropy"
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
-MEANING = Meaning(lower=("mean_cosine",))
+DIRECTIONS: dict[str, Direction] = {
+    # Isotropic is not better by itself.
+    "i_a[*]": "neither",
+    "isoscore[*]": "neither",
+    "isoscore_unbiased[*]": "neither",
+    "participation_ratio[*]": "neither",
+    "participation_ratio_plugin[*]": "neither",
+    "mean_cosine[*]": "neither",
+    "rank[*]": "neither",
+}
 SUBSETS = {"text": "texts", "query": "queries", "document": "documents"}
 TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
 """What is also measured after a transform. The transform is fitted on the same texts, so their vectors are no longer

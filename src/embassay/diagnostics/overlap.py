@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.diagnostics.base import Direction, stream_of, unit_codes
 from embassay.diagnostics.base import row as row_of
-from embassay.diagnostics.base import stream_of, unit_codes
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import ON_PIECES, QUANTITIES
@@ -21,6 +21,8 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
+OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{quantity}[*]": "neither" for quantity in QUANTITIES}
+"""They describe the corpus."""
 PUBLISHED = {
     "STS-b test": (1379, 0.558, 0.325, 0.532, 0.54, 12.2),
     "SICK-R test": (4927, 0.612, 0.374, 0.562, 0.53, 10.0),

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
-    Meaning,
+    Direction,
     View,
     comparisons,
     roles_of,
@@ -59,7 +59,7 @@ from embassay.vectors import Search, VectorMatrix, Vectors
 NAME = "shift"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-MEANING = Meaning(neither=("distance", "overlap"))
+DIRECTIONS: dict[str, Direction] = {"distance[*]": "neither", "overlap[*]": "neither"}
 SUBSETS: dict[Role, str] = {"document": "documents", "query": "queries", "text": "texts"}
 ROLES = {subset: role for role, subset in SUBSETS.items()}
 NEIGHBOURS = 5_000

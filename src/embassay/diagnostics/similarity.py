@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
 from embassay.diagnostics.base import (
+    Direction,
     Ints,
     Meaning,
     Outcomes,
@@ -31,7 +32,7 @@ from embassay.diagnostics.base import (
     verdict,
 )
 from embassay.diagnostics.findings import against_chance, finding, written
-from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,
@@ -62,6 +63,7 @@ VERSION = 1
 HEADLINE: Kind = "spearman"
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", 0.02, points=False)
+DIRECTIONS: dict[str, Direction] = {"spearman[*]": "higher", "pearson[*]": "higher", **OVERLAP_DIRECTIONS}
 BINS = 10
 """Groups of equal size, by human score, whose mean cosine is drawn."""
 
@@ -348,7 +350,7 @@ def _mean_or_none(values: Floats) -> float | None:
     return float(np.nanmean(values))
 
 
-_SPEARMAN = Column("Spearman", "spearman", format="number")
+_SPEARMAN = Column("Spearman", "spearman", format="number", level="0")
 LAYOUT = Layout(
     title="Similarity",
     question="How well does the cosine follow what people find similar?",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from embassay.diagnostics.base import meaning_of
+from embassay.diagnostics.base import Direction, direction_of
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
@@ -84,14 +84,12 @@ def evaluator(
     figures = watched.figures(load_encoder(STAND_IN))
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
-    # Beginnings of the names of quantities for which neither higher nor lower values are better.
-    without_direction = meaning_of(spec.head).neither
-    if quantity.startswith(without_direction):
+    primary = figures.values[quantity or figures.headline]
+    direction = direction_of(spec.head, primary.quantity, primary.subset, primary.condition)
+    if quantity and direction == "neither":
         raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
-    if not quantity and not figures.headline.startswith(without_direction):
-        quantity = figures.headline
     evaluator_class = _evaluator_class()
-    return evaluator_class(watched, name or corpora[0].name, quantity, batch)
+    return evaluator_class(watched, name or corpora[0].name, quantity or figures.headline, direction, batch)
 
 
 def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
@@ -142,8 +140,8 @@ class _Watched:
     diagnostic: Spec
     draws: Draws
 
-    def figures(self, encoder: Encoder) -> Figures[float]:
-        """Return the figures of the diagnostic's first table; NaN where undefined.
+    def figures(self, encoder: Encoder) -> Figures[Row]:
+        """Return the rows of the diagnostic's first table.
 
         Raises
         ------
@@ -158,22 +156,17 @@ class _Watched:
         for row in result.rows:
             if row.encoder:
                 rows.setdefault((row.quantity, row.subset, row.condition), row)
-        values = {}
+        shown = {}
         for column in layout.headline.columns:
             column_row = rows.get((column.quantity, column.subset, column.condition))
-            if column_row is None:
-                continue
-            # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
-            value = math.nan
-            if column_row.value is not None:
-                value = column_row.value
-            values[_name(column_row)] = value
-        if not values:
+            if column_row is not None:
+                shown[_name(column_row)] = column_row
+        if not shown:
             raise SpecError(f"diagnostic {diagnostic!r} has no figures in its first table on this corpus")
         headline = headline_row(result)
-        if headline is None or _name(headline) not in values:
-            return Figures(values, next(iter(values)))
-        return Figures(values, _name(headline))
+        if headline is None or _name(headline) not in shown:
+            return Figures(shown, next(iter(shown)))
+        return Figures(shown, _name(headline))
 
 
 def _name(row: Row) -> str:
@@ -198,24 +191,25 @@ def _evaluator_class() -> type:
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
 
-        def __init__(self, watched: _Watched, name: str, quantity: str, batch: int):
+        def __init__(self, watched: _Watched, name: str, quantity: str, direction: Direction, batch: int):
             super().__init__()
             self.watched, self.name, self.batch = watched, name, batch
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
             self.primary_metric = None
-            if quantity:
+            if direction != "neither":
                 self.primary_metric = f"{self.prefix}_{quantity}"
-            # Beginnings of the names of quantities for which lower values are better.
-            lower_is_better = meaning_of(diagnostic).lower
-            self.greater_is_better = not quantity.startswith(lower_is_better)
+            self.greater_is_better = direction != "lower"
 
         def __call__(
             self, model: SentenceTransformer, output_path: str | None = None, epoch: int = -1, steps: int = -1
         ) -> dict[str, float]:
             """Return the figures of the current model."""
             figures = self.watched.figures(live_model(model, self.batch))
-            metrics = {f"{self.prefix}_{name}": value for name, value in figures.values.items()}
+            metrics = {}
+            for name, row in figures.values.items():
+                # No comparison with NaN is true, so the trainer never takes an undefined figure for the best.
+                metrics[f"{self.prefix}_{name}"] = math.nan if row.value is None else row.value
             self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
             return metrics
 

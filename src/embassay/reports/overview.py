@@ -9,7 +9,7 @@ from urllib.parse import quote
 from embassay.formatting import counted, interval, names, number
 from embassay.layout import Format, Layout
 from embassay.reports import charts
-from embassay.reports.scorecard import BETTER, OPEN, WORSE, scorecard
+from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
 from embassay.reports.summary import grouped
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.reports.words import builtin, is_below_chance, statement
@@ -100,7 +100,7 @@ class ScoreTable:
 
     questions: tuple[tuple[str, str, str, str], ...]
     lines: tuple[ScoreLine, ...]
-    has_chance: bool
+    legend: str
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         candidates = _and_more(values, len(verdict.best_set))
         recommended = verdict.best_set
         if is_below_chance(verdict):
-            candidates += f" – all below chance ({number(verdict.chance, scope.headline.format)})"
+            chance = number(verdict.chance, scope.headline.format)
+            candidates += f" – all below {scope.headline.level_with(chance)}"
             # Nobody is recommended for its speed that is worse than a guess.
             recommended = ()
         elif verdict.leader != "Best":
@@ -263,8 +264,7 @@ def score_table(result: Result, layouts: Mapping[str, Layout]) -> ScoreTable | N
                 mark = ""
             scores.append(Score(text, ends, mark, link))
         lines.append(ScoreLine(name, f"#{model_anchor(name)}", name in card.baselines, tuple(scores)))
-    has_chance = any(question.chance is not None for question in card.questions)
-    return ScoreTable(tuple(questions), tuple(lines), has_chance)
+    return ScoreTable(tuple(questions), tuple(lines), legend(card))
 
 
 def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[Entry, ...]:

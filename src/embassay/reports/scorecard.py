@@ -1,4 +1,4 @@
-"""The scorecard: encoders × questions on one screen, each value with a mark for better or worse than chance."""
+"""The scorecard: encoders × questions on one screen, each value with a mark for above or below chance."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ class Question:
         Whether encoders are ordered by it.
     chance
         What blind choice would reach, where that is known.
+    level
+        What that is called: ``chance``, ``0``.
     """
 
     heading: tuple[str, str, str]
@@ -56,6 +58,7 @@ class Question:
     values: Mapping[str, float]
     higher_is_better: bool
     chance: float | None
+    level: str
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,17 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
 
 def legend(card: Scorecard) -> str:
     """Return what the marks mean."""
-    marks = f"{BETTER} better than chance, {WORSE} worse, {OPEN} not shown to differ (95%)"
+    titles_of_level: dict[str, list[str]] = {}
+    for question in card.questions:
+        if question.chance is not None:
+            titles = titles_of_level.setdefault(question.level, [])
+            titles.append(question.heading[0])
+    if not titles_of_level:
+        return "no marks: chance is unknown"
+    levels = list(titles_of_level)
+    if len(levels) > 1:
+        levels = [f"{level} ({', '.join(dict.fromkeys(titles))})" for level, titles in titles_of_level.items()]
+    marks = f"{BETTER} above {' or '.join(levels)}, {WORSE} below, {OPEN} not shown to differ (95%)"
     for question in card.questions:
         if question.chance is None:
             continue
@@ -242,6 +255,7 @@ def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Q
         values=values,
         higher_is_better=verdict.leader == "Best",
         chance=verdict.chance,
+        level=column.level,
     )
 
 

@@ -235,7 +235,7 @@ class Decision:
         if with_heading:
             text += f" {self.headline.heading}"
         if _is_below(row.high, self.verdict.chance):
-            text += f", below chance ({number(self.verdict.chance, style)})"
+            text += f", below {self.headline.level_with(number(self.verdict.chance, style))}"
         return text
 
     def comparisons(self) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.diagnostics.base import comparisons, roles_of, row, unranked
+from embassay.diagnostics.base import Direction, comparisons, roles_of, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
@@ -44,6 +44,13 @@ LENGTHS = {
     "spearman_sum": ("sum", "with the length of both texts"),
 }
 """By quantity what the cosine is correlated with: the name of its values, and how a finding calls it."""
+
+DIRECTIONS: dict[str, Direction] = {
+    # 0 is best, so neither higher nor lower values are.
+    "spearman_*": "neither",
+    "mean_cosine[*]": "neither",
+}
+"""By pattern of names, which values of a quantity are better."""
 
 
 def create(*, pairs: int = DEFAULT_PAIRS, pair_seed: int = 0) -> ea.Diagnostic:

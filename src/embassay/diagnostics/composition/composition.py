@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     View,
@@ -57,7 +58,7 @@ from embassay.diagnostics.composition.criteria import (
 )
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
-from embassay.diagnostics.composition.ratings import rating_matrix, rating_rows, rating_series
+from embassay.diagnostics.composition.ratings import RATING_DIRECTIONS, rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
 from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
@@ -104,7 +105,27 @@ CLAIMS = {
     "C6 (union in the middle)": QuantityKey("share", "c6:middle", "angle", "excess"),
 }
 """What the finding of an encoder reports, by the words for it."""
-MEANING = Meaning("overlap above chance", "samples", 0.02)
+MEANING = Meaning("overlap above wrong target", "samples", 0.02)
+DIRECTIONS: dict[str, Direction] = {
+    # What the other targets give describes the corpus and chance.
+    "*null*": "neither",
+    # Both conditions of a criterion hold, neither holds, or one of them.
+    "share[c?:TT,*": "higher",
+    "share[c?:FF,*": "lower",
+    "share[c?:TF,*": "neither",
+    "share[c?:FT,*": "neither",
+    # The cases of C6 depend on the lengths of the vectors.
+    "share[c6:comparable*": "neither",
+    "share[c6:longer_*": "neither",
+    "share[*]": "higher",
+    "margin[*]": "higher",
+    "margin_sd[*]": "neither",
+    "raw[*]": "neither",
+    "position[*]": "neither",
+    "position_sd[*]": "neither",
+    "in_plane[*]": "neither",
+    **RATING_DIRECTIONS,
+}
 LAYOUT = composition_page.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""

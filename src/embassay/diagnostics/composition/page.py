@@ -150,7 +150,7 @@ def _raw_columns() -> tuple[Column, ...]:
     return tuple(columns)
 
 
-_HEADLINE = Column("C1 above chance", "share", "c1:TT", "points", "excess:eps0", "cosine")
+_HEADLINE = Column("C1 − wrong target", "share", "c1:TT", "points", "excess:eps0", "cosine", level="a wrong target")
 _CONDITIONS = {
     "c1": "Overlap O of A and B. First: O is nearer to A than B is; second: O is nearer to B than A is.",
     "c3": "Difference D = A − B. First: D is nearer to A than to B; second: A is nearer to B than D is.",
@@ -186,7 +186,7 @@ LAYOUT = Layout(
             "Holm's correction within each question.",
         ),
         EncoderTable(
-            "Beyond chance: each criterion less its null",
+            "Beyond a wrong target: each criterion less its null",
             (
                 _HEADLINE,
                 Column("C2", "share", "c2:between", "points", "excess", "angle"),

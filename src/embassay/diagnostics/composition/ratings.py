@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import row, stream_of, unit_codes
+from embassay.diagnostics.base import Direction, row, stream_of, unit_codes
 from embassay.diagnostics.published import table
 from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
@@ -19,6 +19,12 @@ SCALE = (0, 4)
 """From strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 DISTRIBUTION = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
 """The columns of the table of ratings, with their formats."""
+RATING_DIRECTIONS: dict[str, Direction] = {
+    "rating[*]": "neither",
+    "rating_median[*]": "neither",
+    "agreement[*]": "neither",
+}
+"""They describe the corpus."""
 Ints = NDArray[np.int64]
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     candidates_of,
@@ -63,6 +64,11 @@ CITATION = """@inproceedings{white2015,
 VERSION = 2
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)
+DIRECTIONS: dict[str, Direction] = {
+    "accuracy[*]": "higher",
+    "centroid_accuracy[*]": "higher",
+    "map_at_r[*]": "higher",
+}
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
 Rule = Literal["paper", "sklearn"]

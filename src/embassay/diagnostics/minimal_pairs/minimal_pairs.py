@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     View,
@@ -40,7 +41,7 @@ from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
-from embassay.diagnostics.overlap import PairOverlap, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
@@ -68,20 +69,30 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_page.LAYOUT
 # The margin is a tenth of the contrast that all-MiniLM-L6-v2 has.
-MEANING = Meaning(
-    "negation contrast",
-    "originals",
-    0.01,
-    points=False,
-    lower=("similarity_antonym", "similarity_negation"),
-    neither=("baseline", "similarity_random", "similarity_corpus"),
-)
+MEANING = Meaning("negation contrast", "originals", 0.01, points=False)
+DIRECTIONS: dict[str, Direction] = {
+    # A synonym and a typo keep the meaning; an antonym and a negation change it.
+    "contrast[synonym-antonym*": "higher",
+    "contrast[synonym-negation_*": "higher",
+    "nearer[synonym>antonym]": "higher",
+    "nearer[synonym>negation_*": "higher",
+    "nearer[typo>negation_*": "higher",
+    "nearer[antonym>typo]": "lower",
+    # Which of two other edits should be nearer, and how near, depends on the task.
+    "contrast[*]": "neither",
+    "nearer[*]": "neither",
+    "similarity[*]": "neither",
+    "cosine[*]": "neither",
+    "percentile[*]": "neither",
+    "baseline[*]": "neither",
+    **OVERLAP_DIRECTIONS,
+}
 HEADLINE_SUBSET = "-".join(HEADLINE)
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
     "synonym>antonym": ("an antonym", "an antonym"),
 }
-"""The orderings that findings are about: what a synonym is compared with, in short and in full."""
+"""The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -250,7 +261,7 @@ class MinimalPairsDiagnostic:
         )
 
     def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield the contrasts, how often the first edit of each is nearer, and the similarity of each edit."""
+        """Yield the contrasts, and how often the first edit of each is nearer."""
         views = [MinimalPairsView(s) for s in scores]
         unit, stream = scores[0].unit, views[0].stream
         for first, second in _contrasts(views[0].edits):
@@ -262,9 +273,6 @@ class MinimalPairsDiagnostic:
             if ALL_EDITS.index(first) < ALL_EDITS.index(second):
                 values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
                 yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
-        for edit in views[0].edits:
-            values = _similarity_of_encoders(views, edit)
-            yield ItemQuantity("similarity", None, values, unit, stream, edit, of_shares=False)
 
     def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
         """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
@@ -443,7 +451,10 @@ def _not_ranked(view: MinimalPairsView) -> Iterator[Finding]:
 
 
 def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %."""
+    """Yield how often a synonym is nearer than a negation and than an antonym; an even chance has 50 %.
+
+    Where the mean contrast says the opposite of the majority of the originals, the finding says both.
+    """
     name = view.encoder
     if view.average > 1 - COLLAPSED:
         yield finding(
@@ -455,6 +466,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
         )
         return
     nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
+    contrasts = {r.subset: r for r in rows if (r.encoder, r.quantity, r.condition) == (name, "contrast", "")}
     for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
         if share is None or share.value is None:
@@ -466,8 +478,13 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
             consequence = "A text that says the contrary is found before one that says the same in other words."
         elif side == "both":
             severity, title = "medium", f"A synonym is not shown to be nearer than {edit}"
-        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals."
-        yield finding(view.scores, title, sentence, severity=severity, row=share, consequence=consequence)
+        sentence = f"{name} puts a synonym nearer than {description} for {written(share)} of the originals"
+        contrast = contrasts[subset.replace(">", "-")]
+        if {side, against_chance(contrast, 0.0)} == {"above", "below"}:
+            severity = "medium"
+            title += " for most originals, but not on average"
+            sentence += f", but the mean contrast is {written(contrast, 'number')}: the other originals differ by more"
+        yield finding(view.scores, title, f"{sentence}.", severity=severity, row=share, consequence=consequence)
 
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:

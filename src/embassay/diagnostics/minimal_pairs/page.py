@@ -39,7 +39,7 @@ LABELS = {
     "entity": "name changed",
     "role_swap": "subject and object exchanged",
 }
-_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number")
+_CONTRAST = Column("synonym − negation", "contrast", "-".join(HEADLINE), "number", level="0")
 _BY_SIZE = (
     Column("typo", "similarity", "typo", "number"),
     Column("synonym", "similarity", "synonym", "number"),

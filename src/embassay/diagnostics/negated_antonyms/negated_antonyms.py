@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     View,
@@ -72,7 +73,14 @@ NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MEANING = Meaning("negated antonyms", "entries", 0.02, lower=("chosen_antonym", "chosen_polarity"))
+MEANING = Meaning("negated antonyms", "entries", 0.02)
+DIRECTIONS: dict[str, Direction] = {
+    "accuracy[*]": "higher",
+    "chosen[paraphrase]": "higher",
+    "chosen[*]": "lower",
+    # Only the order of the three similarities is right or wrong.
+    "similarity[*]": "neither",
+}
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3

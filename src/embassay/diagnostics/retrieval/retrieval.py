@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import (
+    Direction,
     Meaning,
     Outcomes,
     candidates_of,
@@ -70,7 +71,31 @@ VERSION = 4
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions", 0.02, lower=("roe",), neither=("tau", "kept", "rank"))
+MEANING = Meaning("retrieval", "questions", 0.02)
+DIRECTIONS: dict[str, Direction] = {
+    # Success@5, R@5, nDCG@10 and what else is measured at a rank.
+    "*@*[*]": "higher",
+    "RR[*]": "higher",
+    "AP[*]": "higher",
+    "accuracy_l100[*]": "higher",
+    "accuracy_at_tau[*]": "higher",
+    "unanswerable_dropped[*]": "higher",
+    "coe[*]": "higher",
+    "roe[*]": "lower",
+    "loss_limit[*]": "lower",
+    # Thresholds depend on the scale of an encoder's similarities, and what they keep on the threshold.
+    "tau[*]": "neither",
+    "psi[*]": "neither",
+    "kept[*]": "neither",
+    # Isotropic is not better by itself.
+    "i_a[*]": "neither",
+    "isoscore[*]": "neither",
+    "isoscore_unbiased[*]": "neither",
+    "rank[*]": "neither",
+    # Correlations across encoders.
+    "pearson[*]": "neither",
+    "spearman[*]": "neither",
+}
 PSI = 5
 LAYOUT = page(K)
 __all__ = ["LAYOUT", "NAME", "create", "layout"]
