@@ -152,7 +152,7 @@ def test_some_sentences_of_another_language_are_left_out(fake):
         (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
         (b"It\0rained.\n", "line 1: contains the character NUL"),
         (b"\xff\xfe", "UTF-16 text, not UTF-8"),
-        (b"It \x07rained.\n", "nothing can be built from its 1 rows (1 × control characters; 1 × too long)"),
+        (b"It \x07rained.\n", "nothing can be built from its 1 row (1 × control characters; 1 × too long)"),
     ],
 )
 def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):

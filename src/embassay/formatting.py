@@ -67,6 +67,6 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def counted(count: int, noun: str) -> str:
-    """Write a number of things: ``1 item``, ``1,200 items``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Write a number of things: ``1 item``, ``1,200 items``; the plural is given where it does not end in s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import InputError
+from embassay.formatting import counted
 from embassay.reports.terminal import stdout
 from embassay.store.cache import VectorCache, default_folder
 from embassay.store.disks import VARIABLE, shown
@@ -63,7 +64,7 @@ def _clear_encoder(folder: Path, encoder: str) -> None:
         info = cache.info()
     # A sparse file may occupy less than its pages in use.
     reusable = max(0, info.on_disk - info.live)
-    _print(f"{removed:,} vectors removed; the file keeps its size, and {shown(reusable)} of it will be reused")
+    _print(f"{counted(removed, 'vector')} removed; the file keeps its size, and {shown(reusable)} of it will be reused")
 
 
 def _verify(folder: Path) -> None:
@@ -73,11 +74,11 @@ def _verify(folder: Path) -> None:
         verified = cache.verify()
     if verified.removed:
         _print(
-            f"{verified.vectors:,} vectors read, {verified.removed:,} of them damaged and removed; "
+            f"{counted(verified.vectors, 'vector')} read, {verified.removed:,} of them damaged and removed; "
             "they are encoded again when needed"
         )
     else:
-        _print(f"{verified.vectors:,} vectors read; none is damaged")
+        _print(f"{counted(verified.vectors, 'vector')} read; none is damaged")
 
 
 def _show(folder: Path) -> None:

@@ -21,6 +21,7 @@ from scipy.sparse import issparse, vstack
 
 from embassay.encoders.base import Batches, BatchInvariant, Derived, encoder_of_vectors
 from embassay.errors import EncoderError
+from embassay.formatting import counted
 from embassay.samples.base import Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
@@ -345,18 +346,12 @@ def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
         rows = as_float32(rows, texts)
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise EncoderError(
-            f"the encoder returned shape {rows.shape} for {_number(len(texts), 'text')}, not ({len(texts)}, d)"
+            f"the encoder returned shape {rows.shape} for {counted(len(texts), 'text')}, not ({len(texts)}, d)"
         )
     if rows.shape[0] != len(texts):
-        raise EncoderError(f"the encoder returned {_number(rows.shape[0], 'vector')} for {_number(len(texts), 'text')}")
+        raise EncoderError(f"the encoder returned {counted(rows.shape[0], 'vector')} for {counted(len(texts), 'text')}")
     check_finite(rows, texts)
     return rows
-
-
-def _number(count: int, noun: str) -> str:
-    """Return a number with its noun, for example ``2 texts``."""
-    plural = "" if count == 1 else "s"
-    return f"{count:,} {noun}{plural}"
 
 
 def _assemble(

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.jsonl import Ids, counted, listed, text_field
+from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
 from embassay.corpora.io.records import is_parquet, read_table
 from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
+from embassay.formatting import counted
 
 HTML = (".html", ".htm")
 SUFFIXES = (".txt", ".md", ".rst", *HTML)

@@ -6,9 +6,10 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import LONGEST, counted, listed
+from embassay.corpora.io.jsonl import LONGEST, listed
 from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.store.paths import unreadable
 
 NumberedCells = tuple[int, list[str]]

@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import counted, first_fields, listed
+from embassay.corpora.io.jsonl import first_fields, listed
 from embassay.corpora.io.rows import Row, is_blank, json_rows
 from embassay.corpora.io.tables import even, filled, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
+from embassay.formatting import counted
 from embassay.samples.pairs import Pair
 from embassay.types import Corpus
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from embassay.corpora.io.jsonl import KINDS, Ids, counted, first_fields
+from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
 from embassay.corpora.io.rows import Row, json_rows
 from embassay.corpora.retrieval.shared import corpus_of, guess
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.passages import Cut
 from embassay.errors import SourceError, nearest, quoted
+from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question, StoredDocuments
 from embassay.types import Corpus
 
@@ -43,7 +43,7 @@ class Omitted:
         """Return a note, in the singular or plural; nothing if nothing was left out."""
         if self.count == 0:
             return ()
-        return (f"{_number_of(self.count, one, many)} (the first: {self.first})",)
+        return (f"{counted(self.count, one, many)} (the first: {self.first})",)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Judgements:
         lost = len(self.lost - self.gains.keys())
         unjudged = len(self.queries) - len(self.gains) - lost
         if unjudged:
-            yield f"{_number_of(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
+            yield f"{counted(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
         if self.zero:
             yield f"{counted(self.zero, 'judgement')} with grade 0 or less: not right"
         if self.repeated:
@@ -129,7 +129,7 @@ class Judgements:
             "judgement left out: its document is missing", "judgements left out: their documents are missing"
         )
         if lost:
-            yield f"{_number_of(lost, 'query', 'queries')} left out: all their right documents are missing"
+            yield f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing"
 
 
 def grade_of(cell: str, path: Path, line: int, column: str) -> int:
@@ -202,14 +202,10 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
         yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
     equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
     if equal:
-        yield f"{_number_of(equal, 'document has', 'documents have')} the same text as another"
+        yield f"{counted(equal, 'document has', 'documents have')} the same text as another"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
-        yield f"{_number_of(repeated, 'question repeats', 'questions repeat')} another word for word"
-
-
-def _number_of(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+        yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"
 
 
 def is_beir(path: Path) -> bool:
