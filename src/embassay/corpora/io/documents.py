@@ -103,6 +103,14 @@ def read_documents(
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
 
+def without_suffix(name: str) -> str:
+    """Return the id of a document in a folder from the name of its file; any other name as it is."""
+    stem, _, suffix = name.rpartition(".")
+    if f".{suffix.lower()}" in SUFFIXES:
+        return stem
+    return name
+
+
 def _is_table(path: Path) -> bool:
     """Return whether a path is a table: neither a folder, nor a text, nor in SQuAD's format."""
     if path.is_dir() or _is_document(path):

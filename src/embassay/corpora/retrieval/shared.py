@@ -24,6 +24,8 @@ Judgement = tuple[int, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
+SHOWN = 10
+"""The maximum number of wrong ids that a message lists."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
@@ -151,17 +153,40 @@ def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
     return tuple(Document(name, cut(text)) for name, text in texts.items())
 
 
-def guess(name: str, ids: Iterable[str]) -> str:
+def unknown_documents(
+    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
+) -> SourceError:
+    """Return the error of ids that no document has.
+
+    Parameters
+    ----------
+    unknown
+        The line of each such id, and the id.
+    ids
+        Those of the documents; the nearest one is suggested.
+    """
+    if len(unknown) == 1:
+        line, name = unknown[0]
+        guess = _guess(name, ids, "; {}")
+        return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
+    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:SHOWN]]
+    problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
+    if len(unknown) > SHOWN:
+        problem += f" and {len(unknown) - SHOWN:,} more"
+    return SourceError(problem, path, None, field)
+
+
+def _guess(name: str, ids: Iterable[str], form: str) -> str:
     """Return the part of a message that suggests the nearest of some ids; empty if none is near."""
     candidates = list(islice(ids, GUESSED))
-    # The most common mistake is a file name instead of its path without suffix.
+    # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
     same_name = list[str]()
     for candidate in candidates:
         if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
             same_name.append(candidate)
     near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
-    return f"; did you mean {quoted(near)}?" if near else ""
+    return form.format(f"did you mean {quoted(near)}?") if near else ""
 
 
 def corpus_of(
