@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
+from embassay.store.paths import source_path
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
 ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"
@@ -302,7 +304,7 @@ def test_a_parquet_column_of_another_type_is_named(at):
 
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
-    at("f/x.pdf", "x")
+    at("f/x.png", "x")
     assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .html or .htm file"
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
@@ -395,3 +397,26 @@ def test_all_unknown_documents_are_named_at_once(at):
     assert fails(documents, questions=two) == (
         f"{two}, field 'document': 2 ids name no document: 'homf' on line 2 (did you mean 'home'?), 'zebra' on line 3"
     )
+
+
+TO_TEXT = "is not read: convert it to text, for example with: "
+PDF = f"file; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
+WORD = f"file; a .docx file {TO_TEXT}pandoc FILE.docx -o FILE.md; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
+
+
+@pytest.mark.parametrize(
+    ("files", "source", "says"),
+    [
+        (("f/a.pdf", "f/sub/B.PDF", "f/x.png"), "f", f"this folder has no .txt, .md, .rst, .html or .htm {PDF}"),
+        (("f/a.pdf", "f/b.docx"), "f", WORD),
+        ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),
+    ],
+)
+def test_documents_that_are_not_read_are_named_with_the_remedy(tmp_path, at, files, source, says):
+    for name in files:
+        at(name, b"%PDF-1.4")
+    path = str(tmp_path / source) if files else source
+    for read in (load_corpus, lambda path: read_documents(source_path(path))):
+        with pytest.raises(SourceError) as found:
+            read(path)
+        assert says in str(found.value)
