@@ -317,3 +317,13 @@ def test_a_builder_writes_what_is_read_back(tmp_path):
     corpus = load_corpus(str(out))
     assert len(corpus.samples) == len(built.samples) == 8
     assert corpus.samples == built.samples
+
+
+def test_an_interrupted_build_says_that_nothing_is_kept(fake, text, tmp_path, capsys):
+    def build(sources, *, seed=0, count=None, mlm=None, misspellings="", advance=silent):
+        raise KeyboardInterrupt
+
+    fake.build = build
+    assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]) == 130
+    assert lines_of(capsys) == ["interrupted; nothing was written"]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
