@@ -70,3 +70,12 @@ def visible(text: str) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """Write a number of things: ``1 item``, ``1,200 items``; the plural is given where it does not end in s."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Write a duration: ``40 s``, ``12 min``, ``2.5 h``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

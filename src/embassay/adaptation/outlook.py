@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from embassay.adaptation.forecast import STEPS, TIMED, Forecast
-from embassay.adaptation.making import duration
 from embassay.adaptation.pipeline import Adaptation
 from embassay.adaptation.variants import BASE, Stage
-from embassay.formatting import counted
+from embassay.formatting import counted, duration
 from embassay.samples.base import Text
 
 

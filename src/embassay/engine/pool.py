@@ -28,6 +28,8 @@ from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_
 
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
+GROWTH = 8
+"""The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
 CHUNK = 1_024
 """The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
@@ -308,7 +310,10 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Split texts into blocks of one role; the first block has one text, so that loading a model is not timed.
+    """Split texts into blocks of one role.
+
+    The first block has one text, so that loading a model is not timed. The next ones grow, so that a slow encoder shows
+    soon that it works.
 
     Parameters
     ----------
@@ -317,7 +322,7 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
     """
     start = 0
     while start < len(texts):
-        size = BLOCK if start > 0 else 1
+        size = min(BLOCK, GROWTH * start) or 1
         role = texts[start][0]
         block = [text for text in texts[start : start + size] if text[0] == role]
         yield block
