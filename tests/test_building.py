@@ -152,7 +152,7 @@ def test_some_sentences_of_another_language_are_left_out(fake):
         (b"word " * 2_100_000, "line 1: a line of more than 1,000,000 bytes"),
         (b"It\0rained.\n", "line 1: contains the character NUL"),
         (b"\xff\xfe", "UTF-16 text, not UTF-8"),
-        (b"It \x07rained.\n", "nothing can be built from its 1 rows (1 × control characters; 1 × too long)"),
+        (b"It \x07rained.\n", "nothing can be built from its 1 row (1 × control characters; 1 × too long)"),
     ],
 )
 def test_bad_input_is_said_in_one_line(fake, tmp_path, content, message, capsys):
@@ -317,3 +317,13 @@ def test_a_builder_writes_what_is_read_back(tmp_path):
     corpus = load_corpus(str(out))
     assert len(corpus.samples) == len(built.samples) == 8
     assert corpus.samples == built.samples
+
+
+def test_an_interrupted_build_says_that_nothing_is_kept(fake, text, tmp_path, capsys):
+    def build(sources, *, seed=0, count=None, mlm=None, misspellings="", advance=silent):
+        raise KeyboardInterrupt
+
+    fake.build = build
+    assert exit_code_of(["build", "minimal-pairs", "--from", str(text), "-o", str(tmp_path / "set.jsonl")]) == 130
+    assert lines_of(capsys) == ["interrupted; nothing was written"]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

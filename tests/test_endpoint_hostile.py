@@ -78,7 +78,7 @@ HOSTILE = {
     "lists in lists": (answer(b"[" * 200_000), "nested too deeply"),
     "a few thousand lists in lists": (answer(b'{"data": ' + b"[" * 5000 + b"]" * 5000 + b"}"), "nested too deeply"),
     "errors within errors": (answer(b'{"error":' * 3000 + b"1" + b"}" * 3000, status="400 Bad"), "answered 400"),
-    "one vector less": (entries("[1, 2]", indices=(0,)), "1 vectors for 2 texts"),
+    "one vector less": (entries("[1, 2]", indices=(0,)), "1 vector for 2 texts"),
     "one vector more": (entries("[1]", "[1]", "[1]", indices=(0, 1, 2)), "3 vectors for 2 texts"),
     "vectors of two lengths": (entries("[1, 2]", "[1]"), "vectors of 1 and of 2 dimensions"),
     "an index twice": (entries("[1]", "[1]", indices=(1, 1)), "are not 0 to 1, each once"),

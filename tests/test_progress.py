@@ -1,7 +1,9 @@
-"""The bar: on a terminal only."""
+"""A bar on a terminal, and lines elsewhere."""
 
 import io
+from contextlib import suppress
 
+from embassay.run import progress
 from embassay.run.progress import Bar
 
 
@@ -35,11 +37,27 @@ def test_encoding_shows_the_texts(monkeypatch):
     assert "10/40" in terminal.getvalue()
 
 
-def test_nothing_is_shown_where_there_is_no_terminal(monkeypatch):
+def test_a_short_step_prints_nothing_where_there_is_no_terminal(monkeypatch):
     found = standard_error(monkeypatch, io.StringIO)
     with Bar().training("train model") as advance:
         advance(1, 2)
     assert found.getvalue() == ""
+
+
+def test_a_long_step_prints_lines_where_there_is_no_terminal(monkeypatch, wait_until):
+    monkeypatch.setattr(progress, "START", 0.01)
+    monkeypatch.setattr(progress, "INTERVAL", 0.02)
+    found = standard_error(monkeypatch, io.StringIO)
+    with Bar().encoding("minilm", 1200) as advance:
+        wait_until(lambda: "minilm: 0 of 1,200 texts after 0 s\n" in found.getvalue(), "the first line")
+        advance(1000)
+        advance(100)
+        wait_until(lambda: "minilm: 1,100 of 1,200 texts after 0 s\n" in found.getvalue(), "a further line")
+    assert found.getvalue().endswith("minilm: finished after 0 s\n")
+    with suppress(ValueError), Bar().working("statistics"):
+        wait_until(lambda: "statistics: still running after 0 s\n" in found.getvalue(), "a line without a count")
+        raise ValueError
+    assert "statistics: finished" not in found.getvalue()
 
 
 def test_counting_shows_the_count_and_the_total(monkeypatch):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from embassay._version import __version__
 from embassay.errors import SpecError
-from embassay.formatting import visible
+from embassay.formatting import counted, visible
 from embassay.result import Result
 from embassay.samples.base import Role, Sample, Text
 from embassay.samples.checks import check_content
@@ -109,9 +109,10 @@ class Corpus(Generic[S]):
 
     def __repr__(self) -> str:
         """Return name, shape and counts in one line."""
-        line = f"<Corpus {self.name!r}: {self.shape}, {len(self.samples):,} items in {self._unit_count:,} units"
+        size = f"{counted(len(self.samples), 'item')} in {counted(self._unit_count, 'unit')}"
+        line = f"<Corpus {self.name!r}: {self.shape}, {size}"
         if self.documents:
-            line += f", {len(self.documents):,} documents"
+            line += f", {counted(len(self.documents), 'document')}"
         return f"{line}; licence {self.licence[:SHOWN]}>"
 
     def _repr_html_(self) -> str:

@@ -70,7 +70,7 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
     assert {name for name, there in asked.items() if not there} == held_out
     assert found.withheld == len(held_out) == len(found.split.test) + len(found.split.dev)
     assert found.warnings() == (
-        "56 sentences of the documents are left out of pre-training: they contain a test or dev question word for word",
+        "left out of pre-training: 56 sentences of the documents that contain a test or dev question word for word",
     )
 
 

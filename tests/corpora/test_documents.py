@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from embassay.corpora.io.documents import read_documents
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
+from embassay.store.paths import source_path
 
 DOCS = "id,text\na,It rained.\nb,We ran home.\nc d,She sang.\n"
 ASKED = "question,document\nDid it rain?,a\nWho sang?,c d\n"
@@ -302,7 +304,7 @@ def test_a_parquet_column_of_another_type_is_named(at):
 
 def test_a_broken_folder_is_named(at, tmp_path):
     folder, asked = str(tmp_path / "f"), at("q.csv", "question,document\nx,a\n")
-    at("f/x.pdf", "x")
+    at("f/x.png", "x")
     assert fails(folder, questions=asked) == f"{folder}: this folder has no .txt, .md, .rst, .html or .htm file"
     at("f/a.txt", "It rained.")
     assert fails(folder, SpecError, questions=asked, id="x").startswith("id= and text= name columns of a table")
@@ -352,11 +354,11 @@ def test_no_damage_to_parquet_brings_anything_but_a_corpus_or_a_source_error(jun
         assert "\n" not in str(error)
 
 
-def test_an_id_with_a_suffix_or_without_its_folder_is_guessed(tmp_path):
+def test_an_id_without_its_folder_is_guessed(tmp_path):
     (tmp_path / "docs" / "hr").mkdir(parents=True)
     (tmp_path / "docs" / "hr" / "leave.md").write_text("Leave is asked for in writing.\n")
     (tmp_path / "docs" / "a.md").write_text("Tea.\n")
-    for wrong in ("hr/leave.md", "leave", "leave.md"):
+    for wrong in ("leave", "leave.md"):
         (tmp_path / "q.csv").write_text(f"question,document\nHow do I ask for leave?,{wrong}\n")
         with pytest.raises(SourceError, match=r"did you mean 'hr/leave'\?"):
             load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
@@ -368,3 +370,53 @@ def test_a_table_with_semicolons_between_its_cells(tmp_path):
     (tmp_path / "q.csv").write_text("question;document\nWhat is hot?;a\n")
     corpus = load(str(tmp_path / "docs"), "mine", questions=str(tmp_path / "q.csv"))
     assert (corpus.samples[0].question, corpus.samples[0].right) == ("What is hot?", ("a",))
+
+
+def test_right_documents_may_be_named_by_their_files(tmp_path, at):
+    at("docs/guides/keys.md", "# Keys\n\nEvery request needs a key.")
+    at("docs/guides/errors.html", "<p>A request that fails returns a status code.</p>")
+    asked = at("q.csv", "question,document\na,guides/keys.md\nb,guides/errors.HTML;guides/keys\nc,guides/keys.md\n")
+    samples = load_corpus(f"{tmp_path / 'docs'},questions={asked}").samples
+    assert [sample.right for sample in samples] == [
+        ("guides/keys",),
+        ("guides/errors", "guides/keys"),
+        ("guides/keys",),
+    ]
+
+
+def test_all_unknown_documents_are_named_at_once(at):
+    documents = at("d.csv", "id,text\na,It rained.\nhome,We ran.\n")
+    rows = [f"{number},x{number}.pdf" for number in range(2, 14)]
+    asked = at("q.csv", "\n".join(["question,document", *rows, "y,a", "z,homf"]))
+    assert fails(documents, questions=asked) == (
+        f"{asked}, field 'document': 13 ids name no document: "
+        + ", ".join(f"'x{number}.pdf' on line {number}" for number in range(2, 12))
+        + " and 3 more"
+    )
+    two = at("two.csv", "question,document\nx,homf\ny,zebra\n")
+    assert fails(documents, questions=two) == (
+        f"{two}, field 'document': 2 ids name no document: 'homf' on line 2 (did you mean 'home'?), 'zebra' on line 3"
+    )
+
+
+TO_TEXT = "is not read: convert it to text, for example with: "
+PDF = f"file; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
+WORD = f"file; a .docx file {TO_TEXT}pandoc FILE.docx -o FILE.md; a .pdf file {TO_TEXT}pdftotext FILE.pdf"
+
+
+@pytest.mark.parametrize(
+    ("files", "source", "says"),
+    [
+        (("f/a.pdf", "f/sub/B.PDF", "f/x.png"), "f", f"this folder has no .txt, .md, .rst, .html or .htm {PDF}"),
+        (("f/a.pdf", "f/b.docx"), "f", WORD),
+        ((), "https://example.org/docs", "https://example.org/docs: is a web address; download it first"),
+    ],
+)
+def test_documents_that_are_not_read_are_named_with_the_remedy(tmp_path, at, files, source, says):
+    for name in files:
+        at(name, b"%PDF-1.4")
+    path = str(tmp_path / source) if files else source
+    for read in (load_corpus, lambda path: read_documents(source_path(path))):
+        with pytest.raises(SourceError) as found:
+            read(path)
+        assert says in str(found.value)

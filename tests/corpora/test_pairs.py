@@ -68,8 +68,8 @@ def test_sick_is_known_by_its_header(file):
 )
 def test_common_headers_are_known_in_any_order_and_form(file, first, second, score):
     row = {score: 1.5, "more": "z", second: "b c", "subset": "news", first: "a"}
-    csv_, tsv = (sep.join(row) + "\n" + sep.join(map(str, row.values())) + "\n" for sep in ",\t")
-    for text in (csv_, tsv, json.dumps(row) + "\n"):
+    tables = [sep.join(row) + "\n" + sep.join(map(str, row.values())) + "\n" for sep in ",\t;"]
+    for text in (*tables, json.dumps(row) + "\n"):
         corpus = load_corpus(file(text))
         assert [told(s) for s in corpus.samples] == [("a", "b c", 1.5, "news")]
         assert corpus.notes == (f"columns: {first} as first, {second} as second, {score} as score, subset as subset",)
@@ -125,18 +125,21 @@ def test_pairs_that_share_a_sentence_are_one_unit(file):
 
 @pytest.mark.parametrize("score", ["high", "nan", "inf", "-inf", "1;5", "3,5".replace(",", " "), "0x1", "--1"])
 def test_a_score_that_is_no_number_is_named(file, score):
-    assert fails(file(CSV + f"a,b,1\nc,d,{score}\n")) == f", line 3, field 'score': must be a number, is {score!r}"
+    assert (
+        fails(file(CSV + f"a,b,1\nc,d,{score}\n"))
+        == f", line 3, field 'score': must be a number such as 4.5, is {score!r}"
+    )
 
 
 @pytest.mark.parametrize("score", ["NaN", "Infinity", "-Infinity", "true", '"high"', "[1]", "{}"])
 def test_a_score_of_json_that_is_no_number_is_named(file, score):
     good, bad = (f'{{"sentence1": "a", "sentence2": "b", "score": {s}}}\n' for s in (1, score))
-    assert fails(file(good + bad)).startswith(", line 2, field 'score': must be a number, is ")
+    assert fails(file(good + bad)).startswith(", line 2, field 'score': must be a number such as 4.5, is ")
 
 
 def test_a_score_too_large_for_a_number_is_named(file):
     row = json.dumps({"sentence1": "a", "sentence2": "b", "score": 10**400})
-    assert fails(file(row)).startswith(", line 1, field 'score': must be a number, is ")
+    assert fails(file(row)).startswith(", line 1, field 'score': must be a number such as 4.5, is ")
 
 
 def test_a_subset_of_null_is_none(file):
@@ -210,7 +213,7 @@ def test_a_row_of_stsb_has_a_score(file, score):
 
 def test_a_row_of_stsb_whose_score_is_no_number_is_named(file):
     found = fails(file(STSB + "main\tx\t2012\t1\tnan\ta\tb\n"))
-    assert found == ", line 2, field 'score': must be a number, is 'nan'"
+    assert found == ", line 2, field 'score': must be a number such as 4.5, is 'nan'"
 
 
 def test_the_benchmarks_test_set_is_understood(data):
@@ -222,3 +225,11 @@ def test_the_benchmarks_test_set_is_understood(data):
     assert (min(scores), max(scores)) == (0.0, 5.0)
     assert {s.subset for s in corpus.samples} == {"main-captions", "main-forums", "main-news"}
     assert len(corpus.notes) == 1
+
+
+def test_the_delimiter_is_the_more_frequent_one_of_the_header(file):
+    # German spreadsheets separate cells by semicolons, because the comma is the decimal point.
+    corpus = load_corpus(file('sentence1;sentence2;score;a, b\n"x; y";Well, no.;4.5;z\n'))
+    assert told(corpus.samples[0]) == ("x; y", "Well, no.", 4.5, "")
+    message = "line 2, field 'score': must be a number such as 4.5, is '4,5'"
+    assert message in fails(file("sentence1;sentence2;score\na;b;4,5\n"))

@@ -121,7 +121,7 @@ def test_base64_is_read_too(service, make):
         ({}, "the answer has no list of embeddings"),
         ({"data": {}}, "the answer has no list of embeddings"),
         ({"data": [1, 2]}, "the answer has no list of embeddings"),
-        ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vectors for 2 texts"),
+        ({"data": [{"embedding": [1.0], "index": 0}]}, "1 vector for 2 texts"),
         ({"data": [{"embedding": [1.0], "index": i} for i in range(3)]}, "3 vectors for 2 texts"),
         ({"data": [{"embedding": [1.0], "index": 0}] * 2}, "are not 0 to 1, each once"),
         ({"data": [{"embedding": [1.0], "index": i} for i in (1, 2)]}, "are not 0 to 1, each once"),

@@ -276,8 +276,8 @@ def test_decisions_of_a_model_are_no_vectors(folders, runtime, outputs):
 def test_what_is_missing_is_named(copy, runtime):
     with pytest.raises(ModelNotFoundError, match="no such folder; create it with 'embassay export'"):
         load_encoder(f"{runtime}:{copy}/nowhere")
-    with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=99 is too large"):
-        load_encoder(f"{runtime}:{copy},dim=99").encode(["a"])
+    with pytest.raises(SpecError, match="the model has 32 dimensions, so dim=99 is too large"):
+        load_encoder(f"{runtime}:{copy},dim=99")
     with pytest.raises(SpecError, match="option 'dim': must be 1 or more"):
         load_encoder(f"{runtime}:{copy},dim=0")
     (copy / "embassay.json").write_text('{"format": 7}')

@@ -321,9 +321,22 @@ def test_an_adapter_is_refused(copy):
         load_encoder(str(copy))
 
 
-def test_more_dimensions_than_there_are(bundled):
-    with pytest.raises(EncoderError, match="the model has 384 dimensions, so dim=9999 is too large"):
-        load_encoder("all-MiniLM-L6-v2,dim=9999").encode(["a"])
+def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(copy):
+    with pytest.raises(SpecError, match="the model has 384 dimensions, so dim=385 is too large"):
+        load_encoder(f"{copy},dim=385")
+    # A dense layer or two ways to pool change the number of dimensions; other modules may.
+    pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
+    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode_cls_token": True}))
+    assert load_encoder(f"{copy},dim=768").options["dim"] == 768
+    dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
+    modules = json.loads((copy / "modules.json").read_text())
+    (copy / "modules.json").write_text(json.dumps([*modules, dense]))
+    (copy / "2_Dense").mkdir()
+    (copy / "2_Dense" / "config.json").write_text('{"in_features": 768, "out_features": 100}')
+    with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
+        load_encoder(f"{copy},dim=101")
+    (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
+    assert load_encoder(f"{copy},dim=9999").options["dim"] == 9999
 
 
 def test_a_released_model_is_loaded_again(bundled):

@@ -244,7 +244,7 @@ NOTED = {
     ),
     "bytes after the last word": (
         b"1 3\nthe " + struct.pack("<3f", 1, 2, 3) + b"\nrest",
-        "4 bytes after the last word were ignored",
+        "ignored after the last word: 4 bytes",
         {"the": [1, 2, 3]},
     ),
     "a binary word twice": (

@@ -756,7 +756,8 @@ def test_a_scheduler_that_ends_the_command_gets_one_message(tmp_path):
     said = process.communicate()[1].splitlines()
     assert process.returncode == 130
     assert said[-1] == "interrupted; finished work is kept: repeat the command to continue"
-    assert len(said) == 2
+    # Before it the number of shards and, on a busy machine, how far they are.
+    assert all(line.startswith(("100,000 texts in", "hashing: ")) for line in said[:-1])
 
 
 def take_signals_as_usual():

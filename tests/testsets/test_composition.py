@@ -123,7 +123,7 @@ def test_a_document_gives_nine_samples():
     assert {s.unit for s in built.samples} == {"sea"}
     assert built.samples[0].id == "isle.1.overlap.F12.F23"
     assert built.ways == {(s.id, s.operator): "fused by rules" for s in built.samples}
-    assert built.notes[0] == "1 triples of sentences: 1 overlap, 6 differences, 2 unions."
+    assert built.notes[0] == "1 triple of sentences: 1 overlap, 6 differences, 2 unions."
     assert (built.rejected, built.filtered_with) == (Counter(), ())
 
 

@@ -91,7 +91,7 @@ def test_what_is_in_the_journal_is_not_asked_again(chat, make):
     asked, taken = again.notes()
     assert "answered 3 requests" in asked
     assert asked.endswith(" at 2 per million.")
-    assert taken == f"5 answers of m at {chat.host} were taken from the journal of an earlier build."
+    assert taken == f"5 answers of m at {chat.host} taken from the journal of an earlier build."
     assert again.replies(REQUESTS) == right()
     assert again.notes() == (asked, taken)
     assert chat.asked.total() == 8
@@ -151,7 +151,7 @@ def test_what_passes_is_tried_again(chat, make, behaviours):
     writer = make("concurrency=1")
     assert writer.replies(REQUESTS) == right()
     assert chat.asked[REQUESTS[0].prompt] == 4
-    assert "3 requests were sent again" in writer.notes()[0]
+    assert "sent again: 3 requests" in writer.notes()[0]
 
 
 def test_a_service_that_is_down_keeps_what_was_paid(chat, make, behaviours, journal):
@@ -524,8 +524,8 @@ def test_answers_that_were_lost_are_said(chat, make, behaviours):
     writer.replies(REQUESTS[:1])
     took = sum(len(text.split()) for text in (REQUESTS[0].prompt, fused(REQUESTS[0])))
     tokens = took + 2 * (guess(REQUESTS[0].prompt) + 100)
-    said = "2 requests were sent again; 2 lost answers are counted at their maximum length"
-    assert writer.notes() == (f"m at {chat.host} answered 1 requests: about {tokens:,} tokens; {said}.",)
+    said = "sent again: 2 requests; 2 lost answers counted at maximum length"
+    assert writer.notes() == (f"m at {chat.host} answered 1 request: about {tokens:,} tokens; {said}.",)
 
 
 @pytest.mark.parametrize("status", [401, 404])

@@ -93,7 +93,7 @@ def test_what_is_under_the_bar_is_dropped_and_the_rest_is_read_back(tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "rest.jsonl").read_text().splitlines()]
     assert lines[0]["source"] == {"typo": "by rule", "antonym": "WordNet"}
     assert lines[1:4] == [json.loads(line) for line in out.read_text().splitlines()][1:4]
-    assert "1 rows below 2 were removed from set.jsonl; 6 samples remain." in (tmp_path / "rest-card.md").read_text()
+    assert "removed from set.jsonl: 1 row below 2; remaining: 6 samples." in (tmp_path / "rest-card.md").read_text()
     strict = rate([tmp_path / "a.csv"], bar=3, out=tmp_path / "strict.jsonl")
     assert strict.dropped == 7
     assert len(load_corpus(str(tmp_path / "strict.jsonl")).samples) == 5

@@ -247,5 +247,5 @@ def test_small_batches_are_said(fine, domain, tmp_path):
 def test_pairs_are_left_out_of_the_triplet_loss_and_counted(fine, domain, tmp_path):
     triplets = [*domain[1][:8], Triplet("what is it", "it", ())]
     notes = fine(tmp_path / "out", loss="triplet", triplets=triplets, dev=()).notes
-    assert "1 questions without a wrong document are left out: the triplet loss needs one" in notes
+    assert "left out: 1 question without a wrong document; the triplet loss needs one" in notes
     assert record(tmp_path / "out")["rows"] == 16

@@ -12,6 +12,7 @@ from embassay.adaptation.request import AdaptRequest
 from embassay.adaptation.variants import BASE, Stage
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import OutputError
+from embassay.formatting import counted, duration
 from embassay.training.base_model import find_base
 from embassay.training.checkpoints import read_record
 from embassay.training.shared import Advance, Trained
@@ -67,7 +68,7 @@ class Making:
         )
         # Free the memory of the base: the trainings load it again.
         self.base.release()
-        self.request.say(f"triplets: {len(mined.triplets):,} with {mined.negatives:,} negatives")
+        self.request.say(f"triplets: {len(mined.triplets):,} with {counted(mined.negatives, 'negative')}")
         return mined
 
     def carry_out(self, mined: Mined | None) -> None:
@@ -153,12 +154,3 @@ class Making:
 
     def _fingerprint(self, stage: Stage) -> str:
         return find_base(spec_of(self.folder.place(stage))).fingerprint
-
-
-def duration(seconds: float) -> str:
-    """Format a duration: ``40 s``, ``12 min``, ``2.5 h``."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

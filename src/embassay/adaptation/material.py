@@ -11,6 +11,7 @@ from embassay.adaptation.splits import Split, WordForWord, check_apart, split
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.queries.made import SOURCES
 from embassay.errors import InputError, SpecError
+from embassay.formatting import counted
 from embassay.result import MIN_UNITS
 from embassay.samples.retrieval import Document, Question
 from embassay.types import AnyCorpus, Corpus
@@ -75,8 +76,8 @@ class Material:
         warnings = []
         if self.withheld:
             warnings.append(
-                f"{self.withheld:,} sentences of the documents are left out of pre-training: they contain a test or "
-                "dev question word for word"
+                f"left out of pre-training: {counted(self.withheld, 'sentence')} of the documents that contain a test "
+                "or dev question word for word"
             )
         for test in self.tests:
             units = len(set(test.units.tolist()))

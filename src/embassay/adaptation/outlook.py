@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from embassay.adaptation.forecast import STEPS, TIMED, Forecast
-from embassay.adaptation.making import duration
 from embassay.adaptation.pipeline import Adaptation
 from embassay.adaptation.variants import BASE, Stage
+from embassay.formatting import counted, duration
 from embassay.samples.base import Text
 
 
@@ -43,7 +43,7 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
     total += seconds
     corpora = ", ".join(dict.fromkeys(task.corpus.name for task in tasks))
     variants = ", ".join((BASE, *(stage.variant for stage in stages)))
-    yield f"assay: {variants} on {corpora}: {len(texts):,} texts each, about {duration(seconds)}"
+    yield f"assay: {variants} on {corpora}: {counted(len(texts), 'text')} each, about {duration(seconds)}"
     yield from adaptation.assay.limitations()
     yield (
         f"total: about {duration(total)} on this computer (estimated from {STEPS} steps of each kind of training, "
@@ -54,15 +54,15 @@ def outlook(adaptation: Adaptation) -> Iterator[str]:
 def _training(forecast: Forecast, stage: Stage) -> str:
     """Return how many rows a stage reads, and how often it evaluates the model."""
     rows = forecast.rows(stage)
-    description = f"{rows:,} rows"
+    description = counted(rows, "row")
     if stage.kind == "finetune" and stage.options.loss == "triplet":
         description += " at most, one for each negative"
     elif stage.kind == "finetune":
         description += f" with at most {stage.options.negatives} negatives each"
     if not forecast.making.due(stage):
         return f"{description}: already trained"
-    description += f": {stage.steps(rows):,} steps"
+    description += f": {counted(stage.steps(rows), 'step')}"
     evaluations = forecast.evaluations(stage)
     if evaluations:
-        description += f", {evaluations} evaluations on all documents"
+        description += f", {counted(evaluations, 'evaluation')} on all documents"
     return description

@@ -31,13 +31,16 @@ from embassay.plugins import PluginWarning
 
 FINE, WRONG_INPUT, ENCODER_FAILED, INTERRUPTED = 0, 2, 3, 130
 
+RESUMES = ("run", "train", "adapt", "encode")
+"""The commands that continue after an interruption, from the vectors, scores, checkpoints or shards that they keep."""
+
 # The modules of the commands import what they need inside their functions, so that 'embassay --help' stays fast.
 app = App(
     name="embassay",
     help="Diagnostics for sentence encoders, with 95 % intervals.",
     version=__version__,
     help_format="plaintext",
-    # Ctrl-C must reach exit_code_of, which tells the user that finished work is kept.
+    # Ctrl-C must reach exit_code_of, which tells the user what is kept.
     suppress_keyboard_interrupt=False,
 )
 app.command(run)
@@ -211,7 +214,7 @@ def exit_code_of(arguments: list[str] | None) -> int:
         say(f"embassay: {error}")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        say("interrupted; finished work is kept: repeat the command to continue")
+        say(_interrupted(arguments))
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone (| head): keep the interpreter from complaining when it flushes at exit.
@@ -221,6 +224,19 @@ def exit_code_of(arguments: list[str] | None) -> int:
         # Errors with files become InputError where the file is known. The rest is the system's, such as a full disk.
         say(f"embassay: {error.strerror or error}")
         return WRONG_INPUT
+
+
+def _interrupted(arguments: list[str]) -> str:
+    """Say what an interrupted command leaves."""
+    command = arguments[0] if arguments else ""
+    if command in RESUMES:
+        return "interrupted; finished work is kept: repeat the command to continue"
+    if command not in ("build", "export"):
+        return "interrupted"
+    # The answers of a generator cost money, so they are kept in a journal.
+    if any(argument.startswith("--generator") for argument in arguments):
+        return "interrupted; only the generator's answers are kept: repeat the command to continue"
+    return "interrupted; nothing was written"
 
 
 def _add_build_command(arguments: list[str]) -> None:

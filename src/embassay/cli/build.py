@@ -223,19 +223,20 @@ def run_build(kind: str, source: Path, out: Path, overwrite: bool, options: dict
     with Bar().training(f"build {out}") as advance:
         built = make(kind, source, out, overwrite=overwrite, advance=advance, **options)
     say(*built.notes)
-    say(f"built: {len(built.samples):,} samples of {built.read:,} rows in {built.time_taken}")
+    say(f"built: {counted(len(built.samples), 'sample')} of {counted(built.read, 'row')} in {built.time_taken}")
     for reason, number in built.rejected.most_common(REASONS):
         say(f"left out: {number:,} × {reason}")
     more = len(built.rejected) - REASONS
     if more > 0:
-        say(f"{more} more reasons for leaving out rows: see the data card")
+        say(f"{counted(more, 'more reason')} for leaving out rows: see the data card")
     places = Places(out)
     say(f"test set: {places.corpus}", f"data card: {places.card}", f"sheet for rating: {places.sheet}")
     if places.answers.exists():
         say(f"answers of the generator: {places.answers}")
     if built.doubtful:
-        doubtful = f"{len(built.doubtful):,}"
-        say(f"sheet for review: {places.review}: {doubtful} to confirm with yes or no; pass it as --review")
+        say(
+            f"sheet for review: {places.review}: {len(built.doubtful):,} to confirm with yes or no; pass it as --review"
+        )
     # Without a folder before it, the name of a file may be taken for that of a built-in corpus.
     corpus = str(out)
     if not out.is_absolute() and not corpus.startswith((".", "~")):

@@ -58,7 +58,7 @@ def _clear_encoder(folder: Path, encoder: str) -> None:
     """Remove the vectors of one encoder."""
     with VectorCache(folder) as cache:
         removed = cache.clear(encoder)
-    _print(f"{removed:,} vectors removed")
+    _print(f"{counted(removed, 'vector')} removed")
 
 
 def _show(folder: Path) -> None:

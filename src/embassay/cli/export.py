@@ -11,7 +11,6 @@ from cyclopts import Parameter
 from embassay.errors import say
 
 FINE = 0
-INTERRUPTED = 130
 Target = Literal["onnx", "openvino"]
 
 
@@ -45,12 +44,7 @@ def export(
     """
     from embassay.export.making import make
 
-    try:
-        done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
-    except KeyboardInterrupt:
-        # Unlike a run, an export cannot be continued: the general message would be wrong.
-        say("interrupted; nothing was written")
-        return INTERRUPTED
+    done = make(encoder, out, to, int8=int8, corpora=corpus, overwrite=overwrite)
     for line in done.fidelity.sentences():
         print(line)  # noqa: T201
     say(f"model: {done.folder}", f"assay it with: embassay run -e {shlex.quote(done.spec)}")

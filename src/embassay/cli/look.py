@@ -9,6 +9,7 @@ from rich.console import Console
 
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError
+from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
 from embassay.run.advice import advice, visible_differences
 from embassay.run.candidates import Entry
@@ -115,7 +116,7 @@ def _show_encoder(entry: Entry, corpora: tuple[AnyCorpus, ...], cache: VectorCac
     encoder = entry.encoder
     card = encoder.card
     texts = distinct_texts(corpora)
-    count = f"{len(texts):,} distinct texts to encode"
+    count = f"{counted(len(texts), 'distinct text')} to encode"
     to_encode = _not_cached(encoder, texts, cache)
     if to_encode is None:
         to_encode = texts
@@ -188,7 +189,7 @@ def _estimate(encoder: Any, texts: tuple[Text, ...]) -> list[str]:
     if over_budget:
         parts.append(over_budget)
     if limit:
-        parts.append(f"about {too_long:,} texts longer than its limit of {limit} tokens")
+        parts.append(f"about {counted(too_long, 'text')} longer than its limit of {limit} tokens")
     return parts
 
 
@@ -210,7 +211,7 @@ def _tokens(encoder: Encoder, texts: tuple[Text, ...]) -> list[str]:
     if not limit:
         return [f"{total:,} tokens", "no length limit"]
     truncated = [(tokens, text) for tokens, text in lengths if tokens > limit]
-    longer = f"{len(truncated):,} texts longer than its limit of {limit} tokens"
+    longer = f"{counted(len(truncated), 'text')} longer than its limit of {limit} tokens"
     if truncated:
         most, longest = max(truncated)
         longer += f", the longest with {most:,}: {longest[:BEGINNING]!r}…"

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from embassay.formatting import counted
+
 FINE = 0
 Repeated = Parameter(consume_multiple=False, negative="")
 
@@ -72,5 +74,5 @@ def plan(
         return FINE
     chosen = choose(run, unlabelled, count, trust_remote_code)
     write(path, chosen.as_csv())
-    say(f"{len(chosen.questions):,} questions to label first: {path}")
+    say(f"{counted(len(chosen.questions), 'question')} to label first: {path}")
     return FINE

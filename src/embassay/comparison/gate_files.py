@@ -22,7 +22,7 @@ from embassay.comparison.gate_words import (
 )
 from embassay.comparison.losses import Change
 from embassay.errors import OutputError, SpecError
-from embassay.formatting import interval, number, visible
+from embassay.formatting import counted, interval, number, visible
 from embassay.reports.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
@@ -345,7 +345,7 @@ def _markdown_table(check: Check) -> list[str]:
         length += len(line)
         # Half of the comment is left for sentences.
         if length > MARKDOWN_LIMIT // 2:
-            return [*lines, "", f"{len(rows) - place:,} more rows in the other outputs."]
+            return [*lines, "", f"{counted(len(rows) - place, 'more row')} in the other outputs."]
         lines.append(line)
     return lines
 

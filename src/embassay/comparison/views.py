@@ -20,7 +20,7 @@ from embassay.comparison.statements import (
     summary_sentence,
 )
 from embassay.errors import OutputError
-from embassay.formatting import number, p_value, visible
+from embassay.formatting import counted, number, p_value, visible
 from embassay.reports.charts import Spec, forest_chart
 from embassay.reports.markdown import escaped, folded, table_lines
 from embassay.reports.page import Panel, render
@@ -112,7 +112,7 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
         note = ""
         left_out = len(difference.flips) - len(rows)
         if left_out:
-            note = f"{left_out:,} more items flipped; -o FILE.json lists all."
+            note = f"{counted(left_out, 'more item')} flipped; -o FILE.json lists all."
         title = f"Flipped items: {difference.pair.label}, {place(difference)}"
         yield Table(title, tuple(head), tuple(rows), note)
 

@@ -33,6 +33,7 @@ from embassay.diagnostics.base import (
 )
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
+from embassay.formatting import counted
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
     Column,
@@ -320,7 +321,7 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
             consequence = "Its cosine says nothing about how alike people find two texts."
         else:
             title, severity, consequence = "Cosines follow human scores", "low", ""
-        sentence = f"{s.origin.encoder}: {correlation} ({row.items:,} pairs)."
+        sentence = f"{s.origin.encoder}: {correlation} ({counted(row.items, 'pair')})."
         yield finding(s, title, sentence, severity=severity, row=row, style="number", consequence=consequence)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 from embassay.engine.pending import at_once
 from embassay.engine.workers import end_with_parent
 from embassay.errors import EncoderError
+from embassay.formatting import counted
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -208,7 +209,7 @@ def run_all(
         executor.restart()
         # A worker takes the tasks that wait for it with it, and a pool all of its processes.
         lost += [running.pop(future) for future in list(running) if _is_lost(future)]
-        tell(f"a worker process was killed; {len(lost)} unfinished tasks start again")
+        tell(f"a worker process was killed; starting again: {counted(len(lost), 'unfinished task')}")
         for number, task in lost:
             attempts[number] = attempts.get(number, 1) + 1
             _check_attempts(attempts[number])

@@ -21,12 +21,15 @@ from scipy.sparse import issparse, vstack
 
 from embassay.encoders.base import Batches, BatchInvariant, Derived, encoder_of_vectors
 from embassay.errors import EncoderError
+from embassay.formatting import counted
 from embassay.samples.base import Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
 BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
+GROWTH = 8
+"""The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
 CHUNK = 1_024
 """The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
@@ -307,7 +310,10 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
 
 
 def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Split texts into blocks of one role; the first block has one text, so that loading a model is not timed.
+    """Split texts into blocks of one role.
+
+    The first block has one text, so that loading a model is not timed. The next ones grow, so that a slow encoder shows
+    soon that it works.
 
     Parameters
     ----------
@@ -316,7 +322,7 @@ def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
     """
     start = 0
     while start < len(texts):
-        size = BLOCK if start > 0 else 1
+        size = min(BLOCK, GROWTH * start) or 1
         role = texts[start][0]
         block = [text for text in texts[start : start + size] if text[0] == role]
         yield block
@@ -345,18 +351,12 @@ def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
         rows = as_float32(rows, texts)
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise EncoderError(
-            f"the encoder returned shape {rows.shape} for {_number(len(texts), 'text')}, not ({len(texts)}, d)"
+            f"the encoder returned shape {rows.shape} for {counted(len(texts), 'text')}, not ({len(texts)}, d)"
         )
     if rows.shape[0] != len(texts):
-        raise EncoderError(f"the encoder returned {_number(rows.shape[0], 'vector')} for {_number(len(texts), 'text')}")
+        raise EncoderError(f"the encoder returned {counted(rows.shape[0], 'vector')} for {counted(len(texts), 'text')}")
     check_finite(rows, texts)
     return rows
-
-
-def _number(count: int, noun: str) -> str:
-    """Return a number with its noun, for example ``2 texts``."""
-    plural = "" if count == 1 else "s"
-    return f"{count:,} {noun}{plural}"
 
 
 def _assemble(

@@ -163,7 +163,7 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
             rows.append([label, *values])
         yield _drawn(head, rows[:MOST_ENCODERS], [False, *[True] * len(card.questions)])
         if len(rows) > MOST_ENCODERS:
-            yield f"And {len(rows) - MOST_ENCODERS:,} more encoders in the HTML report."
+            yield f"And {counted(len(rows) - MOST_ENCODERS, 'more encoder')} in the HTML report."
         yield escaped(legend(card)) + "."
     findings = [_finding(group, layouts) for group in grouped(result.findings)]
     if findings:
@@ -220,7 +220,7 @@ def _details(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) ->
         if table is not None:
             content = table_lines(replace(table, rows=table.rows[:MOST_ROWS]))
             if len(table.rows) > MOST_ROWS:
-                content += f"\n\nAnd {len(table.rows) - MOST_ROWS:,} more rows in the HTML report."
+                content += f"\n\nAnd {counted(len(table.rows) - MOST_ROWS, 'more row')} in the HTML report."
             if table.note:
                 content += f"\n\n{escaped(table.note)}"
             yield table.title, folded(table.title, content)

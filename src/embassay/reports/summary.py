@@ -46,7 +46,7 @@ def show_summary(
     actions = _actions(result)
     failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failures[:MOST_FAILURES]]
     if len(result.failures) > MOST_FAILURES:
-        more_failures = f"and {len(result.failures) - MOST_FAILURES} more failures: embassay show {run}"
+        more_failures = f"and {counted(len(result.failures) - MOST_FAILURES, 'more failure')}: embassay show {run}"
         failures.append(_shortened(more_failures, width))
     next_lines = list[str]()
     for action in actions:

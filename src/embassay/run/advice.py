@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import chain
 from statistics import NormalDist
 
+from embassay.formatting import counted
 from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
@@ -47,7 +48,7 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
             remedy = "set unit=question if they were written independently"
         yield (
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
-            f"{audit.units:,} units (effective number {audit.effective_units:,.0f}); {remedy}"
+            f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}); {remedy}"
         )
 
 

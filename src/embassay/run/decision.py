@@ -218,7 +218,7 @@ class Decision:
             # Items that are undefined for all candidates favour none.
             if count > fewest and name in as_wrong:
                 value = number(as_wrong[name], self.headline.format)
-                sentence = f"{name} is undefined for {count:,} items; counted as wrong, the value is {value}."
+                sentence = f"{name} is undefined for {counted(count, 'item')}; counted as wrong, the value is {value}."
                 yield self.finding("medium", "Undefined items", sentence, name)
 
     def named_headline(self, name: str) -> str:

@@ -93,7 +93,8 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
                 # Worker processes go on scoring while the next encoder encodes. Too many unfinished calls, which hold
                 # vectors, would fill the memory.
                 collect(runs, at_most=2 * cores())
-            collect(runs, at_most=0)
+            with request.progress.working("worker processes"):
+                collect(runs, at_most=0)
         except BaseException:
             # Also where the user presses Ctrl-C: finished scores are stored before the program ends.
             for run in runs:
@@ -151,7 +152,8 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     parts: list[Result] = []
     for task in scored_tasks(plan, runs):
         try:
-            parts.append(summarise_task(task, draws, plan.request.most_examples))
+            with plan.request.progress.working(f"statistics of {task.name} on {task.corpus.name}"):
+                parts.append(summarise_task(task, draws, plan.request.most_examples))
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.formatting import counted
 from embassay.layout import Column
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
 from embassay.run.advice import WITH_UNIT_OPTION
@@ -167,7 +168,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
     yield Finding(
         "medium",
         f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
-        f"they form {corpus.units:,} units (effective number {corpus.effective_units:,.0f}).",
+        f"they form {counted(corpus.units, 'unit')} (effective number {corpus.effective_units:,.0f}).",
         "Few independent items",
         corpus=corpus.name,
         action=action,
@@ -191,7 +192,7 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         yield Finding(
             severity,
             f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
-            f"{texts:,} texts of {corpus.name} ({share:.1%}).",
+            f"{counted(texts, 'text')} of {corpus.name} ({share:.1%}).",
             "Texts were truncated",
             corpus=corpus.name,
             encoder=encoder.name,
@@ -211,7 +212,7 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
     severity = "low"
     if encoder.without_words:
         severity = "medium"
-        sentence += f"; {encoder.without_words:,} texts have no known word"
+        sentence += f"; {counted(encoder.without_words, 'text has', 'texts have')} no known word"
     yield Finding(severity, f"{sentence}.", "Unknown words", encoder=encoder.name, value=encoder.unknown_words)
 
 

@@ -1,21 +1,36 @@
-"""A bar on standard error while texts are encoded or learnt from; nothing where that is not a terminal."""
+"""How far a long step is, on standard error: a bar on a terminal; elsewhere a line now and then, as a log needs it."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from embassay.errors import say
+from embassay.formatting import duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
+START = 10.0
+"""Seconds until the first line where there is no terminal; shorter steps print nothing."""
+INTERVAL = 60.0
+"""Seconds between two further lines."""
+
 
 class Progress(Protocol):
-    """Shows how far an encoder is."""
+    """Shows how far a run is."""
 
     def encoding(self, label: str, texts: int) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar for this many texts; the callable moves it on."""
+        """Show how many of this many texts an encoder has encoded; the callable adds to them."""
+        ...
+
+    def working(self, label: str) -> AbstractContextManager[None]:
+        """Show that work goes on whose amount is not known."""
         ...
 
 
@@ -27,48 +42,116 @@ class Quiet:
         """Ignore everything."""
         yield lambda done: None
 
+    @contextmanager
+    def working(self, label: str) -> Iterator[None]:
+        """Ignore everything."""
+        yield
+
 
 class Bar:
-    """Shows encoder, texts done, texts per second and the time left."""
+    """Shows a label, what is done of what, the rate and the time left."""
 
     @contextmanager
     def encoding(self, label: str, texts: int) -> Iterator[Callable[[int], None]]:
-        """Open a bar for this many texts; the callable moves it on."""
-        if not texts or not sys.stderr.isatty():
+        """Show how many of this many texts an encoder has encoded; the callable adds to them."""
+        if not texts:
             yield lambda done: None
             return
-        with _bar() as progress:
-            task = progress.add_task(label, total=texts, rate="")
-
-            def advance(done: int) -> None:
-                progress.advance(task, done)
-                progress.update(task, rate=_rate(progress.tasks[task].speed, "texts"))
-
-            yield advance
+        # A model is loaded for the first text, which may take longer than encoding all of them.
+        with _Step(label, "texts", texts, rate="loading").shown() as step:
+            yield lambda done: step.update(step.done + done, texts)
 
     @contextmanager
     def counting(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
-        """Open a bar that counts up to a total, without a rate; the callable adds to the count."""
-        if not sys.stderr.isatty():
-            yield lambda done: None
-            return
-        with _bar() as progress:
-            task = progress.add_task(label, total=total, rate="")
-            yield lambda done: progress.advance(task, done)
+        """Show a count up to a total, without a rate; the callable adds to the count."""
+        with _Step(label, "", total).shown() as step:
+            yield lambda done: step.update(step.done + done, total)
 
     @contextmanager
     def training(self, label: str) -> Iterator[Callable[[int, int], None]]:
-        """Open a bar; the callable takes the number of sentences read and the total, both over all epochs."""
-        if not sys.stderr.isatty():
-            yield lambda done, total: None
-            return
+        """Show a training; the callable takes the number of sentences read and the total, both over all epochs."""
+        with _Step(label, "sentences").shown() as step:
+            yield step.update
+
+    @contextmanager
+    def working(self, label: str) -> Iterator[None]:
+        """Show that work goes on whose amount is not known."""
+        with _Step(label).shown():
+            yield
+
+
+@dataclass
+class _Step:
+    """A step of work.
+
+    Attributes
+    ----------
+    noun
+        What is counted, if its rate is shown.
+    total
+        None while it is not known.
+    rate
+        What is shown in the place of the rate before the first result.
+    """
+
+    label: str
+    noun: str = ""
+    total: int | None = None
+    done: int = 0
+    rate: str = ""
+    show: Callable[[], None] = lambda: None
+
+    def update(self, done: int, total: int) -> None:
+        """Set what is done."""
+        self.done, self.total = done, total
+        self.show()
+
+    @contextmanager
+    def shown(self) -> Iterator[_Step]:
+        """Show the step until it ends."""
+        with self._on_terminal() if sys.stderr.isatty() else self._in_log():
+            yield self
+
+    @contextmanager
+    def _on_terminal(self) -> Iterator[None]:
         with _bar() as progress:
-            task = progress.add_task(label, total=None, rate="")
+            task = progress.add_task(self.label, total=self.total, rate=self.rate)
 
-            def advance(done: int, total: int) -> None:
-                progress.update(task, completed=done, total=total, rate=_rate(progress.tasks[task].speed, "sentences"))
+            def show() -> None:
+                progress.update(task, completed=self.done, total=self.total)
+                speed = progress.tasks[task].speed
+                if speed and self.noun:
+                    self.rate = f"{speed:,.0f} {self.noun}/s"
+                progress.update(task, rate=self.rate)
 
-            yield advance
+            self.show = show
+            yield
+
+    @contextmanager
+    def _in_log(self) -> Iterator[None]:
+        began = time.monotonic()
+        finished = threading.Event()
+
+        # In a thread, because a step may wait long for its first result, for example while a model is loaded.
+        def report() -> None:
+            pause = START
+            while not finished.wait(pause):
+                pause = INTERVAL
+                amount = "still running"
+                if self.total:
+                    amount = f"{self.done:,} of {self.total:,} {self.noun}".rstrip()
+                say(f"{self.label}: {amount} after {duration(time.monotonic() - began)}")
+
+        reporter = threading.Thread(target=report, daemon=True)
+        reporter.start()
+        try:
+            yield
+        finally:
+            finished.set()
+            reporter.join()
+        seconds = time.monotonic() - began
+        if seconds > START:
+            say(f"{self.label}: finished after {duration(seconds)}")
 
 
 def _bar() -> RichProgress:
@@ -84,10 +167,3 @@ def _bar() -> RichProgress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=Console(stderr=True), transient=True)
-
-
-def _rate(speed: float | None, noun: str) -> str:
-    """Write a speed; nothing before it can be measured."""
-    if not speed:
-        return ""
-    return f"{speed:,.0f} {noun}/s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Callable
 from io import BufferedReader
@@ -29,8 +30,12 @@ def source_path(path: Path | str) -> Path:
     Raises
     ------
     SourceError
-        If the path cannot name a file on this system: it is too long, holds NUL, or names the home of an unknown user.
+        If the path cannot name a file on this system: it is too long, holds NUL, or names the home of an unknown user;
+        for a web address.
     """
+    # Path("https://x") is written with one slash.
+    if re.match("(https?|ftp|s3|gs):/", str(path)):
+        raise SourceError("is a web address; download it first, and name the file or the folder", path)
     return _usable(path, SourceError)
 
 

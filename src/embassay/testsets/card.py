@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from embassay._version import __version__
+from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
 from embassay.samples.groups import Grouped
@@ -96,8 +97,8 @@ def _facts(corpus: str, order: Order, built: Built, sha256: str) -> Cells:
     """Yield (name, value) of the facts in the first table of the card."""
     kind = order.kind.replace("_", "-")
     yield "made by", f"`embassay build {kind}`, embassay {__version__}, Python {platform.python_version()}"
-    yield "test set", f"{corpus}, {len(built.samples):,} samples of shape {built.shape}"
-    yield "made from", f"{order.source_name}, {built.read:,} rows"
+    yield "test set", f"{corpus}, {counted(len(built.samples), 'sample')} of shape {built.shape}"
+    yield "made from", f"{order.source_name}, {counted(built.read, 'row')}"
     yield "its SHA-256", sha256
     yield "its licence", order.options.licence or "not stated; set it with --licence"
     yield "seed", str(order.options.seed)

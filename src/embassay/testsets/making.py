@@ -14,6 +14,7 @@ from typing import Any
 
 from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
+from embassay.formatting import counted
 from embassay.plugins import BUILDERS
 from embassay.testsets.base import Advance, Built, Reading, silent
 from embassay.testsets.card import card_of
@@ -70,7 +71,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     rejected = prepared.rejected + built.rejected
     if not samples:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))
-        problem = f"{order.source_name}: nothing can be built from its {prepared.rows_read:,} rows"
+        problem = f"{order.source_name}: nothing can be built from its {counted(prepared.rows_read, 'row')}"
         raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
     return replace(
         built,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import InputError, SourceError
+from embassay.formatting import counted
 from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
@@ -133,7 +134,7 @@ def rate(
     if out is not None:
         check_free((out, Places(out).card), overwrite)
         remaining, total = _write_remaining(path, out, first, below, rated)
-        notes.append(f"test set: {out}, {remaining:,} of {total:,} samples")
+        notes.append(f"test set: {out}, {remaining:,} of {counted(total, 'sample')}")
         notes.append(f"its data card: {Places(out).card}")
     card = Places(path).card
     if card.is_file():
@@ -336,8 +337,8 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
         raise InputError(f"no row of {path} reaches the bar of {rated.bar:g}; {out} is not written")
     content = content_of(json.dumps(line, ensure_ascii=False) for line in remaining_lines)
 
-    dropped = f"{rated.dropped:,} rows below {rated.bar:g} were removed from {path.name}"
-    section = f"{dropped}; {remaining:,} samples remain.\n\n{markdown(rated)}"
+    dropped = f"removed from {path.name}: {counted(rated.dropped, 'row')} below {rated.bar:g}"
+    section = f"{dropped}; remaining: {counted(remaining, 'sample')}.\n\n{markdown(rated)}"
     # A corpus that was not built by this program has no card.
     old_card = Places(path).card
     card = "# Data card\n"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from embassay.corpora.io.jsonl import counted
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import overlap
 from embassay.corpora.queries.passages import SHORTEST
 from embassay.errors import SpecError
+from embassay.formatting import counted
 from embassay.randomness import generator
 from embassay.samples.groups import closure
 from embassay.samples.retrieval import Document, Question

@@ -20,6 +20,7 @@ import numpy as np
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
 from embassay.errors import InputError, UnknownNameError
+from embassay.formatting import counted
 from embassay.samples.retrieval import Question
 from embassay.training.base_model import find_base, lengths, live, truncation
 from embassay.training.batches import Batch, Row, draw
@@ -102,7 +103,9 @@ def finetune(
         notes.append("no held-out questions: the last weights are kept, and training does not stop early")
     without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
     if loss == "triplet" and without_wrong:
-        notes.append(f"{without_wrong:,} questions without a wrong document are left out: the triplet loss needs one")
+        notes.append(
+            f"left out: {counted(without_wrong, 'question')} without a wrong document; the triplet loss needs one"
+        )
 
     def prepare(model: SentenceTransformer) -> Job:
         make = _triplet_job

@@ -24,13 +24,14 @@ def archive(*names):
 TABLE = "sentence1,sentence2,score\nIt rained.,It poured.,4\n"
 EXPORT = "export the table as CSV (UTF-8) and use that file"
 SAVE = "save its text as .txt (UTF-8) and use that file"
+PANDOC = "convert it to text, for example with: pandoc FILE"
 UNPACK = "unpack it and use the file inside"
 OTHERS = {
     "a.xlsx": (archive("[Content_Types].xml", "xl/workbook.xml"), f"an Excel workbook, not a text file; {EXPORT}"),
-    "a.docx": (archive("[Content_Types].xml", "word/document.xml"), f"a Word document, not a text file; {SAVE}"),
+    "a.docx": (archive("[Content_Types].xml", "word/document.xml"), f"a Word document, not a text file; {PANDOC}.docx"),
     "a.pptx": (archive("ppt/presentation.xml"), f"a PowerPoint file, not a text file; {SAVE}"),
     "a.ods": (archive("mimetype", "META-INF/manifest.xml"), "an OpenDocument file, not a text file; "),
-    "a.epub": (archive("mimetype", "META-INF/container.xml"), f"an EPUB book, not a text file; {SAVE}"),
+    "a.epub": (archive("mimetype", "META-INF/container.xml"), f"an EPUB book, not a text file; {PANDOC}.epub"),
     "a.zip": (archive("a.csv"), f"a ZIP archive, not a text file; {UNPACK}"),
     "broken.zip": (archive("a.csv")[:20], f"a ZIP archive, not a text file; {UNPACK}"),
     "a.csv.gz": (gzip.compress(TABLE.encode()), f"a gzip file, not a text file; {UNPACK}"),
@@ -38,9 +39,9 @@ OTHERS = {
     "a.xz": (b"\xfd7zXZ\x00\x00", f"an xz file, not a text file; {UNPACK}"),
     "a.zst": (b"\x28\xb5\x2f\xfd\x00", f"a Zstandard file, not a text file; {UNPACK}"),
     "a.7z": (b"7z\xbc\xaf\x27\x1c\x00", f"a 7-Zip archive, not a text file; {UNPACK}"),
-    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", f"a PDF document, not a text file; {SAVE}"),
+    "a.pdf": (b"%PDF-1.7\n%\xe2\xe3", "a PDF document, not a text file; convert it"),
     "a.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", f"an old Office file (.xls, .doc), not a text file; {EXPORT}"),
-    "a.rtf": (b"{\\rtf1\\ansi It rained.}", f"an RTF document, not a text file; {SAVE}"),
+    "a.rtf": (b"{\\rtf1\\ansi It rained.}", f"an RTF document, not a text file; {PANDOC}.rtf"),
     "a.sqlite": (b"SQLite format 3\x00\x10", f"an SQLite database, not a text file; {EXPORT}"),
     "utf16.csv": (
         TABLE.encode("utf-16"),
@@ -90,7 +91,7 @@ def test_another_form_in_a_folder_of_documents_is_named(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "a.txt").write_bytes(OTHERS["a.docx"][0])
-    with pytest.raises(SourceError, match=r"a\.txt: a Word document, not a text file; save its text as \.txt"):
+    with pytest.raises(SourceError, match=r"a\.txt: a Word document, not a text file; convert it to text"):
         ea.build("composition", folder)
 
 

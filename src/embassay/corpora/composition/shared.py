@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from embassay.corpora.io.jsonl import counted, listed
+from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.rows import Row
 from embassay.errors import quoted
+from embassay.formatting import counted
 from embassay.samples.checks import LIKERT, is_rating
 from embassay.samples.composition import Composition
 from embassay.types import Corpus

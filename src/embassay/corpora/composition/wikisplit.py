@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.corpora.composition.shared import corpus_of
-from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.tables import filled, first_line, table_rows
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.composed import without_repeats
 from embassay.samples.composition import Composition
 from embassay.types import Corpus

@@ -13,11 +13,12 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from embassay.corpora.groups.shared import corpus_of
-from embassay.corpora.io.jsonl import Ids, counted, first_fields
+from embassay.corpora.io.jsonl import Ids, first_fields
 from embassay.corpora.io.records import Table, read_table
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
+from embassay.formatting import counted
 from embassay.samples.groups import Grouped, closure
 from embassay.types import Corpus
 

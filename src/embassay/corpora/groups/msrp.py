@@ -13,10 +13,11 @@ from pathlib import Path
 
 from embassay.corpora.groups.shared import MSRP_FILES, as_msrp, corpus_of, is_msrp, whole
 from embassay.corpora.io.folders import Listing
-from embassay.corpora.io.jsonl import counted, text_field
+from embassay.corpora.io.jsonl import text_field
 from embassay.corpora.io.tables import first_line, rows_with_header
 from embassay.data import MSRP
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.groups import Grouped, closure
 from embassay.types import Corpus
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from embassay.corpora.groups.shared import OPINOSIS_FILES, as_msrp, corpus_of, is_opinosis, whole
 from embassay.corpora.io.folders import Listing
-from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
 from embassay.data import MSRP_GROUPED
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.jsonl import counted
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
-from embassay.corpora.io.jsonl import Ids, counted, listed, text_field
+from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
 from embassay.corpora.io.records import is_parquet, read_table
 from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
-from embassay.corpora.io.texts import read_head, read_text
+from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
+from embassay.formatting import counted
 
 HTML = (".html", ".htm")
 SUFFIXES = (".txt", ".md", ".rst", *HTML)
@@ -102,6 +103,14 @@ def read_documents(
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
 
+def without_suffix(name: str) -> str:
+    """Return the id of a document in a folder from the name of its file; any other name as it is."""
+    stem, _, suffix = name.rpartition(".")
+    if f".{suffix.lower()}" in SUFFIXES:
+        return stem
+    return name
+
+
 def _is_table(path: Path) -> bool:
     """Return whether a path is a table: neither a folder, nor a text, nor in SQuAD's format."""
     if path.is_dir() or _is_document(path):
@@ -110,9 +119,10 @@ def _is_table(path: Path) -> bool:
 
 
 def looks_like_documents(path: Path) -> bool:
-    """Return whether a folder or a subfolder has a file or link with the suffix of a text."""
+    """Return whether a folder or a subfolder has a file or link with the suffix of a text, or files to convert."""
     listing = Listing()
-    if any(_is_document(file) for file in listing.files(path)):
+    # A folder of PDF files counts as documents too: its reader explains how to convert them.
+    if any(_is_document(file) or file.suffix.lower() in TO_TEXT for file in listing.files(path)):
         return True
     # Links are not followed, but a folder of links counts as documents: its reader explains how to follow them.
     return listing.links > 0 and any(_is_document(entry) for entry in entries(path))
@@ -150,8 +160,7 @@ def read_folder(
             others[file.suffix.lower() or "no suffix"] += 1
     files = _by_id(path, documents)
     if not files:
-        suffixes = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise SourceError(f"this folder has no {suffixes} file{listing.hint()}", path)
+        raise _no_documents(path, others, listing)
     read, empty = list[SourceDocument](), list[str]()
     # By id, so that the order of a folder does not depend on the file system.
     for name, file in sorted(files.items()):
@@ -175,6 +184,14 @@ def read_folder(
         notes.append(f"{counted(others.total(), 'other file')} left out: {kinds}")
     notes += listing.notes()
     return tuple(read), tuple(notes)
+
+
+def _no_documents(path: Path, others: Mapping[str, int], listing: Listing) -> SourceError:
+    """Return the error of a folder with no text file; it says how to convert those that it has."""
+    problem = f"this folder has no {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file"
+    for suffix in sorted(others.keys() & TO_TEXT.keys()):
+        problem += f"; a {suffix} file is not read: {TO_TEXT[suffix]}"
+    return SourceError(f"{problem}{listing.hint()}", path)
 
 
 def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.store.paths import special_kind
 
 
@@ -85,10 +86,10 @@ class Listing:
     def notes(self) -> Iterator[str]:
         """Yield notes on what was left out."""
         if self.links:
-            named = f"{self.links:,} symbolic link{'s' * (self.links != 1)}"
+            named = counted(self.links, "symbolic link")
             yield f"{named} left out (--follow-links or follow_links=true includes them)"
         if self.special:
-            named = f"{self.special:,} special file{'s' * (self.special != 1)}"
+            named = counted(self.special, "special file")
             yield f"{named} left out (named pipes, sockets, devices)"
 
     def hint(self) -> str:

@@ -69,11 +69,6 @@ def listed(names: Iterable[str]) -> str:
     return text or "nothing"
 
 
-def counted(number: int, what: str) -> str:
-    """Return ``1 pair``, ``2 pairs``."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def key_field(row: Mapping[str, object], name: str, default: str, path: Path, line: int | None) -> str:
     """Return an optional text or whole number that serves as a key, as text."""
     value = row.get(name)

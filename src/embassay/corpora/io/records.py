@@ -12,7 +12,7 @@ from typing import Any
 
 from embassay.corpora.io.jsonl import first_fields, json_lines, listed
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.tables import even, first_line, header, table_rows
+from embassay.corpora.io.tables import delimiter_of, even, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
@@ -88,16 +88,6 @@ def read_table(path: Path) -> Table:
         first = next(iter(json_lines(path)), (1, dict[str, Any]()))
         return Table(path, tuple(sorted(first[1])), first[0], lambda _: json_lines(path))
     return _delimited(path, delimiter_of(first_line(head)))
-
-
-def delimiter_of(header: str) -> str:
-    """Return the delimiter of a header: tabs, semicolons if there is no comma, else commas."""
-    if "\t" in header:
-        return "\t"
-    # Spreadsheets write semicolons in countries with a decimal comma.
-    if ";" in header and "," not in header:
-        return ";"
-    return ","
 
 
 def is_parquet(path: Path) -> bool:

@@ -1,4 +1,7 @@
-"""Reading tables, with the location of every error: tab-separated without quoting, or comma-separated with quoting."""
+"""Reading tables, with the location of every error: tab-separated without quoting, or comma-separated with quoting.
+
+A semicolon may take the place of the comma.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import LONGEST, counted, listed
+from embassay.corpora.io.jsonl import LONGEST, listed
 from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.store.paths import unreadable
 
 NumberedCells = tuple[int, list[str]]
@@ -20,7 +24,8 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
     Parameters
     ----------
     delimiter
-        A tab: quotation marks are ordinary characters. A comma: cells may be quoted, and contain commas and line ends.
+        A tab: quotation marks are ordinary characters. A comma or a semicolon: cells may be quoted, and contain
+        delimiters and line ends.
 
     Raises
     ------
@@ -92,6 +97,16 @@ def filled(cell: str, path: Path, line: int, column: str) -> str:
 def first_line(head: str) -> str:
     """Return the first line of a file that is not blank."""
     return next((line for line in head.lstrip("\ufeff").splitlines() if line.strip()), "")
+
+
+def delimiter_of(line: str) -> str:
+    """Return the delimiter of a header: a tab if there is one, else a comma or a semicolon, of which there are more."""
+    if "\t" in line:
+        return "\t"
+    # Spreadsheets write semicolons in countries with a decimal comma.
+    if line.count(";") > line.count(","):
+        return ";"
+    return ","
 
 
 def header(cells: Sequence[str], path: Path, line: int) -> list[str]:

@@ -17,9 +17,14 @@ BEGINNING = 64
 """The maximum number of bytes that the type of a file is detected from."""
 EXPORT = "export the table as CSV (UTF-8) and use that file"
 SAVE_TEXT = "save its text as .txt (UTF-8) and use that file"
+TO_TEXT = {".pdf": "convert it to text, for example with: pdftotext FILE.pdf"} | {
+    suffix: f"convert it to text, for example with: pandoc FILE{suffix} -o FILE.md"
+    for suffix in (".docx", ".epub", ".odt", ".rtf")
+}
+"""What to do with documents that are not read, by suffix."""
 UNPACK = "unpack it and use the file inside"
 KNOWN = (
-    (b"%PDF-", "a PDF document", SAVE_TEXT),
+    (b"%PDF-", "a PDF document", TO_TEXT[".pdf"]),
     (b"\x1f\x8b", "a gzip file", UNPACK),
     (b"BZh", "a bzip2 file", UNPACK),
     (b"\xfd7zXZ\x00", "an xz file", UNPACK),
@@ -27,7 +32,7 @@ KNOWN = (
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", UNPACK),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (.xls, .doc)", f"{EXPORT}; for a document, {SAVE_TEXT}"),
-    (b"{\\rtf", "an RTF document", SAVE_TEXT),
+    (b"{\\rtf", "an RTF document", TO_TEXT[".rtf"]),
     (b"SQLite format 3\x00", "an SQLite database", EXPORT),
     (b"ARROW1\x00\x00", "an Arrow file", "save the table as Parquet or CSV and use that file"),
     (b"PAR1", "a Parquet file", "this format is read from a text file; export the table as CSV (UTF-8)"),
@@ -37,10 +42,10 @@ KNOWN = (
 """First bytes of files that are not text, the name of each type, and what to do instead."""
 INSIDE = (
     ("xl/", "an Excel workbook", EXPORT),
-    ("word/", "a Word document", SAVE_TEXT),
+    ("word/", "a Word document", TO_TEXT[".docx"]),
     ("ppt/", "a PowerPoint file", SAVE_TEXT),
-    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; for a document, {SAVE_TEXT}"),
-    ("META-INF/container.xml", "an EPUB book", SAVE_TEXT),
+    ("META-INF/manifest.xml", "an OpenDocument file", f"{EXPORT}; for a document, {TO_TEXT['.odt']}"),
+    ("META-INF/container.xml", "an EPUB book", TO_TEXT[".epub"]),
 )
 """Entries of ZIP archives that are known by other names."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")

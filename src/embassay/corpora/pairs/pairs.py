@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import counted, first_fields, listed
+from embassay.corpora.io.jsonl import first_fields, listed
 from embassay.corpora.io.rows import Row, is_blank, json_rows
-from embassay.corpora.io.tables import even, filled, first_line, header, table_rows
+from embassay.corpora.io.tables import delimiter_of, even, filled, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
+from embassay.formatting import counted
 from embassay.samples.pairs import Pair
 from embassay.types import Corpus
 
@@ -49,7 +50,7 @@ def recognises(head: str) -> bool:
         return True
     names = first_fields(head)
     if not names:
-        names = frozenset(cell.strip().strip('"') for cell in line.split(_delimiter(line)))
+        names = frozenset(cell.strip().strip('"') for cell in line.split(delimiter_of(line)))
     return any(columns["first"] in names and columns["second"] in names for columns in KNOWN)
 
 
@@ -103,7 +104,7 @@ def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str
         return json_rows(path), _columns(fields, named, path)
     if _is_stsb(line) and not named:
         return _stsb_rows(path), STSB_COLUMNS
-    names, rows = _table(path, _delimiter(line))
+    names, rows = _table(path, delimiter_of(line))
     return rows, _columns(frozenset(names), named, path)
 
 
@@ -142,7 +143,7 @@ def _score(row: Row, column: str) -> float | None:
         number = math.nan
     # float() accepts true, "nan" and "inf", which are no scores.
     if not math.isfinite(number) or isinstance(value, bool):
-        raise row.error(f"must be a number, is {quoted(value)}", column)
+        raise row.error(f"must be a number such as 4.5, is {quoted(value)}", column)
     return number
 
 
@@ -210,9 +211,3 @@ def _is_stsb(line: str) -> bool:
         return 0 <= float(cells[STSB.index("score")]) <= 5
     except ValueError:
         return False
-
-
-def _delimiter(line: str) -> str:
-    if "\t" in line:
-        return "\t"
-    return ","

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from embassay.corpora.io.documents import without_suffix
 from embassay.corpora.io.records import Table, read_table
 from embassay.corpora.io.rows import Row, is_blank
-from embassay.corpora.retrieval.shared import Unit, guess, units
+from embassay.corpora.retrieval.shared import Unit, units, unknown_documents
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
 
@@ -99,12 +100,13 @@ def possible_ids(path: Path, document: str) -> set[str]:
         names.add(cell)
         names.update(part.strip() for part in cell.split(";"))
         names.update(re.split(r"[;\s]+", cell))
-    return names
+    return names | {without_suffix(name) for name in names}
 
 
 def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Question]:
     """Return the questions by id."""
     questions: dict[str, _Question] = {}
+    unknown = list[tuple[int | None, str]]()
     for number, row in enumerate(table.read(tuple(columns.values()))):
         for column in (columns["question"], columns["document"]):
             if column not in row.values:
@@ -115,7 +117,14 @@ def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, obje
         if question.text != text:
             problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
             raise row.error(problem, columns["id"])
-        question.right |= dict.fromkeys(_right(row, columns["document"], documents))
+        for name in _right(row, columns["document"], documents):
+            document = known_id(name, documents)
+            if document:
+                question.right[document] = None
+            else:
+                unknown.append((row.line, name))
+    if unknown:
+        raise unknown_documents(table.path, columns["document"], unknown, documents)
     return questions
 
 
@@ -135,23 +144,26 @@ def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
     if isinstance(value, list):
         if None in value:
             raise row.error("is null, an id is needed; use an empty list for no document", column)
-        names = [row.as_key(item, column).strip() for item in value]
-    else:
-        cell = row.key(column).strip()
-        names = [cell] if cell in documents else _divided(cell, documents)
-    for name in names:
-        if name not in documents:
-            raise row.error(f"no document has the id {name[:200]!r}{guess(name, documents)}", column)
-    return names
-
-
-def _divided(cell: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids in a cell that is not an id itself; the cell, if none of its parts is an id either."""
+        return [row.as_key(item, column).strip() for item in value]
+    cell = row.key(column).strip()
+    if known_id(cell, documents):
+        return [cell]
     # Ids may contain spaces, so semicolons are tried first.
     parts = [part.strip() for part in cell.split(";") if part.strip()]
-    if parts and all(part in documents for part in parts):
+    if parts and all(known_id(part, documents) for part in parts):
         return parts
     parts = [part for part in re.split(r"[;\s]+", cell) if part]
-    if any(part in documents for part in parts):
+    if any(known_id(part, documents) for part in parts):
         return parts
     return [cell]
+
+
+def known_id(name: str, documents: Mapping[str, object]) -> str:
+    """Return the id of the document that a name means: an id, or a path with its suffix; empty if there is none."""
+    if name in documents:
+        return name
+    # In a folder a document's id is its path without the suffix.
+    stem = without_suffix(name)
+    if stem in documents:
+        return stem
+    return ""

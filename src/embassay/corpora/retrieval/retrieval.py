@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from embassay.corpora.io.jsonl import KINDS, Ids, counted, first_fields
+from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
 from embassay.corpora.io.rows import Row, json_rows
-from embassay.corpora.retrieval.shared import corpus_of, guess
+from embassay.corpora.retrieval.shared import corpus_of, unknown_documents
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 
@@ -70,10 +71,9 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
     """
     path = Path(source)
     file = _read(path)
-    for line in file.lines:
-        for key in line.question.right:
-            if key not in file.documents:
-                raise line.row.error(f"no document has the id {key[:200]!r}{guess(key, file.documents)}", "right")
+    unknown = [(line.row.line, key) for line in file.lines for key in line.question.right if key not in file.documents]
+    if unknown:
+        raise unknown_documents(path, "right", unknown, file.documents)
     if not file.lines:
         raise SourceError("the file has no questions", path)
     chosen = [line for line in file.lines if split in ("all", line.split)]

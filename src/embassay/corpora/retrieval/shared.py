@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from embassay.corpora.io.folders import entries
-from embassay.corpora.io.jsonl import counted
 from embassay.corpora.io.passages import Cut
 from embassay.errors import SourceError, nearest, quoted
+from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question, StoredDocuments
 from embassay.types import Corpus
 
@@ -24,6 +24,8 @@ Judgement = tuple[int, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
+SHOWN = 10
+"""The maximum number of wrong ids that a message lists."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
@@ -43,7 +45,7 @@ class Omitted:
         """Return a note, in the singular or plural; nothing if nothing was left out."""
         if self.count == 0:
             return ()
-        return (f"{_number_of(self.count, one, many)} (the first: {self.first})",)
+        return (f"{counted(self.count, one, many)} (the first: {self.first})",)
 
 
 @dataclass
@@ -117,7 +119,7 @@ class Judgements:
         lost = len(self.lost - self.gains.keys())
         unjudged = len(self.queries) - len(self.gains) - lost
         if unjudged:
-            yield f"{_number_of(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
+            yield f"{counted(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
         if self.zero:
             yield f"{counted(self.zero, 'judgement')} with grade 0 or less: not right"
         if self.repeated:
@@ -129,7 +131,7 @@ class Judgements:
             "judgement left out: its document is missing", "judgements left out: their documents are missing"
         )
         if lost:
-            yield f"{_number_of(lost, 'query', 'queries')} left out: all their right documents are missing"
+            yield f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing"
 
 
 def grade_of(cell: str, path: Path, line: int, column: str) -> int:
@@ -151,17 +153,40 @@ def cut_all(texts: Mapping[str, str], cut: Cut) -> tuple[Document, ...]:
     return tuple(Document(name, cut(text)) for name, text in texts.items())
 
 
-def guess(name: str, ids: Iterable[str]) -> str:
+def unknown_documents(
+    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
+) -> SourceError:
+    """Return the error of ids that no document has.
+
+    Parameters
+    ----------
+    unknown
+        The line of each such id, and the id.
+    ids
+        Those of the documents; the nearest one is suggested.
+    """
+    if len(unknown) == 1:
+        line, name = unknown[0]
+        guess = _guess(name, ids, "; {}")
+        return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
+    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:SHOWN]]
+    problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
+    if len(unknown) > SHOWN:
+        problem += f" and {len(unknown) - SHOWN:,} more"
+    return SourceError(problem, path, None, field)
+
+
+def _guess(name: str, ids: Iterable[str], form: str) -> str:
     """Return the part of a message that suggests the nearest of some ids; empty if none is near."""
     candidates = list(islice(ids, GUESSED))
-    # The most common mistake is a file name instead of its path without suffix.
+    # The most common mistake is a file name without its folder.
     without_suffix = name.rpartition(".")[0] or name
     same_name = list[str]()
     for candidate in candidates:
         if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
             same_name.append(candidate)
     near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
-    return f"; did you mean {quoted(near)}?" if near else ""
+    return form.format(f"did you mean {quoted(near)}?") if near else ""
 
 
 def corpus_of(
@@ -202,14 +227,10 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
         yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
     equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
     if equal:
-        yield f"{_number_of(equal, 'document has', 'documents have')} the same text as another"
+        yield f"{counted(equal, 'document has', 'documents have')} the same text as another"
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
-        yield f"{_number_of(repeated, 'question repeats', 'questions repeat')} another word for word"
-
-
-def _number_of(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
+        yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"
 
 
 def is_beir(path: Path) -> bool:

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.jsonl import KINDS, counted
+from embassay.corpora.io.jsonl import KINDS
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.squad import articles, is_squad, objects
 from embassay.corpora.retrieval.shared import Omitted, corpus_of
 from embassay.errors import SourceError, quoted
+from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
 

@@ -44,6 +44,7 @@ from embassay.diagnostics.localization.scores import (
 from embassay.diagnostics.localization.series import agreement_series, findings, published_series
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
+from embassay.formatting import counted
 from embassay.result import Comparison, Example, Result, Row
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
@@ -126,13 +127,13 @@ class Localization:
         sizes = Counter(sample.group for sample in corpus.samples)
         if len(sizes) < 2:
             raise InputError(
-                f"corpus {corpus.name!r} has {len(sizes)} group{'s' * (len(sizes) != 1)}: a sentence is placed in one "
+                f"corpus {corpus.name!r} has {counted(len(sizes), 'group')}: a sentence is placed in one "
                 "of several; take a corpus, or with --limit more units, of two groups at least"
             )
         group, size = min(sizes.items(), key=lambda item: item[1])
         if size < FOLDS:
             raise InputError(
-                f"corpus {corpus.name!r}: group {group!r} has {size} sentence{'s' * (size != 1)}, and each of {FOLDS} "
+                f"corpus {corpus.name!r}: group {group!r} has {counted(size, 'sentence')}, and each of {FOLDS} "
                 f"folds tests one of each group; leave out groups of fewer than {FOLDS}"
             )
 

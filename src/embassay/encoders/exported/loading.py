@@ -11,7 +11,7 @@ from typing import Literal
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Session
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.shared import explicit_options
+from embassay.encoders.neural.shared import check_dimensions, explicit_options
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
 
@@ -84,7 +84,8 @@ def load_folder(
     ModelNotFoundError
         If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
     SpecError
-        For a length or a number of dimensions below 1, and for a device of an unknown kind.
+        For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
+        unknown kind.
     """
     options = {
         "file": file,
@@ -97,9 +98,11 @@ def load_folder(
         "normalize": normalize,
         "similarity": similarity,
     }
-    model_options = explicit_options(f"encoder '{graphs.scheme}:{target}'", options)
+    place = f"encoder '{graphs.scheme}:{target}'"
+    model_options = explicit_options(place, options)
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
+    check_dimensions(place, model_options, folder.dim)
     open_graph = partial(graphs.open, folder.graph, device)
     return ExportedEncoder(graphs.scheme, target, folder, runtime, open_graph, model_options)

@@ -27,6 +27,8 @@ FIRST = 512
 """Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
 CHUNK = 256
 """Number of texts per call of the tokenizer, or of a model's own ``encode``."""
+FIRST_CHUNK = 16
+"""Number of texts in the first call of a model's own ``encode``."""
 TOKENS = {"cpu": 1_024}
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices; halved when memory runs out."""
@@ -47,9 +49,9 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
     first = runners[0]
     if first.route == "sentence-transformers":
         # The model does not only read tokens, so its texts are not tokenised here, nor shared among devices.
-        for start in range(0, len(texts), CHUNK):
-            chunk = texts[start : start + CHUNK]
-            yield np.arange(start, start + len(chunk)), first.encode_whole(chunk, prompt)
+        # The first chunk is small, so that a slow model shows soon that it works.
+        for start, stop in pairwise([0, *range(FIRST_CHUNK, len(texts), CHUNK), len(texts)]):
+            yield np.arange(start, stop), first.encode_whole(texts[start:stop], prompt)
         return
 
     def tokenize(window: Places) -> list[Ids]:

@@ -23,6 +23,7 @@ from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
     Kind,
     config_of,
+    dimensions_of,
     find_tokenizer,
     kind_of,
     limit_of,
@@ -36,7 +37,13 @@ from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, explicit_options, prompt_options
+from embassay.encoders.neural.shared import (
+    NeuralEncoder,
+    check_dimensions,
+    check_place,
+    explicit_options,
+    prompt_options,
+)
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, JsonObject, Runtime, content_hash
@@ -138,6 +145,7 @@ def create(
     check_files(target, folder, tokens, runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder, tokens)
     check_pooling(target, model_options, encoder.pooling, encoder.config, tokens)
+    check_dimensions(f"encoder {target!r}", model_options, dimensions_of(encoder.config))
     return encoder
 
 

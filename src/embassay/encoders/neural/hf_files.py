@@ -42,6 +42,7 @@ LOOKED_UP = (*AFTER_PADDING, "albert", "bert", "distilbert", "electra")
 """Model types with a table of position embeddings: no setting lets them read more tokens than its rows."""
 POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "max_context_length", "max_seq_len")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_transformer_layers", "num_layers", "encoder_layers")
+DIMENSIONS = ("hidden_size", "n_embd", "d_model")
 ABSURD = 10**7
 """Larger limits mean "no limit": a tokenizer without a limit has 10^30."""
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json")
@@ -84,6 +85,11 @@ def kind_of(config: JsonObject, folder: Path) -> Kind:
     if model_type in READ_BOTH_WAYS or any("MaskedLM" in c for c in classes) or "auto_map" in config:
         return "encoder"
     return _kind_in_library(folder)
+
+
+def dimensions_of(config: JsonObject) -> int | None:
+    """Return the number of dimensions of the hidden states; None if the configuration does not contain it."""
+    return _first_number(config, DIMENSIONS)
 
 
 def layers_of(config: JsonObject) -> int | None:

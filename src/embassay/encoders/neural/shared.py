@@ -19,7 +19,7 @@ from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.runner import Runner, RunnerOptions
-from embassay.errors import EncoderError, UnknownNameError
+from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
 from embassay.vectors import Similarity
@@ -79,6 +79,19 @@ def explicit_options(place: str, options: ModelOptions | Mapping[str, object]) -
     model_options = cast("ModelOptions", options_set)
     check_whole(place, max_length=model_options.get("max_length"), dim=model_options.get("dim"))
     return model_options
+
+
+def check_dimensions(place: str, options: ModelOptions, dimensions: int | None) -> None:
+    """Raise SpecError if ``dim`` exceeds the number of dimensions in the model's files, None if they do not tell it.
+
+    Parameters
+    ----------
+    place
+        What the options belong to, for messages.
+    """
+    dim = options.get("dim")
+    if dim is not None and dimensions is not None and dim > dimensions:
+        raise SpecError(f"{place}: the model has {dimensions} dimensions, so dim={dim} is too large")
 
 
 def prompt_options(options: ModelOptions) -> dict[Role, str]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import supported_similarity
+from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -32,7 +33,15 @@ from embassay.encoders.neural.memory import parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import NeuralEncoder, check_place, explicit_options, prompt_options, quiet, reason
+from embassay.encoders.neural.shared import (
+    NeuralEncoder,
+    check_dimensions,
+    check_place,
+    explicit_options,
+    prompt_options,
+    quiet,
+    reason,
+)
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
@@ -97,6 +106,8 @@ def create(
     ------
     ModelNotFoundError
         If the model is neither on this machine nor to be had, or its folder does not say how tokens become a vector.
+    SpecError
+        If an option does not fit the model, or the model needs code of its own.
     """
     options = {
         "revision": revision,
@@ -116,6 +127,7 @@ def create(
     found = find(target, revision, runtime.sha256)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
+    check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
     return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, model_options)
 
 
@@ -343,6 +355,22 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         )
     if (folder / "adapter_config.json").is_file():
         raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
+def _dimensions(folder: Path) -> int | None:
+    """Return the number of dimensions of a model's vectors; None if its configuration does not tell it."""
+    dimensions: int | None = None
+    for kind, place in modules(folder):
+        config = read_json(place / "config.json")
+        if kind.endswith(".Pooling"):
+            of_tokens = config.get("embedding_dimension") or config.get("word_embedding_dimension")
+            # The vectors of several ways to pool are concatenated.
+            dimensions = int(of_tokens or 0) * len(configured(config)) or None
+        elif kind.endswith(".Dense"):
+            dimensions = config.get("out_features")
+        elif not kind.endswith((".Transformer", ".Normalize", ".Dropout")):
+            return None
+    return dimensions
 
 
 def _check_pooling(target: str, folder: Path) -> None:

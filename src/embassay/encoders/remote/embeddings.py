@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from embassay.endpoint import Endpoint
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
+from embassay.formatting import counted
 
 TOO_LARGE = re.compile(
     r"too (large|long|many|big)|maximum|at most|exceed|context.length|batch.size|longer than|limit", re.I
@@ -140,7 +141,7 @@ def vectors(answer: object, number: int) -> Rows:
     if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
         raise ValueError("the answer has no list of embeddings ('data')")
     if len(data) != number:
-        raise ValueError(f"the answer has {len(data)} vectors for {number} texts")
+        raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(number, 'text')}")
     rows = [_row(entry.get("embedding")) for entry in _in_order(data)]
     shortest = min(len(row) for row in rows)
     longest = max(len(row) for row in rows)

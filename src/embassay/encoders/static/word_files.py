@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.static.word_blocks import BLOCK, Block, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
+from embassay.formatting import counted
 from embassay.store.paths import check_readable
 
 PEEK = 1 << 20
@@ -203,7 +204,7 @@ class _Reader:
         if self.file_format.promised is not None and self.count > self.file_format.promised:
             yield f"the header gives {self.file_format.promised:,} words, but all {self.count:,} in the file were read"
         if self._trailing:
-            yield f"{self._trailing:,} bytes after the last word were ignored"
+            yield f"ignored after the last word: {counted(self._trailing, 'byte')}"
 
     def _note(self, places: Sequence[int], what: str) -> Iterator[str]:
         """Yield a sentence about irregular words, with the lines (in a binary file, the numbers) of the first ones."""

@@ -14,6 +14,7 @@ from embassay.endpoint.attempts import LostError
 from embassay.endpoint.chat import FAILED, Answer, Chat
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, EndpointError, MissingExtraError, SpecError
+from embassay.formatting import counted
 from embassay.run.specs import bind, parse
 from embassay.testsets.base import Advance, Material, silent
 from embassay.testsets.generator.answers import Instructions, cleaned, problem_of
@@ -131,17 +132,17 @@ class ChatGenerator:
         notes = list[str]()
         spending = self.chat.endpoint.spending
         if spending.requests or spending.retries or not self._taken:
-            note = f"{self.name} answered {spending.requests:,} requests: about {spending.tokens:,} tokens"
+            note = f"{self.name} answered {counted(spending.requests, 'request')}: about {spending.tokens:,} tokens"
             if spending.cost is not None:
                 note += f", cost {spending.cost:.4g} at {spending.price:g} per million"
             if spending.retries:
-                note += f"; {spending.retries:,} requests were sent again"
+                note += f"; sent again: {counted(spending.retries, 'request')}"
             if spending.lost:
-                note += f"; {spending.lost:,} lost answers are counted at their maximum length"
+                note += f"; {counted(spending.lost, 'lost answer')} counted at maximum length"
             notes.append(f"{note}.")
         if self._taken:
-            taken = f"{len(self._taken):,} answers of {self.name}"
-            notes.append(f"{taken} were taken from the journal of an earlier build.")
+            taken = counted(len(self._taken), "answer")
+            notes.append(f"{taken} of {self.name} taken from the journal of an earlier build.")
         return tuple(notes)
 
     def _answers(self, hashes: Mapping[str, str], repeats: Counter[str], advance: Advance) -> dict[str, Answer]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import SpecError
+from embassay.formatting import counted
 from embassay.samples.composed import of_document, without_repeats
 from embassay.samples.composition import Composition
 from embassay.testsets.base import Advance, Built, Material, library, silent
@@ -245,13 +246,8 @@ def _materials(generator: Generator | None) -> tuple[Material, ...]:
 def _notes(generator: Generator | None, samples: Sequence[Composition], documents: int) -> tuple[str, ...]:
     """Return the numbers of triples and samples, and what to know about the fusions."""
     numbers = Counter(sample.operator for sample in samples)
-    counts = []
-    for operator in ("overlap", "difference", "union"):
-        plural = "s"
-        if numbers[operator] == 1:
-            plural = ""
-        counts.append(f"{numbers[operator]:,} {operator}{plural}")
-    summary = f"{documents:,} triples of sentences: {', '.join(counts)}."
+    counts = [counted(numbers[operator], operator) for operator in ("overlap", "difference", "union")]
+    summary = f"{counted(documents, 'triple')} of sentences: {', '.join(counts)}."
     if generator is None:
         return (summary, RULES_NOTE)
     return (summary, *generator.notes())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
+from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.clauses import group_at
@@ -256,5 +257,7 @@ def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
         pair, times = Counter(pairs).most_common(1)[0]
         notes.append(f"The most frequent of {len(set(pairs)):,} pairs, {pair}, makes {times / len(pairs):.0%} of them.")
     if doubtful:
-        notes.append(f"{doubtful:,} quadruples with doubtful opposites are not in the corpus, but on the review sheet.")
+        notes.append(
+            f"On the review sheet, not in the corpus: {counted(doubtful, 'quadruple')} with doubtful opposites."
+        )
     return tuple(notes)
