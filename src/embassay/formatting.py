@@ -67,6 +67,18 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def written_bytes(size: int) -> str:
+    """Write a number of bytes with its unit: ``1.2 MB``."""
+    if size < 1000:
+        return f"{size} bytes"
+    value = size / 1000
+    for unit in ("kB", "MB"):
+        if value < 1000:
+            return f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} GB"
+
+
 def counted(count: int, noun: str) -> str:
     """Write a number of things: ``1 item``, ``1,200 items``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
