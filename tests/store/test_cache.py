@@ -340,34 +340,3 @@ def test_a_cache_of_a_later_version_is_left_alone(tmp_path):
         VectorCache(tmp_path)
     assert trouble_with(tmp_path) == "it was written by a later version: layout 3, not 2"
     assert (tmp_path / "vectors" / "data.mdb").read_bytes() == before
-
-
-def test_the_speed_of_an_encoder_stays_beside_its_vectors(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", TEXTS, ROWS)
-        assert cache.speed("model") is None
-        cache.note_speed("model", records.Speed(120.0, 8.5, "cpu"))
-        # What a later run does not measure stays.
-        cache.note_speed("model", records.Speed(texts_per_second=150.0))
-    with VectorCache(tmp_path) as cache:
-        assert cache.speed("model") == records.Speed(150.0, 8.5, "cpu")
-        assert cache.speed("another") is None
-        assert cache.verify().removed == 0
-        cache.clear("model")
-        assert cache.speed("model") is None
-
-
-def test_the_speed_of_an_encoder_without_vectors_is_not_stored(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        cache.note_speed("model", records.Speed(120.0))
-        assert cache.speed("model") is None
-
-
-def test_a_damaged_speed_is_none_and_is_removed(cache):
-    cache.note_speed("model", records.Speed(120.0))
-    key = records.speed_key(records.prefix("model"))
-    cache._shared.run(lambda transaction: transaction.put(key, b"damaged"), write=True)
-    assert cache.speed("model") is None
-    cache.verify()
-    assert cache._shared.run(lambda transaction: transaction.get(key)) is None
-    assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)

@@ -148,35 +148,6 @@ class VectorCache:
         if self._limit and not fits:
             self.trouble = f"it is full, at {disks.shown(self._limit)}; {disks.VARIABLE} sets another limit"
 
-    def speed(self, fingerprint: str) -> records.Speed | None:
-        """Return how fast an encoder was when its vectors were computed; None if that is not known."""
-        key = records.speed_key(records.prefix(fingerprint))
-        try:
-            return self._shared.run(lambda transaction: records.unpack_speed(key, transaction.get(key)))
-        except PROBLEMS:
-            return None
-
-    def note_speed(self, fingerprint: str, speed: records.Speed) -> None:
-        """Store how fast an encoder is whose vectors are in the cache; what was not measured now stays as it was."""
-        if self.trouble:
-            return
-        updated = speed
-        before = self.speed(fingerprint)
-        if before is not None:
-            updated = before.updated_by(speed)
-        prefix = records.prefix(fingerprint)
-        key = records.speed_key(prefix)
-
-        def write(transaction: lmdb.Transaction) -> None:
-            if note_of(transaction, prefix) is not None:
-                transaction.put(key, records.pack_speed(key, updated))
-
-        try:
-            self._shared.run(write, write=True)
-        except PROBLEMS:
-            # The vectors are there; how long they took is only shown.
-            return
-
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""
         return len(texts) - len(self.missing(fingerprint, texts))

@@ -15,15 +15,12 @@ from embassay.store.records import (
     ENCODER,
     LAYOUT_KEY,
     PREFIX,
-    SPEED,
     VECTOR,
     EncoderNote,
     note_key,
     prefix,
-    speed_key,
     unpack,
     unpack_note,
-    unpack_speed,
     vector,
 )
 
@@ -107,9 +104,8 @@ def holdings(transaction: lmdb.Transaction) -> tuple[Holding, ...]:
 
 
 def forget(transaction: lmdb.Transaction, vector_prefix: bytes, most: int = sys.maxsize) -> int:
-    """Remove the record, the speed and at most ``most`` vectors of an encoder; return the number of vectors removed."""
+    """Remove the record and at most ``most`` vectors of an encoder; return the number of vectors removed."""
     transaction.delete(note_key(vector_prefix))
-    transaction.delete(speed_key(vector_prefix))
     cursor = transaction.cursor()
     removed = 0
     at_record = cursor.set_range(vector_prefix)
@@ -140,8 +136,6 @@ def damaged(transaction: lmdb.Transaction) -> tuple[int, list[bytes]]:
             sound = _is_sound_vector(key, value, note)
         elif kind == ENCODER:
             sound = unpack(key, value) is not None and note is not None
-        elif kind == SPEED:
-            sound = unpack_speed(key, value) is not None and note is not None
         else:
             sound = key == LAYOUT_KEY and unpack(key, value) is not None
         if not sound:

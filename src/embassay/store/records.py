@@ -5,7 +5,6 @@ record              key                                         value
 ==================  ==========================================  ========================================
 layout              ``00`` "format"                             check, the layout's number
 encoder             ``01``, encoder                             check, JSON: fingerprint, name, dim, used
-speed               ``03``, encoder                             check, JSON: texts a second, query, device
 vector              ``02``, encoder, text                       check, float32 numbers
 ==================  ==========================================  ========================================
 
@@ -19,7 +18,7 @@ import hashlib
 import json
 import struct
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from zlib import crc32
 
 import numpy as np
@@ -30,7 +29,7 @@ from embassay.samples.base import Text
 LAYOUT = 2
 """The first layout had no number."""
 LAYOUT_KEY = b"\x00format"
-ENCODER, VECTOR, SPEED = b"\x01", b"\x02", b"\x03"
+ENCODER, VECTOR = b"\x01", b"\x02"
 PREFIX = 1 + 12
 """Bytes of a key that say its kind and its encoder."""
 TEXT_HASH = 20
@@ -49,23 +48,6 @@ class EncoderNote:
     used: float = 0.0
 
 
-@dataclass(frozen=True)
-class Speed:
-    """How fast an encoder was when its vectors were computed; None for what was not measured.
-
-    A record of its own: an earlier version of embassay reads the other records as before.
-    """
-
-    texts_per_second: float | None = None
-    query_milliseconds: float | None = None
-    device: str = ""
-
-    def updated_by(self, newer: Speed) -> Speed:
-        """Return the newer speed, completed with what only this one has."""
-        measured = {name: value for name, value in asdict(newer).items() if value not in (None, "")}
-        return replace(self, **measured)
-
-
 def prefix(fingerprint: str) -> bytes:
     """Return the first bytes of the keys of all vectors of an encoder."""
     return VECTOR + _hash(fingerprint, PREFIX - 1)
@@ -74,11 +56,6 @@ def prefix(fingerprint: str) -> bytes:
 def note_key(vector_prefix: bytes) -> bytes:
     """Return the key of an encoder's own record, from the prefix of its vectors."""
     return ENCODER + vector_prefix[1:PREFIX]
-
-
-def speed_key(vector_prefix: bytes) -> bytes:
-    """Return the key of an encoder's speed, from the prefix of its vectors."""
-    return SPEED + vector_prefix[1:PREFIX]
 
 
 def keys(fingerprint: str) -> Callable[[Text], bytes]:
@@ -139,22 +116,6 @@ def unpack_note(key: bytes, value: memoryview | bytes | None) -> EncoderNote | N
         return None
     try:
         return EncoderNote(**json.loads(bytes(content)))
-    except (ValueError, TypeError):
-        return None
-
-
-def pack_speed(key: bytes, speed: Speed) -> bytes:
-    """Return the record of a speed."""
-    return pack(key, json.dumps(asdict(speed)).encode())
-
-
-def unpack_speed(key: bytes, value: memoryview | bytes | None) -> Speed | None:
-    """Return the content of a record; None if there is no record or if it is damaged."""
-    content = unpack(key, value)
-    if content is None:
-        return None
-    try:
-        return Speed(**json.loads(bytes(content)))
     except (ValueError, TypeError):
         return None
 
