@@ -6,6 +6,7 @@ import pytest
 
 from embassay.corpora.queries.made import SOURCES
 from embassay.layout import Column
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.run.decision import Decision
@@ -70,10 +71,10 @@ def decided(ranking, headline=ACCURACY, **options):
     return list(Decision(result_of(ranking, **options), ranking, headline).findings())
 
 
-def lines(ranking, headline=ACCURACY, speed=None, **options):
+def lines(ranking, headline=ACCURACY, times=None, **options):
     """What the page says of a verdict, after the line that says what the figures rest on."""
     result = replace(result_of(ranking, **options), findings=tuple(decided(ranking, headline, **options)))
-    return list(verdict(result, ranking, speed or {}))[1:]
+    return list(verdict(result, ranking, times or {}))[1:]
 
 
 # --- the best set ----------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ def test_where_higher_is_not_better_it_may_be_the_highest():
 
 
 def test_nothing_below_chance_may_be_the_best():
-    sentences = lines(verdict_with(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
+    sentences = lines(verdict_with(chance=0.9), price=1.0)
     assert sentences[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
     assert sentences[0].endswith("Significantly lower than another candidate: c.")
     assert sentences[1:] == []
@@ -286,6 +287,97 @@ def test_documents_can_be_cut_shorter_and_questions_be_units():
         "If the questions were written independently of each other, add unit=question to -c.",
         "Cut documents into shorter passages: add passages=100 to -c.",
     ]
+
+
+def advised(settings, setting="", limits=(256,)):
+    """What a run advises whose encoders truncate many texts and whose questions depend on each other."""
+    result = result_of(verdict_with())
+    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents", settings=settings)
+    encoders = [
+        replace(encoder, max_tokens=limit, truncated=9, truncated_in={"c": 9}, setting=setting)
+        for encoder, limit in zip(result.encoders, limits, strict=False)
+    ]
+    findings = findings_of(replace(result, corpora=(corpus,), encoders=tuple(encoders), verdicts=()), {})
+    return [finding.action for finding in findings if finding.action]
+
+
+UNIT = "If the questions were written independently of each other, add unit=question to -c."
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting", "actions"),
+    [
+        ({}, "", [UNIT, "Cut documents into shorter passages: add passages=100 to -c."]),
+        ({"passages": "100"}, "", [UNIT]),
+        ({"passages": "60"}, "", [UNIT]),
+        ({"passages": "sentence"}, "", [UNIT]),
+        (
+            {"passages": "200", "unit": "document"},
+            "",
+            ["Cut documents into shorter passages: passages=100 instead of passages=200 in -c."],
+        ),
+        ({"passages": "200"}, "passages=200", [UNIT]),
+        ({}, "max_length=256", [UNIT]),
+    ],
+)
+def test_what_is_set_already_is_not_advised(settings, setting, actions):
+    assert advised(settings, setting) == actions
+
+
+def test_encoders_that_read_more_give_no_second_length_of_passages():
+    assert advised({"unit": "question"}, limits=(384, 256, 512)) == [
+        "Cut documents into shorter passages: add passages=100 to -c."
+    ]
+
+
+# --- a smaller index ----------------------------------------------------------------------------------
+
+
+def smaller(not_worse, sizes=None, **changes):
+    """What is said of the sizes: a is the best, b and c have smaller indexes, bytes by encoder."""
+    ranking = verdict_with(best_set=("a", "b", "c"), margin=0.02, not_worse=not_worse, **changes)
+    result = result_of(ranking)
+    sizes = sizes or {"a": (100, 1536), "b": (50, 1536), "c": (200, 96), "bm25": (1, 1)}
+    encoders = tuple(
+        replace(e, vectors={"c": sizes[e.name][0]}, vector_bytes=sizes[e.name][1]) for e in result.encoders
+    )
+    corpora = (replace(result.corpora[0], documents=40),)
+    findings = Decision(replace(result, encoders=encoders, corpora=corpora), ranking, ACCURACY).findings()
+    return [(f.severity, f.sentence) for f in findings if "index" in f.sentence]
+
+
+def test_the_smallest_index_that_is_not_worse_is_recommended():
+    # All vectors of a take 153.6 kB, those of b half of it; c has the smallest vectors, and most of them: 19.2 kB.
+    assert smaller(("b", "c")) == [
+        (
+            "high",
+            "c is shown not to be worse than a by 2.0 points or more, and its index needs 12% of the bytes "
+            "(19.2 kB, not 153.6 kB).",
+        )
+    ]
+    assert smaller(("b",))[0][1].startswith("b is shown not to be worse than a by 2.0 points or more, and its index")
+
+
+def test_bytes_are_those_of_the_whole_index():
+    # The vectors of b are a third as long, but it has four times as many.
+    assert smaller(("b", "c"), {"a": (100, 1536), "b": (400, 512), "c": (100, 1536), "bm25": (1, 1)}) == []
+
+
+@pytest.mark.parametrize("not_worse", [(), ("c",)])
+def test_nothing_is_recommended_that_was_not_shown_in_the_order_of_sizes(not_worse):
+    # b is larger than c, so it is tested first; what follows it is not tested.
+    assert smaller(not_worse) == [
+        (
+            "medium",
+            "No smaller index than that of a (153.6 kB) is shown to be good enough: a loss of 2.0 points is not ruled "
+            "out.",
+        )
+    ]
+
+
+def test_no_index_is_recommended_where_no_best_candidate_is():
+    assert smaller(("b", "c"), leader="Highest") == []
+    assert smaller(("b", "c"), chance=0.99) == []
 
 
 def test_findings_of_one_title_begin_with_the_best_encoder():
@@ -471,23 +563,35 @@ def test_only_a_run_without_own_data_is_told_to_use_some():
     assert [finding.action for finding in both if finding.title == "Built-in corpora"] == [""]
 
 
-def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
-    sentences = lines(verdict_with(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in sentences
-    sentences = lines(verdict_with(), speed={"a": 800.0, "b": 2000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 2.5 times as fast as a." in sentences
-    for speed in ({"a": 10.0, "c": 9000.0}, {}):
-        assert not any("Fastest" in line for line in lines(verdict_with(), speed=speed))
-    assert not any("Fastest" in line for line in lines(verdict_with(best_set=("a",)), speed={"a": 10.0}))
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "c": ((1.0, 1.0, 1.0), "cpu", "n")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 1.0), "cuda", "n")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 1.0), "cpu", "m")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 7.0), "cpu", "n")},
+        {},
+    ],
+    ids=["one was not measured", "other devices", "one model", "slower in one round", "nothing was measured"],
+)
+def test_nothing_is_said_of_speed_where_no_one_is_shown_to_be_faster(times):
+    measured = {
+        name: MeasuredTimes(name, 64, wall, wall, device, model) for name, (wall, device, model) in times.items()
+    }
+    assert not any("Fastest" in line for line in lines(verdict_with(), times=measured))
 
 
-def test_the_smallest_vectors_are_told_of_the_best_set_where_they_differ():
-    ranking = verdict_with()
-    result = result_of(ranking)
-    narrow = [replace(e, dim=96 if e.name == "b" else 384) for e in result.encoders]
-    sentences = list(verdict(replace(result, encoders=tuple(narrow)), ranking, {}))
-    assert "Smallest vectors of them: b (96 dimensions), 25% of the memory of a." in sentences
-    assert not any("Smallest" in line for line in lines(ranking))
+def test_the_fastest_of_the_best_set_is_told_with_the_range_of_its_ratio():
+    times = {
+        "a": MeasuredTimes("a", 64, (6.0, 5.0, 8.0), (9.0, 8.0, 9.0), "cpu", "m"),
+        "b": MeasuredTimes("b", 64, (2.0, 2.5, 2.0), (3.0, 3.0, 3.1), "cpu", "n"),
+        # No candidate for the best, so it is not told of.
+        "c": MeasuredTimes("c", 64, (0.1, 0.1, 0.1), (0.1, 0.1, 0.1), "cpu", "o"),
+    }
+    assert (
+        "Fastest of them: b, 3.0 times as fast as a (2.0 to 4.0 in 3 rounds): the same 64 texts take 2 s against 6 s, "
+        "and 3 s against 9 s of processor time."
+    ) in lines(verdict_with(), times=times)
 
 
 def test_prices_are_told_of_the_best_set():
