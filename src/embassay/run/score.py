@@ -28,6 +28,7 @@ from embassay.encoders.base import (
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, derived, encode
 from embassay.engine.robustness import Robustness, check_robustness
+from embassay.engine.timeline import TimeLine
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
@@ -91,13 +92,14 @@ class SharedVectors:
 
 @dataclass(frozen=True)
 class Services:
-    """What scoring uses: the stores of vectors and scores, the display of progress, and worker processes."""
+    """What scoring uses: the stores of vectors and scores, the display of progress, worker processes, the clock."""
 
     cache: VectorCache | None
     folder: RunFolder | None
     progress: Progress
     submit: Submit
     shared: SharedVectors = field(default_factory=SharedVectors)
+    timeline: TimeLine = field(default_factory=TimeLine)
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,9 @@ class EncoderRun:
             If it cannot encode.
         """
         tasks = plan.tasks_of(self.entry)
-        fitted = fit_encoders(self.entry.encoder, tasks)
+        timeline = self.services.timeline
+        with timeline.during("encoding"):
+            fitted = fit_encoders(self.entry.encoder, tasks)
         self.load_stored(tasks, fitted)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
@@ -176,14 +180,16 @@ class EncoderRun:
         total = sum(len(pool.texts) for pool in pools)
         with self.services.progress.encoding(self.entry.label, total) as advance:
             for pool in pools:
-                vectors, pool_effort = self.encode_pool(pool, advance)
+                with timeline.during("encoding"):
+                    vectors, pool_effort = self.encode_pool(pool, advance)
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 card = pool.encoder.card
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
-                    self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
+                    with timeline.during("encoding"):
+                        self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
@@ -196,7 +202,8 @@ class EncoderRun:
         # An encoder that learns from each corpus may have another number of dimensions on each.
         if not self.entry.encoder.card.fitted:
             self.dim = dim
-        self.truncated = find_truncated(self.entry.encoder, plan.corpora)
+        with timeline.during("encoding"):
+            self.truncated = find_truncated(self.entry.encoder, plan.corpora)
 
     def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
         """Load the scores of tasks that are in the run's folder.
@@ -224,7 +231,7 @@ class EncoderRun:
             milliseconds = self.robustness.query_milliseconds
         device = ""
         if isinstance(encoder, Routed):
-            device = str(encoder.route.get("device", ""))
+            device = str(encoder.route().get("device", ""))
         measured = Speed(self.texts_per_second, milliseconds, device)
         self.speed = measured
         cache = self.services.cache
@@ -265,13 +272,14 @@ class EncoderRun:
         ledger = None
         if folder:
             ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts)
-        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger)
+        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger, self.services.timeline)
         # Where the cache keeps the full vectors, the next derived encoder reads them there.
         if cache is None or cache.trouble:
             shared.keep(fingerprint, full_vectors)
         vectors = derived(pool.encoder, full_vectors)
         if isinstance(pool.encoder, Relearns):
-            vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
+            learn = partial(relearnt_matrix, pool.encoder, pool.texts, timeline=self.services.timeline)
+            vectors = replace(vectors, learn=learn)
         return vectors, effort
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
@@ -348,7 +356,7 @@ class EncoderRun:
         encoder = self.entry.encoder
         # What the model knows of its route is lost when it is released.
         if isinstance(encoder, Routed):
-            self.route = dict(encoder.route)
+            self.route = dict(encoder.route())
         if isinstance(encoder, Releases):
             encoder.release()
 
@@ -435,17 +443,20 @@ def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) ->
         return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
-def relearnt_matrix(encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
+def relearnt_matrix(
+    encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64], *, timeline: TimeLine
+) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     # Each text is a pair of role and content.
     to_learn = [texts[row][1] for row in rows.tolist()]
-    try:
-        learnt = encoder.relearn(to_learn)
-    except EncoderError:
-        raise
-    except Exception as error:
-        raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
-    vectors, _ = encode(learnt, texts, None, lambda done: None)
+    with timeline.during("encoding"):
+        try:
+            learnt = encoder.relearn(to_learn)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
+        vectors, _ = encode(learnt, texts, None, lambda done: None)
     return vectors.matrix
 
 
