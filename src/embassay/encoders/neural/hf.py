@@ -28,11 +28,13 @@ from embassay.encoders.neural.hf_files import (
     limit_of,
     of_tokenizer,
     special,
+    tokenizer_of,
 )
 from embassay.encoders.neural.hf_loading import AUTO_MAP, Loading, check_limit, load_model, load_tokenizer
 from embassay.encoders.neural.hf_model import PooledModel
 from embassay.encoders.neural.locations import find, modules, own_code_of
 from embassay.encoders.neural.memory import parameters, weights
+from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
@@ -42,6 +44,7 @@ from embassay.samples.base import Role
 from embassay.types import Card, JsonObject, Runtime, content_hash
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
@@ -164,6 +167,8 @@ class TransformersEncoder(NeuralEncoder):
             parameters=parameters(self.folder, self._left_out),
             max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            training_datasets=training_datasets(self.found.folder),
+            full=self.full,
             warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
             similarity=self.options.get("similarity", "cosine"),
         )
@@ -221,9 +226,16 @@ class TransformersEncoder(NeuralEncoder):
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        # Counting tokens needs no weights.
-        counter = PooledModel(None, self._tokenizer, self.pooling, template=self.options.get("template", ""))
-        return np.array(counter.count(texts, self._prompts[role]), dtype=np.int64)
+        prompt = self._prompts[role]
+        template = self.options.get("template", "")
+        if self._counter is None:
+            # The library makes a tokenizer from other files. Counting tokens needs no weights.
+            counter = PooledModel(None, self._tokenizer, self.pooling, template=template)
+            return np.array(counter.count(texts, prompt), dtype=np.int64)
+        before, _, after = template.partition("{text}")
+        encodings = self._counter.encode_batch([f"{before}{prompt}{text}{after}" for text in texts])
+        # A text without tokens is encoded as one special token.
+        return np.array([max(1, len(encoding.ids)) for encoding in encodings], dtype=np.int64)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
@@ -271,6 +283,11 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def _tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self._loading)
+
+    @cached_property
+    def _counter(self) -> Tokenizer | None:
+        """The tokenizer without the library, which takes seconds to import; None without a ``tokenizer.json``."""
+        return tokenizer_of(self.tokens)
 
     def _assumed(self) -> list[str]:
         """Return warnings about assumptions and about parts of the model that are not used."""

@@ -17,7 +17,6 @@ from embassay.encoders.checks import check_whole
 from embassay.encoders.neural.batching import encode_distinct, run
 from embassay.encoders.neural.locations import Found
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
-from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.runner import Runner, RunnerOptions
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.samples.base import Role
@@ -186,16 +185,14 @@ class NeuralEncoder(ABC):
             vars(other)["_runners"] = self._runners
             yield other
 
-    @cached_property
-    def training_datasets(self) -> tuple[str, ...]:
-        """The data sets that the model card beside the model's files names as training data."""
-        return training_datasets(self.found.folder)
+    def prepare(self) -> None:
+        """Load the model onto its devices."""
+        _ = self._runners
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.full is not None:
-            return self.full.route
+            return self.full.route()
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
@@ -207,10 +204,9 @@ class NeuralEncoder(ABC):
             "batch_invariant": all(runner.batch_invariant for runner in runners),
         }
 
-    @property
     def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit. This loads the model."""
-        return all(runner.batch_invariant for runner in self._runners)
+        """Return whether a text has the same vector in every batch, bit by bit; False before the model is loaded."""
+        return bool(self.route().get("batch_invariant"))
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""
