@@ -291,9 +291,6 @@ class Card:
     known
         True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
         source file, its scores are never reused.
-    training_datasets
-        The data sets that its model card names as training data, as written there; a run warns of corpora of the same
-        data.
     full
         The encoder whose vectors it is computed from (see :class:`~embassay.encoders.base.Derived`); None if it
         encodes by itself.
@@ -312,7 +309,6 @@ class Card:
     remote: bool = False
     price: float | None = None
     known: bool = True
-    training_datasets: tuple[str, ...] = ()
     full: Encoder | None = field(default=None, repr=False)
 
 

@@ -164,6 +164,15 @@ class Routed(Protocol):
 
 
 @runtime_checkable
+class NamesTrainingData(Protocol):
+    """May know what it was trained on; a run then warns of corpora of the same data."""
+
+    def training_datasets(self) -> tuple[str, ...]:
+        """Return the data sets that its model card names as training data, as written there; empty without a card."""
+        ...
+
+
+@runtime_checkable
 class Releases(Protocol):
     """Holds memory or a connection, which is released before the next encoder starts."""
 

@@ -55,10 +55,15 @@ class SharedVectors:
     ----------
     uses
         By fingerprint of a full encoder, how many encoders of the run its vectors serve.
+    kept
+        By fingerprint of a full encoder, its vectors.
+    truncated
+        By fingerprint of a full encoder, the texts that it truncates, and so all that are computed from its vectors.
     """
 
     uses: Mapping[str, int] = field(default_factory=dict)
     kept: dict[str, Vectors] = field(default_factory=dict)
+    truncated: dict[str, frozenset[Text] | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, encoders: Iterable[Encoder]) -> SharedVectors:
@@ -83,6 +88,16 @@ class SharedVectors:
             rows.append(vectors.row[text])
         new_row = {text: place for place, text in enumerate(texts)}
         return replace(vectors, matrix=vectors.matrix[rows], row=new_row)
+
+    def truncated_by(self, encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
+        """Return the distinct texts that are longer than an encoder reads; None if that is unknown."""
+        full = encoder_of_vectors(encoder)
+        limit = full.card.max_tokens
+        if limit is None or not isinstance(full, CountsTokens):
+            return None
+        if full.fingerprint not in self.truncated:
+            self.truncated[full.fingerprint] = find_truncated(full, limit, corpora)
+        return self.truncated[full.fingerprint]
 
     def keep(self, fingerprint: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
@@ -203,7 +218,7 @@ class EncoderRun:
         if not self.entry.encoder.card.fitted:
             self.dim = dim
         with timeline.during("encoding"):
-            self.truncated = find_truncated(self.entry.encoder, plan.corpora)
+            self.truncated = self.services.shared.truncated_by(self.entry.encoder, plan.corpora)
 
     def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
         """Load the scores of tasks that are in the run's folder.
@@ -460,11 +475,8 @@ def relearnt_matrix(
     return vectors.matrix
 
 
-def find_truncated(encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
-    """Return the distinct texts that are longer than the encoder reads; None if that is unknown."""
-    limit = encoder.card.max_tokens
-    if limit is None or not isinstance(encoder, CountsTokens):
-        return None
+def find_truncated(encoder: CountsTokens, limit: int, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
+    """Return the distinct texts that have more tokens than the limit; None if they cannot be counted."""
     texts = distinct_texts(corpora)
     truncated = set[Text]()
     try:

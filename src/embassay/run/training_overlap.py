@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from embassay.data import MSRP, MSRP_GROUPED, SEMANTONEG_V1
+from embassay.encoders.base import NamesTrainingData
 from embassay.formatting import names
 from embassay.run.candidates import Entry
 from embassay.types import AnyCorpus
@@ -110,8 +111,10 @@ def _trained_on(family: Family, entries: Sequence[Entry], origin: str) -> Iterat
 
 def named_datasets(family: Family, entry: Entry) -> list[str]:
     """Return the training data sets of an encoder that belong to a family, as its model card writes them."""
+    if not isinstance(entry.encoder, NamesTrainingData):
+        return []
     datasets = []
-    for name in entry.encoder.card.training_datasets:
+    for name in entry.encoder.training_datasets():
         # "sentence-transformers/all-NLI" -> "allnli"
         without_organisation = name.lower().rpartition("/")[2]
         plain = re.sub(r"[^a-z0-9]", "", without_organisation)

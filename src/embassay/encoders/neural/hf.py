@@ -34,7 +34,6 @@ from embassay.encoders.neural.hf_loading import AUTO_MAP, Loading, check_limit, 
 from embassay.encoders.neural.hf_model import PooledModel
 from embassay.encoders.neural.locations import find, modules, own_code_of
 from embassay.encoders.neural.memory import parameters, weights
-from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import RunnerOptions
@@ -167,7 +166,6 @@ class TransformersEncoder(NeuralEncoder):
             parameters=parameters(self.folder, self._left_out),
             max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
-            training_datasets=training_datasets(self.found.folder),
             full=self.full,
             warnings=(*self._assumed(), *self._prompt_warnings(), *self._size_warnings()),
             similarity=self.options.get("similarity", "cosine"),

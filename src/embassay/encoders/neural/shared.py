@@ -17,6 +17,7 @@ from embassay.encoders.checks import check_whole
 from embassay.encoders.neural.batching import encode_distinct, run
 from embassay.encoders.neural.locations import Found
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
+from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.runner import Runner, RunnerOptions
 from embassay.errors import EncoderError, UnknownNameError
 from embassay.samples.base import Role
@@ -184,6 +185,10 @@ class NeuralEncoder(ABC):
             other = replace(self, options=reworded)
             vars(other)["_runners"] = self._runners
             yield other
+
+    def training_datasets(self) -> tuple[str, ...]:
+        """Return the data sets that the model card beside the model's files names as training data."""
+        return training_datasets(self.found.folder)
 
     def prepare(self) -> None:
         """Load the model onto its devices."""

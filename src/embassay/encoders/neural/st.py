@@ -29,7 +29,6 @@ from embassay.encoders.neural.locations import (
     without_tokenizer,
 )
 from embassay.encoders.neural.memory import parameters
-from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
@@ -156,7 +155,6 @@ class SentenceTransformersEncoder(NeuralEncoder):
             parameters=parameters(self.found.folder),
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
-            training_datasets=training_datasets(self.found.folder),
             full=self.full,
             warnings=tuple(warnings),
             similarity=self.options.get("similarity", supported_similarity(model_similarity)),
