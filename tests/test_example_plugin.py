@@ -305,29 +305,29 @@ from embassay.diagnostics.base import ChecksCorpus, HasHeadline, ScoresInParalle
 from embassay.diagnostics.localization.localization import Localization
 from embassay.diagnostics.shift import Shift
 from embassay.encoders.base import (
-    BatchInvariant, Batches, CountsTokens, KnowsWords, MayChange, OfKnownContent, Relearns, Releases, Remote, Reworded,
-    Routed,
+    BatchInvariant, Batches, CountsTokens, Derived, KnowsWords, MayChange, Prepares, Relearns, Releases, Remote,
+    Reworded, Routed,
 )
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.vectors import VectorsEncoder
 from embassay.encoders.lexical.counts import ProjectedEncoder
 from embassay.encoders.neural.hf import TransformersEncoder
 from embassay.encoders.objects.foreign import ObjectEncoder
-from embassay.encoders.objects.python import PythonEncoder
 from embassay.encoders.remote.api import ApiEncoder
 from embassay.encoders.static.words import WordsEncoder
 
 
 def encoders(
     hf: TransformersEncoder, api: ApiEncoder, words: WordsEncoder, exported: ExportedEncoder, vectors: VectorsEncoder,
-    thing: ObjectEncoder, function: PythonEncoder, projected: ProjectedEncoder,
+    thing: ObjectEncoder, projected: ProjectedEncoder,
 ) -> None:
     batches: list[Batches] = [hf, api, exported, vectors]
     invariant: BatchInvariant = hf
     counts: list[CountsTokens] = [hf, exported]
     knows: KnowsWords = words
     changes: MayChange = thing
-    known: OfKnownContent = function
+    derived: list[Derived] = [hf, exported]
+    prepares: list[Prepares] = [hf, words, exported, vectors]
     relearns: Relearns = projected
     releases: list[Releases] = [hf, words]
     remote: Remote = api

@@ -292,6 +292,12 @@ class Card:
         True when texts are sent to a service: requests are sent only when they are needed.
     price
         Price per million tokens, if known.
+    known
+        True when the fingerprint covers everything that its vectors depend on. If not, as for a function without a
+        source file, its scores are never reused.
+    full
+        The encoder whose vectors it is computed from (see :class:`~embassay.encoders.base.Derived`); None if it
+        encodes by itself.
     """
 
     spec: str
@@ -306,6 +312,8 @@ class Card:
     shapes: tuple[str, ...] = ()
     remote: bool = False
     price: float | None = None
+    known: bool = True
+    full: Encoder | None = field(default=None, repr=False)
 
 
 class Encoder(Protocol):

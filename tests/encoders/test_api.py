@@ -90,7 +90,7 @@ def test_the_address_is_taken_from_the_environment(service, monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL")
     encoder = load_encoder("api:text-embedding-3-small,dim=256")
     assert encoder.card.spec == "api:text-embedding-3-small,dim=256"
-    assert encoder.route["url"] == "https://api.openai.com/v1"
+    assert encoder.route()["url"] == "https://api.openai.com/v1"
 
 
 def test_answers_out_of_order(service, make):
@@ -212,8 +212,8 @@ def test_a_request_that_is_too_large_is_split(service, make, status, said):
     encoder = make()
     assert np.array_equal(encoder.encode(TEXTS), right(service, TEXTS))
     assert [len(request) for request in service.texts] == [6, 3, 1, 2, 3, 1, 2]
-    assert encoder.route["split_requests"] == 3
-    assert encoder.route["requests"] == 4
+    assert encoder.route()["split_requests"] == 3
+    assert encoder.route()["requests"] == 4
 
 
 def test_one_text_that_is_too_large_is_a_failure(service, make):
@@ -234,7 +234,7 @@ def test_prompts_stand_before_the_texts_of_their_role(service, make):
     assert encoder.card.warnings == (
         "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
     )
-    assert encoder.route["empty_texts"] == 1
+    assert encoder.route()["empty_texts"] == 1
 
 
 def test_what_the_card_says(service, make):
@@ -254,7 +254,7 @@ def test_what_it_will_take_is_told_without_a_request(service, make):
     assert make().estimate(["abcd"]) == (1, None)
     assert encoder.estimate_tokens(["abcd", "中文"], "text").tolist() == [1, 2]
     assert guess("\ud800") == 1
-    assert encoder.known_fingerprint is None
+    assert encoder.known_fingerprint() is None
     assert not service.seen
 
 
@@ -262,7 +262,7 @@ def test_what_it_took_is_told(service, make):
     encoder = make(price=2.0, batch=3, max_length=1)
     service.script(service.status(500))
     encoder.encode(["abcd", "abcde", *TEXTS[:4]])
-    assert encoder.route == {
+    assert encoder.route() == {
         "url": service.url, "batch": 3, "concurrency": 4, "requests": 2, "retries": 1, "split_requests": 0,
         "tokens": 60, "cost": 0.00012, "empty_texts": 0, "about_too_long": 4,
     }  # fmt: skip
@@ -272,7 +272,7 @@ def test_an_answer_that_counts_no_tokens_is_taken_to_be_as_estimated(service, ma
     service.script(service.edit(lambda answer: answer.pop("usage") and None))
     encoder = make(price=2.0)
     encoder.encode(["abcd", "abcde"])
-    assert encoder.route["tokens"] == 3
+    assert encoder.route()["tokens"] == 3
 
 
 def test_the_budget_stops_before_it_is_exceeded(service, make):
@@ -284,7 +284,7 @@ def test_the_budget_stops_before_it_is_exceeded(service, make):
         found += encoder.batches(["x" * 100] * 30, "text")
     assert "with a cache, finished vectors are kept" in str(caught.value)
     assert len(service.seen) == len(found) == 8
-    assert encoder.route["cost"] == 0.08
+    assert encoder.route()["cost"] == 0.08
 
 
 # Fingerprints
@@ -295,7 +295,7 @@ def test_the_fingerprint_costs_one_request_and_only_when_it_is_asked_for(service
     assert encoder.card
     assert not service.seen
     first = encoder.fingerprint
-    assert encoder.fingerprint == encoder.known_fingerprint == first
+    assert encoder.fingerprint == encoder.known_fingerprint() == first
     assert service.texts == [list(PROBES)]
     assert len(PROBES) == len(set(PROBES)) == 16
     assert make().fingerprint == first
@@ -332,14 +332,14 @@ def test_a_service_that_answers_a_little_differently_each_time_keeps_its_fingerp
     service.script(*[service.edit(noisy)] * 5)
     encoders = [make(runtime) for _ in range(5)]
     assert len({encoder.fingerprint for encoder in encoders}) == 1
-    assert make(runtime).known_fingerprint == encoders[0].fingerprint
+    assert make(runtime).known_fingerprint() == encoders[0].fingerprint
     assert len(service.seen) == 5
     service.script(service.status(401))
     unreachable = make(runtime)
     with pytest.raises(EndpointError):
         _ = unreachable.fingerprint
-    assert unreachable.known_fingerprint == encoders[0].fingerprint
-    assert make(runtime, dim=4).known_fingerprint is None
+    assert unreachable.known_fingerprint() == encoders[0].fingerprint
+    assert make(runtime, dim=4).known_fingerprint() is None
     # Without a memory a rounding may go the other way.
     service.script(service.edit(noisy))
     assert make().fingerprint != encoders[0].fingerprint
@@ -362,7 +362,7 @@ def test_a_probe_that_failed_is_not_tried_again_until_release(service, make):
     for _ in range(2):
         with pytest.raises(EndpointError, match="answered 503"):
             _ = encoder.fingerprint
-    assert encoder.known_fingerprint is None
+    assert encoder.known_fingerprint() is None
     assert len(service.seen) == 3
     encoder.release()
     assert encoder.fingerprint
@@ -519,4 +519,6 @@ def test_nothing_shows_the_key(service, make, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     encoder = make()
     encoder.encode(["a"])
-    assert KEY not in f"{encoder!r} {encoder} {encoder.card} {encoder.route} {encoder.fingerprint} {encoder.service!r}"
+    assert (
+        KEY not in f"{encoder!r} {encoder} {encoder.card} {encoder.route()} {encoder.fingerprint} {encoder.service!r}"
+    )

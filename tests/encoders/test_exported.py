@@ -129,7 +129,7 @@ def test_company_does_not_move_a_vector(folders, runtime, int8):
     together = encoder.encode(["Short.", LONG, *TEXTS])
     alone = np.concatenate([encoder.encode([text]) for text in ["Short.", LONG, *TEXTS[:20]]])
     assert np.abs(together[:22] - alone).max() <= 1e-6
-    assert encoder.route.get("alone", False) is (int8 and runtime == "onnx")
+    assert encoder.route().get("alone", False) is (int8 and runtime == "onnx")
 
 
 @pytest.mark.slow
@@ -172,13 +172,13 @@ def test_what_is_known_without_loading(folders, runtime):
     encoder = load_encoder(f"{runtime}:{folders(runtime)}")
     assert encoder.card.prompts == {"query": "q: "}
     assert (encoder.card.max_tokens, encoder.card.similarity) == (48, "cosine")
-    assert encoder.route == {"graph": GRAPH[runtime]}
+    assert encoder.route() == {"graph": GRAPH[runtime]}
     assert encoder.count_tokens(["abc", "", "a" * 99], "text").tolist() == [5, 2, 101]
     assert encoder.count_tokens(["abc"], "query").tolist() == [7]
     encoder.encode(["abc"])
-    assert encoder.route["device"] == "cpu"
+    assert encoder.route()["device"] == "cpu"
     encoder.release()
-    assert encoder.route == {"graph": GRAPH[runtime]}
+    assert encoder.route() == {"graph": GRAPH[runtime]}
     assert encoder.encode([]).shape[0] == 0
 
 
@@ -387,7 +387,7 @@ def test_one_of_several_graphs_is_named(hub_copy, folders):
     other = load_encoder(f"onnx:{hub_copy},file=onnx/model_small.onnx")
     assert other.fingerprint != own
     other.encode(["a"])
-    assert other.route["alone"] is True
+    assert other.route()["alone"] is True
     (hub_copy / "onnx" / "model.onnx").rename(hub_copy / "onnx" / "other.onnx")
     with pytest.raises(ModelNotFoundError, match=r"several graphs \(onnx/model_small\.onnx, onnx/other\.onnx\)"):
         load_encoder(f"onnx:{hub_copy}")

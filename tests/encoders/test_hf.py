@@ -149,7 +149,7 @@ def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, 
     for pooling, pooled in POOL.items():
         encoder = load_encoder(f"hf:{path},pooling={pooling}", Runtime(backend="padded"))
         together = encoder.encode(TEXTS)
-        assert encoder.route["backend"] == "padded"
+        assert encoder.route()["backend"] == "padded"
         assert near(together, [pooled(last) for _, last, _ in naive]), pooling
         assert near(np.concatenate([encoder.encode([text]) for text in TEXTS]), together), pooling
 
@@ -253,7 +253,7 @@ def test_mean_pooling_equals_sentence_transformers_on_texts_of_all_lengths():
     for backend in ("auto", "padded"):
         encoder = load_encoder("hf:all-MiniLM-L6-v2,normalize=true,max_length=256", Runtime(backend=backend))
         assert np.abs(encoder.encode(texts) - own).max() < 1e-6
-        assert encoder.route["backend"] == ("packed" if backend == "auto" else "padded")
+        assert encoder.route()["backend"] == ("packed" if backend == "auto" else "padded")
 
 
 def test_a_folder_is_read_as_the_name_is_and_has_its_fingerprint(tmp_path):
@@ -393,7 +393,7 @@ def test_every_route_gives_the_same(folder, name):
     for route in hf_runner.ROUTES[name != "BertForMaskedLM" :]:
         encoder = load_encoder(f"hf:{path}", Runtime(backend=route))
         assert near(encoder.encode(TEXTS), plain)
-        assert encoder.route["backend"] == route
+        assert encoder.route()["backend"] == route
     assert near(load_encoder(f"hf:{path}", Runtime(device="cpu,cpu")).encode(TEXTS), plain)
 
 
@@ -408,7 +408,7 @@ def test_a_model_that_padding_changes_gets_none(folder, monkeypatch):
     monkeypatch.setattr(PooledModel, "vectors", disturbed)
     encoder = load_encoder(f"hf:{path}")
     assert near(encoder.encode(TEXTS), plain)
-    assert encoder.route["backend"] == "unpadded"
+    assert encoder.route()["backend"] == "unpadded"
     with pytest.raises(EncoderError, match="backend 'padded' cannot run this model; leave --backend out"):
         load_encoder(f"hf:{path}", Runtime(backend="padded")).encode(TEXTS)
 

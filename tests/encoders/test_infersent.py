@@ -96,8 +96,8 @@ def test_a_limit_keeps_the_signs_of_beginning_and_end(files, vectors):
     assert np.array_equal(some.encode(TEXTS), whole.encode(TEXTS))
     few = load_encoder(f"{spec},limit=2")
     few.encode(["the shop"])
-    assert few.route["words"] == 4
-    assert not few.route["notes"]
+    assert few.route()["words"] == 4
+    assert not few.route()["notes"]
 
 
 def test_words_without_the_signs_are_noted(files):
@@ -105,13 +105,13 @@ def test_words_without_the_signs_are_noted(files):
     (files / "glove.txt").write_text("\n".join(lines[2:]), encoding="utf-8")
     encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'},limit=3")
     encoder.encode(["the shop"])
-    assert encoder.route["notes"] == ["the word vectors lack <s> and </s>, which surrounded each text in training"]
+    assert encoder.route()["notes"] == ["the word vectors lack <s> and </s>, which surrounded each text in training"]
 
 
 def test_the_device_is_the_real_one(files):
     encoder = load_encoder(f"infersent:{files / 'w.pkl'},vectors={files / 'glove.txt'}", Runtime(device="cpu,cpu"))
     encoder.encode(["the shop"])
-    assert encoder.route["device"] == "cpu"
+    assert encoder.route()["device"] == "cpu"
 
 
 def test_padding_is_in_no_maximum(encoder):
@@ -142,9 +142,9 @@ def test_fingerprints_follow_both_files(encoder, files):
 
 def test_it_is_let_go_of_and_read_again(encoder):
     before = encoder.encode(TEXTS)
-    assert encoder.route["words"] == len(WORDS)
+    assert encoder.route()["words"] == len(WORDS)
     encoder.release()
-    assert encoder.route == {}
+    assert encoder.route() == {}
     assert np.array_equal(encoder.encode(TEXTS), before)
 
 

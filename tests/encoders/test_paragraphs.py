@@ -114,11 +114,11 @@ def test_a_vector_depends_on_seed_and_text_alone(encoder, trained):
 
 def test_it_says_how_many_texts_were_still_moving(trained):
     encoder = load_encoder(f"paragraphs:{trained[0]}")
-    assert encoder.route == {}
+    assert encoder.route() == {}
     encoder.encode([*SENTENCES[:3], SENTENCES[0]])
-    assert encoder.route == {"inferred": 3, "epochs": 200, "stopped_by_limit": 0.0}
+    assert encoder.route() == {"inferred": 3, "epochs": 200, "stopped_by_limit": 0.0}
     encoder.converged[SENTENCES[3]] = False
-    assert encoder.route["stopped_by_limit"] == 0.25
+    assert encoder.route()["stopped_by_limit"] == 0.25
 
 
 def test_a_vector_comes_to_rest(trained):

@@ -192,7 +192,7 @@ def test_several_devices_share_the_batches(model, own):
     assert np.abs(collected(runners, TEXTS) - own).max() < 1e-6
     encoder = load_encoder("all-MiniLM-L6-v2", Runtime(device="cpu,cpu"))
     assert np.abs(encoder.encode(TEXTS) - own).max() < 1e-6
-    assert encoder.route["device"] == "cpu,cpu"
+    assert encoder.route()["device"] == "cpu,cpu"
 
 
 def test_where_memory_does_not_suffice_the_batch_is_halved(model, own, monkeypatch):

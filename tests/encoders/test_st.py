@@ -345,7 +345,7 @@ def test_a_released_model_is_loaded_again(bundled):
     encoder.release()
     assert "_runners" not in vars(encoder)
     assert np.array_equal(encoder.encode(["a"]), first)
-    assert encoder.route == {
+    assert encoder.route() == {
         "device": "cpu",
         "dtype": "float32",
         "backend": "packed",

@@ -180,7 +180,7 @@ def test_it_says_what_it_is(folder, copied):
     changed = np.load(copied / "fold.npy")
     np.save(copied / "fold.npy", changed + np.float32(1e-6))
     assert plain.fingerprint != load_encoder(f"urae:{copied}").fingerprint
-    assert plain.route == {"trees": "right", "device": "cpu"}
+    assert plain.route() == {"trees": "right", "device": "cpu"}
     assert not plain.is_loaded
     plain.encode(["rain"])
     assert plain.is_loaded
@@ -209,7 +209,7 @@ def test_what_was_trained_on_brackets_takes_plain_texts_and_brackets(tmp_path):
 def test_parses_that_fell_back_are_counted(folder):
     encoder = load_encoder(f"urae:{folder},trees=link-parser")
     found = encoder.encode(["The shop is open.", "The of and the the of.", "rain"])
-    assert encoder.route == {
+    assert encoder.route() == {
         "trees": f"link-parser {link_parser.version()}",
         "device": "cpu",
         "parsed": 2,

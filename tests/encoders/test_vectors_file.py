@@ -90,9 +90,9 @@ def test_an_uncompressed_archive_is_mapped_and_a_compressed_one_read(tmp_path):
         save(tmp_path / "v.npz", texts=np.array(TEXTS), vectors=np.asfortranarray(ROWS.astype(np.float64)))
         encoder = load_encoder(f"vectors:{tmp_path / 'v.npz'}")
         assert np.array_equal(encoder.encode(TEXTS), ROWS)
-        assert encoder.route == {"form": "npz", "known_by": "text", "mapped": mapped, "rows": 4, "dim": 3}
+        assert encoder.route() == {"form": "npz", "known_by": "text", "mapped": mapped, "rows": 4, "dim": 3}
         encoder.release()
-        assert encoder.route == {}
+        assert encoder.route() == {}
 
 
 def test_mapped_arrays_equal_those_that_numpy_reads(tmp_path):
@@ -137,7 +137,7 @@ def test_ids_are_texts_by_a_table(tmp_path, form):
         lines(table, [{"_id": int(name) if name == "7" else name, "text": text} for name, text in rows])
     encoder = load_encoder(f"vectors:{path},texts={table}")
     assert np.array_equal(encoder.encode(TEXTS[:2][::-1]), ROWS[:2][::-1])
-    assert encoder.route["known_by"] == "id"
+    assert encoder.route()["known_by"] == "id"
     with pytest.raises(
         EncoderError, match=r"1 of 2 texts have no vector for the role text; the first is 'A cat sleeps\.'"
     ):

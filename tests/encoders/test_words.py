@@ -289,7 +289,7 @@ def test_a_number_may_be_a_word(write):
 
 def test_the_file_is_read_when_it_is_needed_and_its_fault_is_the_encoders(write):
     encoder = load_encoder(f"words:{write([*GOOD * 50, 'mat 1 2 x'])}")
-    assert encoder.route == {}
+    assert encoder.route() == {}
     with pytest.raises(EncoderError, match="line 151"):
         encoder.encode(["cat"])
 
@@ -297,9 +297,9 @@ def test_the_file_is_read_when_it_is_needed_and_its_fault_is_the_encoders(write)
 def test_the_route_says_what_was_read(glove):
     encoder = load_encoder(f"words:{glove}")
     encoder.encode(["cat"])
-    assert encoder.route == {"form": "glove", "words": 10, "dim": 6, "notes": []}
+    assert encoder.route() == {"form": "glove", "words": 10, "dim": 6, "notes": []}
     encoder.release()
-    assert encoder.route == {}
+    assert encoder.route() == {}
 
 
 @pytest.mark.parametrize(

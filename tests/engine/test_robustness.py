@@ -23,7 +23,7 @@ class Fake:
     moved: float = 0.0
     other: float | None = None
     again: int = 0
-    batch_invariant: bool = False
+    invariant: bool = False
 
     @property
     def card(self):
@@ -34,6 +34,9 @@ class Fake:
         rows = MATRIX[[int(t.split()[1]) for t in texts]].copy()
         rows[:, 0] += self.moved if len(texts) == 1 else 0
         return rows
+
+    def batch_invariant(self):
+        return self.invariant
 
     def reworded(self, role):
         if self.other is not None:
@@ -109,7 +112,7 @@ def test_at_most_a_third_as_many_tokens_as_the_run_encoded_are_encoded_again(enc
 
 
 def test_of_one_that_no_batch_changes_a_few_texts_are_timed():
-    fake = Fake(batch_invariant=True)
+    fake = Fake(invariant=True)
     assert check_robustness(fake, vectors(), TEXTS, seed=0).drift == 0
     # Each text has four tokens.
     assert fake.again == 4 * TIMED

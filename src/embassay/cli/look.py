@@ -152,7 +152,7 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     if cache is None or not card.cached or card.fitted:
         return None
     # Computing the fingerprint of a service would send it a request.
-    fingerprint: str | None = encoder.known_fingerprint if isinstance(encoder, Remote) else encoder.fingerprint
+    fingerprint: str | None = encoder.known_fingerprint() if isinstance(encoder, Remote) else encoder.fingerprint
     if not fingerprint:
         return None
     return cache.missing(fingerprint, texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -149,6 +150,7 @@ def run(
     add
         Add the encoders to the finished run in the folder, without running its existing encoders again.
     """
+    started = time.perf_counter()
     from embassay.run.request import RunRequest
     from embassay.run.session import carry_out
 
@@ -164,7 +166,7 @@ def run(
 
         return add_encoders(request)
     if not options.dry_run:
-        return carry_out(request)
+        return carry_out(request, started)
     from embassay.cli.look import show
 
     show(request, default=True)

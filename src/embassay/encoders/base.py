@@ -1,6 +1,8 @@
 """Optional abilities of encoders beyond :class:`~embassay.types.Encoder`: one protocol for each.
 
-An encoder has an ability if it has the method or property of that name; it need not inherit from the protocol.
+An encoder has an ability if it has the methods of that protocol; it need not inherit from it. The protocols have no
+properties, because ``isinstance`` computes them, and one might load a model. What is known of an encoder without
+running it is in its :class:`~embassay.types.Card`.
 """
 
 from __future__ import annotations
@@ -51,16 +53,20 @@ class Batches(Protocol):
 
 
 @runtime_checkable
-class Derived(Protocol):
-    """May have vectors that follow from those of another encoder: cut, scaled or quantised."""
+class Prepares(Protocol):
+    """Loads a model; a run has it loaded before the first text is encoded, so that this time counts as loading."""
 
-    @property
-    def full(self) -> Encoder | None:
-        """The encoder whose vectors these follow from; None where this encoder has to encode by itself."""
+    def prepare(self) -> None:
+        """Import and load what encoding needs, unless it is loaded already."""
         ...
 
+
+@runtime_checkable
+class Derived(Protocol):
+    """May have vectors that follow from those of another encoder (cut, scaled or quantised): ``card.full``."""
+
     def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return this encoder's (n, d) vectors from the (n, m) ones of :attr:`full`.
+        """Return this encoder's (n, d) vectors from the (n, m) ones of ``card.full``.
 
         Raises
         ------
@@ -72,7 +78,7 @@ class Derived(Protocol):
 
 def encoder_of_vectors(encoder: Encoder) -> Encoder:
     """Return the encoder that has to encode for the vectors of this one: its full one, or else itself."""
-    full = encoder.full if isinstance(encoder, Derived) else None
+    full = encoder.card.full
     return encoder if full is None else full
 
 
@@ -95,13 +101,8 @@ class HasStoredVectors(Protocol):
 class EncodesWithAnother(Protocol):
     """Looks up some vectors and lets another encoder make the others."""
 
-    @property
-    def other_spec(self) -> str:
-        """The spec of the other encoder."""
-        ...
-
-    def with_other(self, load: Callable[[], Encoder]) -> Encoder:
-        """Return this encoder with a function that loads the other one, called when it is first needed."""
+    def with_other(self, load: Callable[[str], Encoder]) -> Encoder:
+        """Return this encoder with a function that loads an encoder from its spec, called when it is first needed."""
         ...
 
 
@@ -109,9 +110,11 @@ class EncodesWithAnother(Protocol):
 class BatchInvariant(Protocol):
     """Reports whether other texts of a batch change a text's vector."""
 
-    @property
     def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit; False is assumed without this property."""
+        """Return whether a text has the same vector in every batch, bit by bit; False while that is not known.
+
+        It may be known only after ``prepare``; False is assumed without this method.
+        """
         ...
 
 
@@ -155,9 +158,8 @@ class Reworded(Protocol):
 class Routed(Protocol):
     """Has several ways to compute the same vectors."""
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """How the encoder ran, for ``run.json``: JSON values by name. None of it changes the meaning of a vector."""
+        """Return how the encoder ran, for ``run.json``: JSON values by name. This loads nothing."""
         ...
 
 
@@ -165,9 +167,8 @@ class Routed(Protocol):
 class NamesTrainingData(Protocol):
     """May know what it was trained on; a run then warns of corpora of the same data."""
 
-    @property
     def training_datasets(self) -> tuple[str, ...]:
-        """The data sets that its model card names as training data, as the card writes them; empty without a card."""
+        """Return the data sets that its model card names as training data, as written there; empty without a card."""
         ...
 
 
@@ -184,9 +185,8 @@ class Releases(Protocol):
 class Remote(Protocol):
     """Sends texts to a service, which may cost money; required if ``card.remote`` is True."""
 
-    @property
     def known_fingerprint(self) -> str | None:
-        """The last fingerprint, without a request; None if there is none."""
+        """Return the last fingerprint, without a request; None if there is none."""
         ...
 
     def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
@@ -199,16 +199,6 @@ class Remote(Protocol):
 
     def beyond_budget(self, tokens: int) -> str:
         """Return a message if the tokens exceed the budget; empty if they do not."""
-        ...
-
-
-@runtime_checkable
-class OfKnownContent(Protocol):
-    """May depend on something that cannot be fingerprinted, such as a function without a source file."""
-
-    @property
-    def known(self) -> bool:
-        """Whether its fingerprint covers everything that its vectors depend on; if not, its scores are never reused."""
         ...
 
 

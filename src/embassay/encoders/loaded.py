@@ -38,6 +38,10 @@ class LoadedEncoder(ABC, Generic[M]):
         except Exception as error:
             raise EncoderError(f"the model cannot be loaded: {self.explain(error)}") from error
 
+    def prepare(self) -> None:
+        """Load the model."""
+        _ = self.model
+
     @property
     def is_loaded(self) -> bool:
         """Whether the model is in memory."""

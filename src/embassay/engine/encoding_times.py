@@ -63,7 +63,7 @@ def encoding_times(encoders: Mapping[str, Encoder], texts: Sequence[Text]) -> di
             encode(encoder, texts, None, _ignore)
             wall[label].append(time.perf_counter() - wall_start)
             cpu[label].append(time.process_time() - cpu_start)
-            devices[label] = str(encoder.route.get("device", "")) if isinstance(encoder, Routed) else ""
+            devices[label] = str(encoder.route().get("device", "")) if isinstance(encoder, Routed) else ""
             if isinstance(encoder, Releases):
                 encoder.release()
     return {label: EncodingTimes(tuple(wall[label]), tuple(cpu[label]), devices[label]) for label in encoders}

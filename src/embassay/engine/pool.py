@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from embassay.encoders.base import Batches, BatchInvariant, Derived, encoder_of_vectors
+from embassay.encoders.base import Batches, BatchInvariant, Derived, Prepares, encoder_of_vectors
+from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError
 from embassay.formatting import counted
 from embassay.samples.base import Text
@@ -73,8 +74,8 @@ class Effort:
     texts, encoded
         The number of distinct texts, and of those that were encoded; the others were cached.
     timed, seconds
-        The number of texts whose encoding was timed, and the time. The first batch is not timed, because the model may
-        be loaded for it.
+        The number of texts whose encoding was timed, for the speed, and the time. The first batch is not timed, because
+        an encoder without ``prepare`` may load its model for it.
     """
 
     texts: int = 0
@@ -98,6 +99,7 @@ def encode(
     cache: Cache | None,
     advance: Callable[[int], None],
     ledger: Callable[[], Ledger] | None = None,
+    timeline: TimeLine | None = None,
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
 
@@ -114,6 +116,8 @@ def encode(
         Called with the number of texts whose vectors are ready since the last call.
     ledger
         Opens the record of earlier starts of the same run; called only if there is a cache.
+    timeline
+        Where the time of loading the model is counted.
 
     Returns
     -------
@@ -129,7 +133,7 @@ def encode(
     """
     full = encoder_of_vectors(encoder)
     if full is not encoder:
-        vectors, effort = encode(full, texts, cache, advance, ledger)
+        vectors, effort = encode(full, texts, cache, advance, ledger, timeline)
         return derived(encoder, vectors), effort
     if not encoder.card.cached:
         cache = None
@@ -137,6 +141,8 @@ def encode(
     if cache is not None:
         cached = cache.get(encoder.fingerprint, texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
+    if len(ready) < len(texts):
+        _prepare(encoder, timeline or TimeLine())
     # Without a cache nothing of an earlier start is left, so there is nothing to look up.
     record = None
     if ledger is not None and cache is not None:
@@ -153,9 +159,16 @@ def encode(
     return Vectors(matrix, row, encoder.card.similarity), effort
 
 
+def _prepare(encoder: Encoder, timeline: TimeLine) -> None:
+    """Have an encoder load its model, if it can do so before it encodes."""
+    if isinstance(encoder, Prepares):
+        with timeline.during("loading"), _failing():
+            encoder.prepare()
+
+
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
     """Return an encoder's vectors from those of its full one."""
-    if not isinstance(encoder, Derived) or encoder.full is None:
+    if not isinstance(encoder, Derived) or encoder.card.full is None:
         matrix = vectors.matrix
     else:
         with _failing():
@@ -208,7 +221,7 @@ def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], 
 def _is_batch_invariant(encoder: Encoder) -> bool:
     """Return whether the encoder gives the same vectors in every batch, bit by bit."""
     with _failing():
-        return isinstance(encoder, BatchInvariant) and encoder.batch_invariant
+        return isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
 
 
 def _by_length(texts: Iterable[Text]) -> list[Text]:

@@ -75,7 +75,7 @@ def check_robustness(
     """Check a sample of the texts that an encoder has just encoded; None for sparse vectors.
 
     If an encoder has the method ``reworded(role)``, it yields encoders with other wordings of that role's prompt. An
-    encoder whose ``batch_invariant`` is true gives the same vectors in every batch, bit by bit; its drift is 0.
+    encoder whose ``batch_invariant()`` is true gives the same vectors in every batch, bit by bit; its drift is 0.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def check_robustness(
     budget = SHARE * tokens_encoded
     sample = _draw(texts, seed)
 
-    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant
+    is_batch_invariant = isinstance(encoder, BatchInvariant) and encoder.batch_invariant()
     # An encoder without drift is encoded alone for the time of one query only.
     most = TIMED if is_batch_invariant else ALONE
     step = max(1, len(sample) // most)

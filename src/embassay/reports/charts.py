@@ -1,10 +1,14 @@
-"""Turn parts of a page's layout into Vega-Lite specifications. Nothing is computed here."""
+"""Turn parts of a page's layout into Vega-Lite specifications. Nothing is computed here.
+
+The specifications are written as JSON. A library that builds them, such as altair, takes longer to import and to build
+them than everything else on the page takes together; the tests have altair check them against the schema.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from embassay.formatting import DASH
 from embassay.layout import (
@@ -24,10 +28,6 @@ from embassay.layout import (
 from embassay.reports.tables import Scope
 from embassay.result import Row
 
-if TYPE_CHECKING:
-    # Altair takes long to import, so the functions that draw import it themselves.
-    import altair as alt
-
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
@@ -42,18 +42,24 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 """Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
 MOST_NAMES = 12
 """With more dots than this, their names are shown only under the pointer."""
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+KINDS = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
+FONT = {"labelFontSize": 12, "titleFontSize": 12}
 Spec = dict[str, Any]
-"""A Vega-Lite specification: JSON."""
+"""A Vega-Lite specification, or a part of one: JSON."""
 Point = dict[str, Any]
 """One item of a chart's data: a value for each field that the chart draws."""
+HIGH = {"field": "high"}
+"""The channel of the upper end of an interval; it has the scale of the lower one."""
+BY_BASELINE = {"condition": {"test": "datum.baseline", "value": GREY}, "value": BLUE}
+ENCODER_LEGEND = {"orient": "bottom", "title": None, "columns": 4, "labelLimit": 250, "symbolLimit": 0}
+"""The legend of encoders, which shows all of them."""
 Style = TypeVar("Style")
 """A colour, a shape or a pattern of dashes."""
 
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
-    import altair as alt
-
     values = []
     for row in _defined(scope, part.column):
         value = _estimate(row)
@@ -62,35 +68,31 @@ def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
+    scale: Spec = {"zero": False}
     if part.column.format == "percent" and all(value["value"] >= 0 for value in values):
-        scale = alt.Scale(domain=[0, 1])
-    else:
-        scale = alt.Scale(zero=False)
-    colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
-    base = alt.Chart(alt.Data(values=values)).encode(y=_encoder_axis(scope))
+        scale = {"domain": [0, 1]}
+    y = _encoder_axis(scope)
     layers = []
     if _have_intervals(values):
-        rules = base.mark_rule(strokeWidth=2)
-        layers.append(rules.encode(x="low:Q", x2="high:Q", color=colour))
-    dots = base.mark_circle(size=90, opacity=1).encode(
-        x=alt.X("value:Q", title=part.column.heading, axis=alt.Axis(format=axis_format), scale=scale),
-        color=colour,
-        tooltip=[alt.Tooltip("encoder:N"), *_range_tooltips(fine_format)],
-    )
-    layers.append(dots)
+        layers.append(_layer("rule", {"x": _field("low:Q"), "x2": HIGH, "y": y, "color": BY_BASELINE}, strokeWidth=2))
+    dots = {
+        "x": _field("value:Q", title=part.column.heading, axis={"format": axis_format}, scale=scale),
+        "y": y,
+        "color": BY_BASELINE,
+        "tooltip": [_field("encoder:N"), *_range_tooltips(fine_format)],
+    }
+    layers.append(_layer("circle", dots, size=90, opacity=1))
     if part.chance is not None:
-        chance = alt.Chart(alt.Data(values=[{"chance": part.chance}]))
-        dashed = chance.mark_rule(strokeDash=[4, 4], color=VERMILION)
-        word = chance.mark_text(text="chance", align="left", dx=4, dy=-6, color="#a34400", fontSize=11)
-        layers.append(dashed.encode(x="chance:Q"))
-        layers.append(word.encode(x="chance:Q", y=alt.value(0)))
-    return _finished(alt.layer(*layers), part.title, LINE * len(values))
+        chance = {"values": [{"chance": part.chance}]}
+        x = _field("chance:Q")
+        layers.append({"data": chance, **_layer("rule", {"x": x}, strokeDash=[4, 4], color=VERMILION)})
+        word = {"text": "chance", "align": "left", "dx": 4, "dy": -6, "color": "#a34400", "fontSize": 11}
+        layers.append({"data": chance, **_layer("text", {"x": x, "y": {"value": 0}}, **word)})
+    return _finished({"layer": layers}, values, part.title, LINE * len(values))
 
 
 def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     """Draw one bar for each encoder, divided among the parts."""
-    import altair as alt
-
     values = []
     for encoder in scope.encoders:
         for place, (subset, label) in enumerate(part.parts):
@@ -100,61 +102,44 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     if not values:
         return None
     labels = [label for _, label in part.parts]
-    legend = alt.Legend(orient="bottom", direction="vertical", labelLimit=400)
-    chart = (
-        alt.Chart(alt.Data(values=values))
-        .mark_bar()
-        .encode(
-            y=_encoder_axis(scope),
-            x=alt.X(
-                "value:Q",
-                title="share of items",
-                axis=alt.Axis(format=".0%"),
-                scale=alt.Scale(domain=[0, 1]),
-            ),
-            color=_colours("part:N", labels, PARTS, legend),
-            order="order:Q",
-            tooltip=["encoder:N", "part:N", alt.Tooltip("value:Q", format=".1%")],
-        )
-    )
-    return _finished(chart, part.title, LINE * len(scope.encoders))
+    legend = {"orient": "bottom", "direction": "vertical", "labelLimit": 400}
+    encoding = {
+        "x": _field("value:Q", title="share of items", axis={"format": ".0%"}, scale={"domain": [0, 1]}),
+        "y": _encoder_axis(scope),
+        "color": _colours("part:N", labels, PARTS, legend),
+        "order": _field("order:Q"),
+        "tooltip": [_field("encoder:N"), _field("part:N"), _field("value:Q", format=".1%")],
+    }
+    return _finished(_layer("bar", encoding), values, part.title, LINE * len(scope.encoders))
 
 
 def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
     """Draw the published points of each group as dots, and those measured in this run as labelled lines."""
-    import altair as alt
-
     data = scope.series(part.series, "points")
     if not data:
         return None
     field = data["value"]
-    tooltip = ["name:N", "group:N", alt.Tooltip(f"{field}:Q", format=".1%")]
-    y = alt.Y("group:N", title=None, sort=list(data["groups"]), axis=alt.Axis(labelLimit=140))
-    x = alt.X(f"{field}:Q", title=field, axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1]))
-    published = (
-        alt.Chart(alt.Data(values=data["points"]))
-        .mark_circle(size=55, opacity=0.45, color=GREY)
-        .encode(x=x, y=y, tooltip=tooltip)
-    )
-    mean = (
-        alt.Chart(alt.Data(values=data["points"]))
-        .mark_tick(color="#222", thickness=3, height=22)
-        .encode(x=alt.X(f"mean({field}):Q", title=field), y=y)
-    )
-    measured = alt.Chart(alt.Data(values=data["own"]))
-    legend = alt.Legend(orient="bottom", columns=2, labelLimit=250)
-    rules = measured.mark_rule(strokeWidth=2).encode(
-        x=f"{field}:Q",
-        color=alt.Color("name:N", title="measured here", legend=legend),
-        tooltip=["name:N", alt.Tooltip(f"{field}:Q", format=".1%")],
-    )
-    return _finished(alt.layer(published, mean, rules), part.title, 44 * len(data["groups"]))
+    percent = _field(f"{field}:Q", format=".1%")
+    y = _field("group:N", title=None, sort=list(data["groups"]), axis={"labelLimit": 140})
+    x = _field(f"{field}:Q", title=field, axis={"format": ".0%"}, scale={"domain": [0, 1]})
+    published = {"x": x, "y": y, "tooltip": [_field("name:N"), _field("group:N"), percent]}
+    mean = {"x": _field(f"{field}:Q", aggregate="mean", title=field), "y": y}
+    legend = {"orient": "bottom", "columns": 2, "labelLimit": 250}
+    measured = {
+        "x": _field(f"{field}:Q"),
+        "color": _field("name:N", title="measured here", legend=legend),
+        "tooltip": [_field("name:N"), percent],
+    }
+    layers = [
+        _layer("circle", published, size=55, opacity=0.45, color=GREY),
+        _layer("tick", mean, color="#222", thickness=3, height=22),
+        {"data": {"values": data["own"]}, **_layer("rule", measured, strokeWidth=2)},
+    ]
+    return _finished({"layer": layers}, data["points"], part.title, 44 * len(data["groups"]))
 
 
 def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     """Draw, for each subset, one bar with its interval for each encoder."""
-    import altair as alt
-
     values = []
     for subset, label in part.parts:
         for row in _defined(scope, Column("", part.quantity, subset)):
@@ -165,23 +150,20 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
         return None
     labels = _distinct(values, "subset")
     axis_format, fine_format = _formats(part.format)
-    base = alt.Chart(alt.Data(values=values)).encode(
-        y=alt.Y("subset:N", title=None, sort=labels, axis=alt.Axis(labelLimit=160)),
-        yOffset=alt.YOffset("encoder:N", sort=list(scope.encoders)),
-        tooltip=["encoder:N", "subset:N", *_range_tooltips(fine_format)],
-    )
-    bars = base.mark_bar().encode(
-        x=alt.X("value:Q", title=part.quantity, axis=alt.Axis(format=axis_format)), color=_by_encoder(scope)
-    )
-    rules = base.mark_rule(color="#222").encode(x="low:Q", x2="high:Q")
+    shared = {
+        "y": _field("subset:N", title=None, sort=labels, axis={"labelLimit": 160}),
+        "yOffset": _field("encoder:N", sort=list(scope.encoders)),
+        "tooltip": [_field("encoder:N"), _field("subset:N"), *_range_tooltips(fine_format)],
+    }
+    x = _field("value:Q", title=part.quantity, axis={"format": axis_format})
+    bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
+    rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(scope.encoders) + 12)
-    return _finished(alt.layer(bars, rules), part.title, height)
+    return _finished({"layer": [bars, rules]}, values, part.title, height)
 
 
 def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     """Draw a column of a table as bars; if another column names groups, their bars are side by side."""
-    import altair as alt
-
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
@@ -196,27 +178,20 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     if data["formats"][y] == "percent":
         style = ".0%"
     order = sorted({value["x"] for value in values})
-    chart = (
-        alt.Chart(alt.Data(values=values))
-        .mark_bar(color=BLUE)
-        .encode(
-            x=alt.X("x:O", title=part.x, sort=order, axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("y:Q", title=part.y, axis=alt.Axis(format=style)),
-            tooltip=[alt.Tooltip("x:O", title=part.x), alt.Tooltip("y:Q", title=part.y, format=style)],
-        )
-    )
+    encoding = {
+        "x": _field("x:O", title=part.x, sort=order, axis={"labelAngle": 0}),
+        "y": _field("y:Q", title=part.y, axis={"format": style}),
+        "tooltip": [_field("x:O", title=part.x), _field("y:Q", title=part.y, format=style)],
+    }
     if part.by:
         names = _distinct(values, "by")
-        legend = alt.Legend(orient="bottom", labelLimit=250)
-        colours = _colours("by:N", names, LINES, legend)
-        chart = chart.encode(xOffset=alt.XOffset("by:N", sort=names), color=colours)
-    return _finished(chart, part.title, 180)
+        encoding["xOffset"] = _field("by:N", sort=names)
+        encoding["color"] = _colours("by:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
+    return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
 def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
-    import altair as alt
-
     values = []
     for encoder, size in scope.sizes.items():
         for column in part.columns:
@@ -228,24 +203,23 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     names = [column.heading for column in part.columns]
     title = ", ".join(names)
     axis_format, fine_format = _formats(part.columns[0].format)
-    # Sizes of models span orders of magnitude.
-    size_scale = alt.Scale(type="log")
-    base = alt.Chart(alt.Data(values=values)).encode(
-        x=alt.X("size:Q", title="parameters", scale=size_scale, axis=alt.Axis(format="~s")),
-        color=_colours("column:N", names, LINES, alt.Legend(orient="bottom")),
-        tooltip=[
-            alt.Tooltip("encoder:N"),
-            alt.Tooltip("column:N"),
-            alt.Tooltip("size:Q", title="parameters", format=",.0f"),
+    shared = {
+        # Sizes of models span orders of magnitude.
+        "x": _field("size:Q", title="parameters", scale={"type": "log"}, axis={"format": "~s"}),
+        "color": _colours("column:N", names, LINES, {"orient": "bottom"}),
+        "tooltip": [
+            _field("encoder:N"),
+            _field("column:N"),
+            _field("size:Q", title="parameters", format=",.0f"),
             *_range_tooltips(fine_format),
         ],
-    )
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
-    dots = base.mark_circle(size=80, opacity=1).encode(y=y)
+    }
+    y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
+    dots = _layer("circle", {**shared, "y": y}, size=80, opacity=1)
     if not _have_intervals(values):
-        return _finished(dots, part.title, 220)
-    rules = base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    return _finished(alt.layer(rules, dots), part.title, 220)
+        return _finished(dots, values, part.title, 220)
+    rules = _layer("rule", {**shared, "y": _field("low:Q", title=title), "y2": HIGH}, strokeWidth=2)
+    return _finished({"layer": [rules, dots]}, values, part.title, 220)
 
 
 def heat_map(scope: Scope, part: Matrix) -> Spec | None:
@@ -253,8 +227,6 @@ def heat_map(scope: Scope, part: Matrix) -> Spec | None:
 
     The order is that of the headline values; None for fewer than two encoders.
     """
-    import altair as alt
-
     data = scope.series(part.series, "matrix")
     if not data or len(data["names"]) < 2:
         return None
@@ -276,18 +248,15 @@ def heat_map(scope: Scope, part: Matrix) -> Spec | None:
             # Black text cannot be read on a cell that is more than half black.
             is_dark = a != b and 2 * numerator > denominator
             labels.append({"a": a, "b": b, "text": text, "dark": is_dark})
-    x = alt.X("b:N", title=None, sort=names, axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=150))
-    y = alt.Y("a:N", title=None, sort=names, axis=alt.Axis(labelLimit=150))
-    scale = alt.Scale(domain=[0, 1], range=["#ffffff", "#222222"])
-    legend = alt.Legend(format=".0%", gradientLength=120, gradientStrokeColor="#222")
-    cells = (
-        alt.Chart(alt.Data(values=shares))
-        .mark_rect(stroke="#bbb")
-        .encode(x=x, y=y, color=alt.Color("share:Q", title="same error", scale=scale, legend=legend))
-    )
-    colour = alt.condition("datum.dark", alt.value("#fff"), alt.value("#222"))
-    texts = alt.Chart(alt.Data(values=labels)).mark_text(fontSize=11).encode(x=x, y=y, text="text:N", color=colour)
-    return _finished(alt.layer(cells, texts), part.title, LINE * len(names))
+    x = _field("b:N", title=None, sort=names, axis={"orient": "top", "labelAngle": -30, "labelLimit": 150})
+    y = _field("a:N", title=None, sort=names, axis={"labelLimit": 150})
+    scale = {"domain": [0, 1], "range": ["#ffffff", "#222222"]}
+    legend = {"format": ".0%", "gradientLength": 120, "gradientStrokeColor": "#222"}
+    share = _field("share:Q", title="same error", scale=scale, legend=legend)
+    cells = {"data": {"values": shares}, **_layer("rect", {"x": x, "y": y, "color": share}, stroke="#bbb")}
+    colour = {"condition": {"test": "datum.dark", "value": "#fff"}, "value": "#222"}
+    texts = _layer("text", {"x": x, "y": y, "text": _field("text:N"), "color": colour}, fontSize=11)
+    return _finished({"layer": [cells, texts]}, labels, part.title, LINE * len(names))
 
 
 def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
@@ -311,8 +280,6 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
 
 def _lines(scope: Scope, title: str, data: Spec, lines: list[Point], by_encoder: bool) -> Spec:
     """Draw the lines of a series of kind ``curve``, coloured by encoder or by the lines' names."""
-    import altair as alt
-
     values = []
     for line in lines:
         # A line may have its own positions on the x axis.
@@ -327,36 +294,35 @@ def _lines(scope: Scope, title: str, data: Spec, lines: list[Point], by_encoder:
         colours = _by_encoder(scope)
     else:
         coloured_field = "line"
-        colours = _colours("line:N", names, LINES, alt.Legend(orient="bottom", columns=4, labelLimit=250))
+        colours = _colours("line:N", names, LINES, {"orient": "bottom", "columns": 4, "labelLimit": 250})
     # Lines also differ by their dashes, so that they can be distinguished without colour.
-    dash_scale = alt.Scale(domain=names, range=repeated(DASHES, len(names)))
     dash_legend = None
     if len(names) > 1:
-        dash_legend = alt.Legend(orient="bottom", title=None, symbolStrokeColor="#222")
-    dashes = alt.StrokeDash("line:N", sort=names, scale=dash_scale, legend=dash_legend)
+        dash_legend = {"orient": "bottom", "title": None, "symbolStrokeColor": "#222"}
+    dashes = _field("line:N", sort=names, scale=_dashes(names), legend=dash_legend)
     if by_encoder and len(names) == 1:
         # Each round of colours has a pattern of its own.
-        rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(scope.encoders))]
-        round_scale = alt.Scale(domain=list(scope.encoders), range=rounds)
-        dashes = alt.StrokeDash(
-            "encoder:N", title=None, sort=list(scope.encoders), scale=round_scale, legend=_encoder_legend()
-        )
+        encoders = list(scope.encoders)
+        rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
+        round_scale = {"domain": encoders, "range": rounds}
+        dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=ENCODER_LEGEND)
     # A click on the legend shows one of many lines alone.
-    highlighted = alt.selection_point(fields=[coloured_field], bind="legend")
-    chart = (
-        alt.Chart(alt.Data(values=values))
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=alt.X("x:Q", title=data["x"], scale=alt.Scale(nice=False, zero=False)),
-            y=alt.Y("y:Q", title=data["y"]),
-            color=colours,
-            strokeDash=dashes,
-            opacity=alt.condition(highlighted, alt.value(1), alt.value(0.12)),
-            tooltip=["encoder:N", "line:N", alt.Tooltip("x:Q", format=".3~g"), alt.Tooltip("y:Q", format=".3~g")],
-        )
-        .add_params(highlighted)
-    )
-    return _finished(chart, title, 220)
+    selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
+    encoding = {
+        "x": _field("x:Q", title=data["x"], scale={"nice": False, "zero": False}),
+        "y": _field("y:Q", title=data["y"]),
+        "color": colours,
+        "strokeDash": dashes,
+        "opacity": {"condition": {"param": "highlighted", "value": 1}, "value": 0.12},
+        "tooltip": [
+            _field("encoder:N"),
+            _field("line:N"),
+            _field("x:Q", format=".3~g"),
+            _field("y:Q", format=".3~g"),
+        ],
+    }
+    chart = {"params": [selection], **_layer("line", encoding, strokeWidth=2)}
+    return _finished(chart, values, title, 220)
 
 
 def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str, Spec]]:
@@ -366,15 +332,17 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     ------
     The encoder of the chart, and the chart.
     """
-    import altair as alt
-
     labels = dict(part.parts)
     names = list(labels.values())
-    legend = alt.Legend(orient="bottom", title=None, columns=1, labelLimit=400)
-    colours = _colours("line:N", names, LINES, legend)
-    dash_scale = alt.Scale(domain=names, range=repeated(DASHES, len(names)))
-    # With equal titles and domains, colours and dashes share a legend.
-    dashes = alt.StrokeDash("line:N", title=None, sort=names, scale=dash_scale, legend=legend)
+    legend = {"orient": "bottom", "title": None, "columns": 1, "labelLimit": 400}
+    encoding = {
+        "x": _field("x:Q", title="similarity", scale={"nice": False, "zero": False}),
+        "y": _field("y:Q", title="share", axis={"format": ".0%"}, scale={"domain": [0, 1]}),
+        "color": _colours("line:N", names, LINES, legend),
+        # With equal titles and domains, colours and dashes share a legend.
+        "strokeDash": _field("line:N", title=None, sort=names, scale=_dashes(names), legend=legend),
+        "tooltip": [_field("line:N"), _field("x:Q", format=".3f"), _field("y:Q", format=".1%")],
+    }
     for encoder in _encoders_with_chart(scope):
         rows = [row for row in scope.rows if row.encoder == encoder and row.subset.startswith(part.prefix)]
         thresholds = {row.subset: row.value for row in rows if row.quantity == part.threshold}
@@ -385,18 +353,8 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
                 values.append({"line": labels[row.quantity], "x": threshold, "y": row.value})
         if not values:
             continue
-        chart = (
-            alt.Chart(alt.Data(values=values))
-            .mark_line(strokeWidth=2)
-            .encode(
-                x=alt.X("x:Q", title="similarity", scale=alt.Scale(nice=False, zero=False)),
-                y=alt.Y("y:Q", title="share", axis=alt.Axis(format=".0%"), scale=alt.Scale(domain=[0, 1])),
-                color=colours,
-                strokeDash=dashes,
-                tooltip=["line:N", alt.Tooltip("x:Q", format=".3f"), alt.Tooltip("y:Q", format=".1%")],
-            )
-        )
-        yield encoder, _finished(chart, f"{part.title}, {encoder}", 200)
+        chart = _layer("line", encoding, strokeWidth=2)
+        yield encoder, _finished(chart, values, f"{part.title}, {encoder}", 200)
 
 
 def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) -> Spec:
@@ -413,39 +371,30 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
     style
         The format of the quality.
     """
-    import altair as alt
-
     axis_format, fine_format = _formats(style)
-    colour = alt.condition("datum.baseline", alt.value(GREY), alt.value(BLUE))
-    base = alt.Chart(alt.Data(values=list(values))).encode(
-        x=alt.X(
-            "cost:Q",
-            title=cost,
-            scale=alt.Scale(type="log", nice=False, padding=40),
-            axis=alt.Axis(format=",.4~g", tickCount=5),
-        ),
-        tooltip=[
-            alt.Tooltip("encoder:N"),
-            alt.Tooltip("cost:Q", title=cost, format=",.4~r"),
+    scale = {"type": "log", "nice": False, "padding": 40}
+    shared = {
+        "x": _field("cost:Q", title=cost, scale=scale, axis={"format": ",.4~g", "tickCount": 5}),
+        "tooltip": [
+            _field("encoder:N"),
+            _field("cost:Q", title=cost, format=",.4~r"),
             *_range_tooltips(fine_format),
         ],
-    )
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=axis_format), scale=alt.Scale(zero=False))
+    }
+    y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
     layers = []
     if _have_intervals(values):
-        rules = base.mark_rule(strokeWidth=1.5, opacity=0.5)
-        layers.append(rules.encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=colour))
-    layers.append(base.mark_circle(size=90, opacity=1).encode(y=y, color=colour))
+        interval = {"y": _field("low:Q", title=title), "y2": HIGH, "color": BY_BASELINE}
+        layers.append(_layer("rule", {**shared, **interval}, strokeWidth=1.5, opacity=0.5))
+    layers.append(_layer("circle", {**shared, "y": y, "color": BY_BASELINE}, size=90, opacity=1))
     if len(values) <= MOST_NAMES:
-        names = base.mark_text(align="left", dx=7, dy=-7, fontSize=12, color="#222", limit=150)
-        layers.append(names.encode(y=y, text="encoder:N"))
-    return _finished(alt.layer(*layers), f"{title} over {cost}", 260)
+        names = {**shared, "y": y, "text": _field("encoder:N")}
+        layers.append(_layer("text", names, align="left", dx=7, dy=-7, fontSize=12, color="#222", limit=150))
+    return _finished({"layer": layers}, values, f"{title} over {cost}", 260)
 
 
 def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
     """Draw one chart for each candidate, with its histograms on top of each other."""
-    import altair as alt
-
     data = scope.series(part.series, "histogram")
     if not data:
         return
@@ -461,19 +410,16 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
         names = [panel["line"] for panel in panels]
         legend = None
         if len(names) > 1:
-            legend = alt.Legend(orient="bottom", labelLimit=250)
-        chart = (
-            alt.Chart(alt.Data(values=values))
-            .mark_bar(opacity=0.55, binSpacing=0)
-            .encode(
-                x=alt.X("low:Q", title=data["x"], bin="binned"),
-                x2="high:Q",
-                y=alt.Y("share:Q", title="share of samples", stack=None, axis=alt.Axis(format="%")),
-                color=_colours("line:N", names, (BLUE, ORANGE, GREEN), legend),
-                tooltip=["line:N", alt.Tooltip("low:Q", format=".2f"), alt.Tooltip("share:Q", format=".1%")],
-            )
-        )
-        yield encoder, _finished(chart, f"{part.title}, {encoder}", 150)
+            legend = {"orient": "bottom", "labelLimit": 250}
+        encoding = {
+            "x": _field("low:Q", title=data["x"], bin="binned"),
+            "x2": HIGH,
+            "y": _field("share:Q", title="share of samples", stack=None, axis={"format": "%"}),
+            "color": _colours("line:N", names, (BLUE, ORANGE, GREEN), legend),
+            "tooltip": [_field("line:N"), _field("low:Q", format=".2f"), _field("share:Q", format=".1%")],
+        }
+        chart = _layer("bar", encoding, opacity=0.55, binSpacing=0)
+        yield encoder, _finished(chart, values, f"{part.title}, {encoder}", 150)
 
 
 def _encoders_with_chart(scope: Scope) -> list[str]:
@@ -508,11 +454,9 @@ def _formats(style: Format) -> tuple[str, str]:
     return ".0%", ".1%"
 
 
-def _range_tooltips(style: str) -> list[alt.Tooltip]:
+def _range_tooltips(style: str) -> list[Spec]:
     """Return the tooltips of a value and its interval."""
-    import altair as alt
-
-    return [alt.Tooltip(f"{name}:Q", format=style) for name in RANGE]
+    return [_field(f"{name}:Q", format=style) for name in RANGE]
 
 
 def _distinct(values: Sequence[Point], field: str) -> list[str]:
@@ -552,43 +496,56 @@ def _shaded(colour: str, shade: float) -> str:
     return mixed
 
 
-def _by_encoder(scope: Scope) -> alt.Color:
-    """Return the encoding that gives each encoder its own colour."""
-    return _colours("encoder:N", list(scope.encoders), LINES, _encoder_legend())
+def _by_encoder(scope: Scope) -> Spec:
+    """Return the channel that gives each encoder its own colour."""
+    return _colours("encoder:N", list(scope.encoders), LINES, ENCODER_LEGEND)
 
 
-def _encoder_legend() -> alt.Legend:
-    """Return the legend of encoders, which shows all of them."""
-    import altair as alt
-
-    return alt.Legend(orient="bottom", title=None, columns=4, labelLimit=250, symbolLimit=0)
-
-
-def _colours(field: str, names: list[str], colours: Sequence[str], legend: alt.Legend | None) -> alt.Color:
-    """Return the encoding that gives each name in a field its own colour."""
-    import altair as alt
-
-    scale = alt.Scale(domain=names, range=distinct_colours(colours, len(names)))
-    return alt.Color(field, title=None, sort=names, scale=scale, legend=legend)
+def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec | None) -> Spec:
+    """Return the channel that gives each name in a field its own colour."""
+    scale = {"domain": names, "range": distinct_colours(colours, len(names))}
+    return _field(field, title=None, sort=names, scale=scale, legend=legend)
 
 
-def _encoder_axis(scope: Scope) -> alt.Y:
+def _dashes(names: list[str]) -> Spec:
+    """Return the scale that gives each name its own pattern of dashes."""
+    return {"domain": names, "range": repeated(DASHES, len(names))}
+
+
+def _encoder_axis(scope: Scope) -> Spec:
     """Return an axis with one line for each encoder, in the order of the scope."""
-    import altair as alt
-
-    return alt.Y("encoder:N", title=None, sort=list(scope.encoders), axis=alt.Axis(labelLimit=150))
+    return _field("encoder:N", title=None, sort=list(scope.encoders), axis={"labelLimit": 150})
 
 
-def _finished(chart: alt.Chart | alt.LayerChart, title: str, height: int) -> Spec:
-    """Return the specification of a chart, with the settings that all charts share."""
-    chart = chart.properties(width="container", height=height, description=title, background="transparent")
-    spec: Spec = (
-        chart.configure_view(stroke=None)
-        .configure_axis(labelFontSize=12, titleFontSize=12)
-        .configure_legend(labelFontSize=12, titleFontSize=12)
-        .to_dict(validate=False)
-    )
-    return spec
+def _field(name_and_kind: str, **settings: object) -> Spec:
+    """Return the channel of a field, written as ``value:Q``: its name, and the first letter of its kind."""
+    name, _, kind = name_and_kind.rpartition(":")
+    return {"field": name, "type": KINDS[kind], **settings}
+
+
+def _layer(mark: str, encoding: Spec, **settings: object) -> Spec:
+    """Return a mark with its settings and channels: a layer, or a chart of one layer."""
+    return {"mark": {"type": mark, **settings}, "encoding": encoding}
+
+
+def _finished(chart: Spec, values: Sequence[Point], title: str, height: int) -> Spec:
+    """Return the specification of a chart and its data, with the settings that all charts share.
+
+    Parameters
+    ----------
+    chart
+        A mark, or ``{"layer": […]}``; a layer may have other data of its own.
+    """
+    return {
+        "$schema": SCHEMA,
+        "config": {"view": {"stroke": None}, "axis": FONT, "legend": FONT},
+        "description": title,
+        "background": "transparent",
+        "width": "container",
+        "height": height,
+        "data": {"values": list(values)},
+        **chart,
+    }
 
 
 def forest_chart(title: str, heading: str, values: Sequence[Point]) -> Spec:
@@ -602,17 +559,16 @@ def forest_chart(title: str, heading: str, values: Sequence[Point]) -> Spec:
         Each with ``name``, ``value``, ``low``, ``high`` and ``kind``: ``corpus``, ``mean`` or ``next``, which are drawn
         in different colours.
     """
-    import altair as alt
-
     names = [value["name"] for value in values]
-    colours = alt.Scale(domain=["corpus", "mean", "next"], range=[GREY, BLUE, VERMILION])
-    base = alt.Chart(alt.Data(values=list(values))).encode(
-        y=alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=220)),
-        color=alt.Color("kind:N", scale=colours, legend=None),
-    )
-    rules = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=heading), x2="high:Q")
-    dots = base.mark_circle(size=90, opacity=1).encode(
-        x="value:Q", tooltip=[alt.Tooltip("name:N"), *_range_tooltips(".3~g")]
-    )
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(strokeDash=[4, 4], color=GREY).encode(x="zero:Q")
-    return _finished(alt.layer(zero, rules, dots), title, LINE * len(values))
+    colours = {"domain": ["corpus", "mean", "next"], "range": [GREY, BLUE, VERMILION]}
+    shared = {
+        "y": _field("name:N", title=None, sort=names, axis={"labelLimit": 220}),
+        "color": _field("kind:N", scale=colours, legend=None),
+    }
+    x = _field("low:Q", title=heading)
+    zero = _layer("rule", {"x": _field("zero:Q")}, strokeDash=[4, 4], color=GREY)
+    rules = _layer("rule", {**shared, "x": x, "x2": HIGH}, strokeWidth=2)
+    tooltip = [_field("name:N"), *_range_tooltips(".3~g")]
+    dots = _layer("circle", {**shared, "x": _field("value:Q"), "tooltip": tooltip}, size=90, opacity=1)
+    layers = [{"data": {"values": [{"zero": 0}]}, **zero}, rules, dots]
+    return _finished({"layer": layers}, values, title, LINE * len(values))

@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
@@ -218,9 +217,8 @@ def render(
     if decision:
         first_texts += decision.head
     first_terms = glossary.first_uses(first_texts)
-    with _without_validation():
-        sections = list(_sections(result, layouts, glossary))
-        over_cost = _embedded_charts(cost_charts(result, layouts, costs))
+    sections = list(_sections(result, layouts, glossary))
+    over_cost = _embedded_charts(cost_charts(result, layouts, costs))
     badges = badges or {}
     trust = [_trust(encoder.name, badges[encoder.name]) for encoder in result.encoders if encoder.name in badges]
     all_notes = list(notes)
@@ -255,18 +253,6 @@ def render(
         notes=all_notes,
     )
     return page
-
-
-@contextmanager
-def _without_validation() -> Iterator[None]:
-    """Let altair draw without checking each chart against its schema, which takes most of the time.
-
-    The tests check the charts of each kind.
-    """
-    from altair.utils.schemapi import debug_mode
-
-    with debug_mode(False):
-        yield
 
 
 def _finalized(value: object) -> object:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from embassay.engine.cores import cores
+from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
@@ -71,7 +72,9 @@ class Outcome:
         return notes
 
 
-def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = None) -> Outcome:
+def execute(
+    plan: Plan, folder: RunFolder | None = None, workers: int | None = None, timeline: TimeLine | None = None
+) -> Outcome:
     """Carry out a plan; a failing encoder or diagnostic is recorded, and the others finish.
 
     Parameters
@@ -80,12 +83,14 @@ def execute(plan: Plan, folder: RunFolder | None = None, workers: int | None = N
         Folder where scores are stored as they are computed, and from which a run continues.
     workers
         Processes for the diagnostics that use some; one for each core by default.
+    timeline
+        Where the time of loading models and of encoding is counted.
     """
     request = plan.request
     runs: list[EncoderRun] = []
     shared = SharedVectors.of(entry.encoder for entry in plan.entries)
     with open_cache(request) as cache, Workers(workers) as processes:
-        services = Services(cache, folder, request.progress, processes.submit, shared)
+        services = Services(cache, folder, request.progress, processes.submit, shared, timeline or TimeLine())
         try:
             for entry in plan.entries:
                 run = EncoderRun(entry, services)

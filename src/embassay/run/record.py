@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
 from embassay._version import __version__
-from embassay.encoders.base import OfKnownContent, Remote
+from embassay.encoders.base import Remote
 from embassay.errors import EncoderError
 from embassay.reports.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
@@ -68,14 +68,14 @@ def _fingerprint(encoder: Encoder) -> str:
     An encoder of unknown content has another fingerprint in each run. It is left out, so that a repeated command
     continues the run with the scores of the other encoders.
     """
-    if isinstance(encoder, OfKnownContent) and not encoder.known:
+    if not encoder.card.known:
         return ""
     try:
         return encoder.fingerprint
     except EncoderError:
         # Why the encoder fails is reported when it has to encode.
         if isinstance(encoder, Remote):
-            return encoder.known_fingerprint or ""
+            return encoder.known_fingerprint() or ""
         return ""
 
 

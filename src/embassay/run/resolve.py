@@ -146,9 +146,9 @@ def _with_other(encoder: Encoder, runtime: Runtime) -> Encoder:
     if not isinstance(encoder, EncodesWithAnother):
         return encoder
 
-    def load() -> Encoder:
-        check_stored_spec(encoder.other_spec, trusted=runtime.trust_remote_code)
-        return load_encoder(encoder.other_spec, runtime)
+    def load(spec: str) -> Encoder:
+        check_stored_spec(spec, trusted=runtime.trust_remote_code)
+        return load_encoder(spec, runtime)
 
     return encoder.with_other(load)
 

@@ -28,6 +28,7 @@ from embassay.encoders.base import (
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, derived, encode
 from embassay.engine.robustness import Robustness, check_robustness
+from embassay.engine.timeline import TimeLine
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
@@ -51,10 +52,15 @@ class SharedVectors:
     ----------
     uses
         By fingerprint of a full encoder, how many encoders of the run its vectors serve.
+    kept
+        By fingerprint of a full encoder, its vectors.
+    truncated
+        By fingerprint of a full encoder, the texts that it truncates, and so all that are computed from its vectors.
     """
 
     uses: Mapping[str, int] = field(default_factory=dict)
     kept: dict[str, Vectors] = field(default_factory=dict)
+    truncated: dict[str, frozenset[Text] | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, encoders: Iterable[Encoder]) -> SharedVectors:
@@ -80,6 +86,16 @@ class SharedVectors:
         new_row = {text: place for place, text in enumerate(texts)}
         return replace(vectors, matrix=vectors.matrix[rows], row=new_row)
 
+    def truncated_by(self, encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
+        """Return the distinct texts that are longer than an encoder reads; None if that is unknown."""
+        full = encoder_of_vectors(encoder)
+        limit = full.card.max_tokens
+        if limit is None or not isinstance(full, CountsTokens):
+            return None
+        if full.fingerprint not in self.truncated:
+            self.truncated[full.fingerprint] = find_truncated(full, limit, corpora)
+        return self.truncated[full.fingerprint]
+
     def keep(self, fingerprint: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
         if self.uses.get(fingerprint, 0) > 1:
@@ -88,13 +104,14 @@ class SharedVectors:
 
 @dataclass(frozen=True)
 class Services:
-    """What scoring uses: the stores of vectors and scores, the display of progress, and worker processes."""
+    """What scoring uses: the stores of vectors and scores, the display of progress, worker processes, the clock."""
 
     cache: VectorCache | None
     folder: RunFolder | None
     progress: Progress
     submit: Submit
     shared: SharedVectors = field(default_factory=SharedVectors)
+    timeline: TimeLine = field(default_factory=TimeLine)
 
 
 @dataclass(frozen=True)
@@ -155,7 +172,9 @@ class EncoderRun:
             If it cannot encode.
         """
         tasks = plan.tasks_of(self.entry)
-        fitted = fit_encoders(self.entry.encoder, tasks)
+        timeline = self.services.timeline
+        with timeline.during("encoding"):
+            fitted = fit_encoders(self.entry.encoder, tasks)
         self.load_stored(tasks, fitted)
         pools = make_pools(tasks, self.scores, fitted)
         effort = Effort()
@@ -163,14 +182,16 @@ class EncoderRun:
         total = sum(len(pool.texts) for pool in pools)
         with self.services.progress.encoding(self.entry.label, total) as advance:
             for pool in pools:
-                vectors, pool_effort = self.encode_pool(pool, advance)
+                with timeline.during("encoding"):
+                    vectors, pool_effort = self.encode_pool(pool, advance)
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
                 vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 card = pool.encoder.card
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
-                    self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
+                    with timeline.during("encoding"):
+                        self.robustness = measure_robustness(pool, vectors, plan.request.seed, pool_effort.encoded)
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
@@ -181,7 +202,8 @@ class EncoderRun:
         # An encoder that learns from each corpus may have another number of dimensions on each.
         if not self.entry.encoder.card.fitted:
             self.dim = dim
-        self.truncated = find_truncated(self.entry.encoder, plan.corpora)
+        with timeline.during("encoding"):
+            self.truncated = self.services.shared.truncated_by(self.entry.encoder, plan.corpora)
 
     def load_stored(self, tasks: Iterable[Task], fitted: Mapping[str, Encoder]) -> None:
         """Load the scores of tasks that are in the run's folder.
@@ -225,13 +247,14 @@ class EncoderRun:
         ledger = None
         if folder:
             ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts)
-        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger)
+        full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger, self.services.timeline)
         # Where the cache keeps the full vectors, the next derived encoder reads them there.
         if cache is None or cache.trouble:
             shared.keep(fingerprint, full_vectors)
         vectors = derived(pool.encoder, full_vectors)
         if isinstance(pool.encoder, Relearns):
-            vectors = replace(vectors, learn=partial(relearnt_matrix, pool.encoder, pool.texts))
+            learn = partial(relearnt_matrix, pool.encoder, pool.texts, timeline=self.services.timeline)
+            vectors = replace(vectors, learn=learn)
         return vectors, effort
 
     def score(self, task: Task, encoder: Encoder, vectors: Vectors) -> None:
@@ -308,7 +331,7 @@ class EncoderRun:
         encoder = self.entry.encoder
         # What the model knows of its route is lost when it is released.
         if isinstance(encoder, Routed):
-            self.route = dict(encoder.route)
+            self.route = dict(encoder.route())
         if isinstance(encoder, Releases):
             encoder.release()
 
@@ -395,25 +418,25 @@ def measure_robustness(pool: Pool, vectors: Vectors, seed: int, encoded: int) ->
         return Robustness(0, reason=one_line(f"{type(error).__name__}: {error}"))
 
 
-def relearnt_matrix(encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64]) -> VectorMatrix:
+def relearnt_matrix(
+    encoder: Relearns, texts: Sequence[Text], rows: NDArray[np.int64], *, timeline: TimeLine
+) -> VectorMatrix:
     """Return the (n, d) matrix of all texts by an encoder that has learnt from those in the (m,) rows only."""
     # Each text is a pair of role and content.
     to_learn = [texts[row][1] for row in rows.tolist()]
-    try:
-        learnt = encoder.relearn(to_learn)
-    except EncoderError:
-        raise
-    except Exception as error:
-        raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
-    vectors, _ = encode(learnt, texts, None, lambda done: None)
+    with timeline.during("encoding"):
+        try:
+            learnt = encoder.relearn(to_learn)
+        except EncoderError:
+            raise
+        except Exception as error:
+            raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
+        vectors, _ = encode(learnt, texts, None, lambda done: None)
     return vectors.matrix
 
 
-def find_truncated(encoder: Encoder, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
-    """Return the distinct texts that are longer than the encoder reads; None if that is unknown."""
-    limit = encoder.card.max_tokens
-    if limit is None or not isinstance(encoder, CountsTokens):
-        return None
+def find_truncated(encoder: CountsTokens, limit: int, corpora: Iterable[AnyCorpus]) -> frozenset[Text] | None:
+    """Return the distinct texts that have more tokens than the limit; None if they cannot be counted."""
     texts = distinct_texts(corpora)
     truncated = set[Text]()
     try:

@@ -8,10 +8,10 @@ layouts        how each diagnostic is shown in the terminal and on the page
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from embassay.engine.timeline import TimeLine
 from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
 from embassay.result import Result
@@ -30,17 +30,22 @@ from embassay.types import JsonObject
 FINE, FAILED_IN_PART = 0, 3
 
 
-def carry_out(request: RunRequest) -> int:
+def carry_out(request: RunRequest, started: float | None = None) -> int:
     """Run, write the folder, print tables and verdict, draw the report; return the exit code.
 
     The code is ``FINE`` or ``FAILED_IN_PART``.
+
+    Parameters
+    ----------
+    started
+        When the command began, by ``time.perf_counter``; its imports count as loading. Now by default.
 
     Raises
     ------
     InputError
         If the request cannot be carried out as a whole: an input cannot be used, or the folder holds another run.
     """
-    start = time.perf_counter()
+    timeline = TimeLine(started)
     tell = request.tell
     plan = prepare(request)
     folder = RunFolder(request.out)
@@ -50,32 +55,22 @@ def carry_out(request: RunRequest) -> int:
     for note in plan.notes:
         tell(note)
 
-    prepared = time.perf_counter()
-    outcome = execute(plan, folder)
-    executed = time.perf_counter()
-    cost = measured_cost(plan, outcome, folder.record())
-    measured = time.perf_counter()
-    record = write_outcome(folder, plan, outcome, time.perf_counter() - start, cost)
-
-    for note in outcome.notes:
-        tell(note)
-    # An encoder that failed has no effort.
-    efforts = [run.effort for run in outcome.encoders if run.effort]
-    texts = sum(effort.texts for effort in efforts)
-    if efforts and texts == 0 and not outcome.result.failures:
-        tell(f"{folder.path} is already complete: nothing was encoded or scored again")
-    exit_code = present(folder, outcome.result, record, tell)
-
-    loading = prepared - start
-    # The first batch of texts is not in an effort, because a model may be loaded for it. It counts as scoring here.
-    encoding = sum(effort.seconds for effort in efforts)
-    scoring = max(executed - prepared - encoding, 0.0)
-    # Includes writing the results.
-    report = time.perf_counter() - measured
-    tell(
-        f"time: loading {loading:.1f} s, encoding {encoding:.1f} s, "
-        f"scoring and statistics {scoring:.1f} s, report {report:.1f} s"
-    )
+    with timeline.during("scoring and statistics"):
+        outcome = execute(plan, folder, timeline=timeline)
+    with timeline.during("encoding"):
+        cost = measured_cost(plan, outcome, folder.record())
+    with timeline.during("report"):
+        record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()), cost)
+        for note in outcome.notes:
+            tell(note)
+        # An encoder that failed has no effort.
+        efforts = [run.effort for run in outcome.encoders if run.effort]
+        texts = sum(effort.texts for effort in efforts)
+        if efforts and texts == 0 and not outcome.result.failures:
+            tell(f"{folder.path} is already complete: nothing was encoded or scored again")
+        exit_code = present(folder, outcome.result, record, tell)
+    times = [f"{part} {seconds:.1f} s" for part, seconds in timeline.seconds().items()]
+    tell(f"time: {', '.join(times)}")
     return exit_code
 
 

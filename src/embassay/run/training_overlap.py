@@ -114,7 +114,7 @@ def named_datasets(family: Family, entry: Entry) -> list[str]:
     if not isinstance(entry.encoder, NamesTrainingData):
         return []
     datasets = []
-    for name in entry.encoder.training_datasets:
+    for name in entry.encoder.training_datasets():
         # "sentence-transformers/all-NLI" -> "allnli"
         without_organisation = name.lower().rpartition("/")[2]
         plain = re.sub(r"[^a-z0-9]", "", without_organisation)

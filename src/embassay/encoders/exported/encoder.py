@@ -72,6 +72,7 @@ class ExportedEncoder:
             revision="local folder",
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            full=self.full,
             warnings=tuple(warnings),
             similarity=self.options.get("similarity", supported_similarity(model_similarity)),
         )
@@ -145,9 +146,12 @@ class ExportedEncoder:
             return unit(rows)
         return rows
 
-    @property
+    def prepare(self) -> None:
+        """Load the graph and check it with a short text."""
+        _ = self._dim
+
     def route(self) -> Mapping[str, object]:
-        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         session: Session | None = vars(self).get("_session")
         route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         if session is not None:

@@ -36,12 +36,12 @@ class ShardsEncoder:
     name
         The path of the folder, as it was given.
     load
-        Loads the model that made the shards.
+        Loads the model that made the shards, from its spec.
     """
 
     name: str
     vectors: ShardVectors = field(repr=False)
-    load: Callable[[], Encoder] | None = field(default=None, repr=False)
+    load: Callable[[str], Encoder] | None = field(default=None, repr=False)
 
     @property
     def card(self) -> Card:
@@ -57,13 +57,8 @@ class ShardsEncoder:
         manifest = self.vectors.manifest
         return content_hash(["shards", manifest.fingerprint, manifest.role, manifest.dtype])
 
-    @property
-    def other_spec(self) -> str:
-        """The spec of the model that made the shards."""
-        return self.vectors.manifest.spec
-
-    def with_other(self, load: Callable[[], Encoder]) -> ShardsEncoder:
-        """Return this encoder with a function that loads the model that made the shards."""
+    def with_other(self, load: Callable[[str], Encoder]) -> ShardsEncoder:
+        """Return this encoder with a function that loads the model that made the shards, from its spec."""
         return replace(self, load=load)
 
     def fit(self, texts: Sequence[str]) -> ShardsEncoder:
@@ -120,9 +115,8 @@ class ShardsEncoder:
         if isinstance(model, Releases):
             model.release()
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """Facts about the folder, for ``run.json``."""
+        """Return facts about the folder, for ``run.json``."""
         rows, dim = self.vectors.shape
         manifest = self.vectors.manifest
         return {"form": "shards", "shards": len(manifest.shards), "dtype": manifest.dtype, "rows": rows, "dim": dim}
@@ -159,7 +153,7 @@ class ShardsEncoder:
         manifest = self.vectors.manifest
         if self.load is None:
             raise EncoderError(f"{self.vectors.folder.path}: has no vectors for other roles than {manifest.role}")
-        model = self.load()
+        model = self.load(manifest.spec)
         if model.fingerprint != manifest.fingerprint:
             raise EncoderError(
                 f"{manifest.spec} has changed since it made {self.vectors.folder.path} (fingerprint "

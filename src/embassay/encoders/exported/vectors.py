@@ -137,9 +137,12 @@ class VectorsEncoder:
             places = np.arange(start, min(start + ROWS, len(texts)))
             yield places, self._taken(rows[places])
 
-    @property
+    def prepare(self) -> None:
+        """Read the file."""
+        _ = self._vectors
+
     def route(self) -> Mapping[str, object]:
-        """Facts about the file, for ``run.json``; empty before the first text is encoded."""
+        """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
         if "_vectors" not in vars(self):
             return {}
         rows, dim = self._vectors.matrix.shape

@@ -8,13 +8,12 @@ Words are lower-cased ``\\w+``, neither stemmed nor stopped; n, df and the mean 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.sparse import csr_array
 
+from embassay.encoders.lexical.counts import count_words, document_frequencies, rows_of_values
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -84,50 +83,31 @@ class BM25Encoder:
         EncoderError
             If there is no word in the texts.
         """
-        total = 0
-        documents: Counter[str] = Counter()
-        for text in texts:
-            words = _words(text)
-            total += len(words)
-            # The document frequency counts a word once per passage.
-            documents.update(set(words))
-        if not documents:
+        words = [_words(text) for text in texts]
+        frequencies = document_frequencies(words)
+        if not frequencies:
             raise EncoderError("bm25: the texts contain no words")
-        names = sorted(documents)
-        df = np.array([documents[name] for name in names], dtype=np.float64)
+        df = np.array(list(frequencies.values()), dtype=np.float64)
         # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
         idf = np.round(np.log1p((len(texts) - df + 0.5) / (df + 0.5)), 10)
-        columns = {name: place for place, name in enumerate(names)}
-        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=total / len(texts))
+        columns = {name: place for place, name in enumerate(frequencies)}
+        mean_length = sum(map(len, words)) / len(texts)
+        return replace(self, columns=columns, idf=tuple(idf.tolist()), mean_length=mean_length)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, words) CSR float32: counts for questions, BM25 weights otherwise; unknown words are left out."""
         if not self.columns:
             raise EncoderError("bm25 learns its vocabulary from a corpus; call fit(texts) first")
-        k1, b, idf = self.k1, self.b, self.idf
-        is_query = role == "query"
-        columns: list[int] = []
-        weights: list[float] = []
-        starts = [0]
-        for text in texts:
-            words = _words(text)
-            damping = k1 * (1 - b + b * len(words) / self.mean_length)
-            for word, count in Counter(words).items():
-                column = self.columns.get(word)
-                if column is None:
-                    continue
-                columns.append(column)
-                # The weights are on the side of the passages; a dot product then gives the whole score.
-                if is_query:
-                    weights.append(count)
-                else:
-                    saturated = count * (k1 + 1) / (count + damping)
-                    weights.append(idf[column] * saturated)
-            starts.append(len(columns))
-        values = np.array(weights, dtype=np.float32)
-        rows = csr_array((values, np.array(columns, dtype=np.int32), starts), shape=(len(texts), len(self.columns)))
-        rows.sort_indices()
-        return rows
+        words = [_words(text) for text in texts]
+        counts = count_words(words, self.columns)
+        # The weights are on the side of the passages; a dot product then gives the whole score.
+        if role != "query":
+            k1, b = self.k1, self.b
+            lengths = np.array([len(words_of_text) for words_of_text in words])
+            damping = k1 * (1 - b + b * lengths / self.mean_length)
+            saturated = counts.data * (k1 + 1) / (counts.data + damping[rows_of_values(counts)])
+            counts.data = np.array(self.idf)[counts.indices] * saturated
+        return counts.astype(np.float32)
 
 
 def _words(text: str) -> list[str]:

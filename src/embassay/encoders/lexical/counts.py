@@ -1,14 +1,15 @@
-"""The common part of the lexical encoders: tokens, a fitted scikit-learn vectorizer, and PCA of its counts."""
+"""The common part of the lexical encoders: tokens, counts of words, their weights, and PCA of the counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from embassay.encoders.lexical.pca import principal_axes
 from embassay.errors import EncoderError, SpecError
@@ -16,11 +17,39 @@ from embassay.samples.base import Role
 from embassay.types import Card, content_hash
 from embassay.vectors import VectorMatrix
 
-if TYPE_CHECKING:
-    from sklearn.feature_extraction.text import CountVectorizer
-
 TOKENS = r"\w+|[^\w\s]"
 """Words and single punctuation marks, after lower-casing."""
+
+
+def document_frequencies(texts: Iterable[Sequence[str]]) -> dict[str, int]:
+    """Return in how many texts each word occurs, in alphabetical order; a text is a sequence of words."""
+    frequencies: Counter[str] = Counter()
+    for words in texts:
+        frequencies.update(set(words))
+    return dict(sorted(frequencies.items()))
+
+
+def count_words(texts: Iterable[Sequence[str]], columns: Mapping[str, int]) -> csr_array:
+    """Return the (n, columns) float64 counts of the words of each text; words without a column are left out."""
+    places: list[int] = []
+    counts: list[int] = []
+    starts = [0]
+    for words in texts:
+        for word, count in Counter(words).items():
+            if word in columns:
+                places.append(columns[word])
+                counts.append(count)
+        starts.append(len(places))
+    values = np.array(counts, dtype=np.float64)
+    shape = (len(starts) - 1, len(columns))
+    matrix = csr_array((values, np.array(places, dtype=np.int32), np.array(starts, dtype=np.int32)), shape=shape)
+    matrix.sort_indices()
+    return matrix
+
+
+def rows_of_values(matrix: csr_array) -> NDArray[np.int64]:
+    """Return the row of each stored value of a CSR matrix."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def lexical_encoder(name: str, tokens: str, pca: int) -> LexicalEncoder:
@@ -105,20 +134,27 @@ class LexicalEncoder:
         EncoderError
             If there is no word in them.
         """
-        try:
-            vectorizer = self._vectorizer().fit(texts)
-        except ValueError as error:
-            raise EncoderError(f"{self.name}: the texts contain no words ({error})") from None
-        columns = tuple(vectorizer.get_feature_names_out().tolist())
-        # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
-        weights = np.round(getattr(vectorizer, "idf_", np.zeros(0)), 10)
-        return replace(self, vocabulary=columns, weights=tuple(weights.tolist()))
+        frequencies = document_frequencies(self._words(texts))
+        if not frequencies:
+            raise EncoderError(f"{self.name}: the texts contain no words")
+        weights = np.zeros(0)
+        if self.name == "tfidf":
+            df = np.array(list(frequencies.values()))
+            # Logarithms differ in the last bit between processors. Rounding makes the vectors equal.
+            weights = np.round(np.log((1 + len(texts)) / (1 + df)) + 1, 10)
+        return replace(self, vocabulary=tuple(frequencies), weights=tuple(weights.tolist()))
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return the (n, vocabulary) CSR matrix; a text without a known word is a zero row."""
         if not self.vocabulary:
             raise EncoderError(f"{self.name} learns its vocabulary from a corpus; call fit(texts) first")
-        return self._fitted.transform(texts).astype(np.float32)
+        counts = count_words(self._words(texts), self._columns)
+        if self.weights:
+            counts.data *= np.array(self.weights)[counts.indices]
+            row = rows_of_values(counts)
+            # A row without a value has no length to divide by.
+            counts.data /= np.sqrt(np.bincount(row, counts.data**2))[row]
+        return counts.astype(np.float32)
 
     @property
     def _options(self) -> str:
@@ -127,21 +163,15 @@ class LexicalEncoder:
         return f",tokens={self.tokens}"
 
     @cached_property
-    def _fitted(self) -> CountVectorizer:
-        """The vectorizer with the learnt words and weights."""
-        vectorizer = self._vectorizer(vocabulary=self.vocabulary)
-        if self.weights:
-            vectorizer.idf_ = np.array(self.weights)
-        return vectorizer
+    def _columns(self) -> dict[str, int]:
+        """The column of each word."""
+        return {word: column for column, word in enumerate(self.vocabulary)}
 
-    def _vectorizer(self, **options: object) -> CountVectorizer:
-        """Return scikit-learn's vectorizer with this encoder's tokens."""
-        from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-
-        kind = {"bow": CountVectorizer, "tfidf": TfidfVectorizer}[self.name]
-        if self.tokens == "words":
-            return kind(lowercase=True, token_pattern=TOKENS, **options)
-        return kind(lowercase=True, tokenizer=self.cut(), token_pattern=None, **options)
+    def _words(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the tokens of each text, lower-cased."""
+        cut = self.cut()
+        for text in texts:
+            yield cut(text.lower())
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from embassay.encoders.neural.hf_files import (
     limit_of,
     of_tokenizer,
     special,
+    tokenizer_of,
 )
 from embassay.encoders.neural.hf_loading import AUTO_MAP, Loading, check_limit, load_model, load_tokenizer
 from embassay.encoders.neural.hf_model import PooledModel
@@ -49,6 +50,7 @@ from embassay.samples.base import Role
 from embassay.types import Card, JsonObject, Runtime, content_hash
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 EXTRA = "hf"
@@ -172,6 +174,7 @@ class TransformersEncoder(NeuralEncoder):
             parameters=parameters(self.folder, self._left_out),
             max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            full=self.full,
             warnings=(*self._assumed(), *self._prompt_warnings(), *self._file_warnings()),
             similarity=self.options.get("similarity", "cosine"),
         )
@@ -229,9 +232,16 @@ class TransformersEncoder(NeuralEncoder):
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        # Counting tokens needs no weights.
-        counter = PooledModel(None, self._tokenizer, self.pooling, template=self.options.get("template", ""))
-        return np.array(counter.count(texts, self._prompts[role]), dtype=np.int64)
+        prompt = self._prompts[role]
+        template = self.options.get("template", "")
+        if self._counter is None:
+            # The library makes a tokenizer from other files. Counting tokens needs no weights.
+            counter = PooledModel(None, self._tokenizer, self.pooling, template=template)
+            return np.array(counter.count(texts, prompt), dtype=np.int64)
+        before, _, after = template.partition("{text}")
+        encodings = self._counter.encode_batch([f"{before}{prompt}{text}{after}" for text in texts])
+        # A text without tokens is encoded as one special token.
+        return np.array([max(1, len(encoding.ids)) for encoding in encodings], dtype=np.int64)
 
     @cached_property
     def _prompts(self) -> Mapping[Role, str]:
@@ -279,6 +289,11 @@ class TransformersEncoder(NeuralEncoder):
     @cached_property
     def _tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self._loading)
+
+    @cached_property
+    def _counter(self) -> Tokenizer | None:
+        """The tokenizer without the library, which takes seconds to import; None without a ``tokenizer.json``."""
+        return tokenizer_of(self.tokens)
 
     def _assumed(self) -> list[str]:
         """Return warnings about assumptions and about parts of the model that are not used."""

@@ -253,6 +253,11 @@ def _in_cache(repository: str, revision: str) -> Found | None:
 
 def cached_folder(repository: str, revision: str) -> Path | None:
     """Return the folder of a repository in the hub's cache, complete or not; None if there is none."""
+    from huggingface_hub import constants
+
+    # The import that follows takes long, and a model may have been installed as a package.
+    if not (Path(constants.HF_HUB_CACHE) / f"models--{repository.replace('/', '--')}").is_dir():
+        return None
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

@@ -9,6 +9,7 @@ from pathlib import Path
 CARD = "README.md"
 LARGEST = 2_000_000
 """Bytes of a card that is read."""
+_FRONT_MATTER = re.compile(r"\s*---\s*?\n(.*?)\n---\s*?(?:\n|$)", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
@@ -27,15 +28,18 @@ def training_datasets(folder: Path) -> tuple[str, ...]:
     except OSError:
         # A card is no part of the model: the encoder works without it.
         return ()
-    return tuple(dict.fromkeys([*_front_matter(path), *_table(text)]))
+    return tuple(dict.fromkeys([*_front_matter(text), *_table(text)]))
 
 
-def _front_matter(path: Path) -> Iterator[str]:
+def _front_matter(text: str) -> Iterator[str]:
     """Yield the data sets in the front matter of a card."""
-    from huggingface_hub import metadata_load
+    import yaml
 
+    block = _FRONT_MATTER.match(text)
+    if block is None:
+        return
     try:
-        datasets = (metadata_load(path) or {}).get("datasets")
+        datasets = yaml.safe_load(block[1])["datasets"]
     except Exception:
         # Of whatever kind: the front matter is text that anybody may have written.
         return

@@ -199,16 +199,18 @@ class NeuralEncoder(ABC):
             vars(other)["_runners"] = self._runners
             yield other
 
-    @cached_property
     def training_datasets(self) -> tuple[str, ...]:
-        """The data sets that the model card beside the model's files names as training data."""
+        """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder)
 
-    @property
+    def prepare(self) -> None:
+        """Load the model onto its devices."""
+        _ = self._runners
+
     def route(self) -> Mapping[str, object]:
-        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.full is not None:
-            return self.full.route
+            return self.full.route()
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
@@ -220,10 +222,9 @@ class NeuralEncoder(ABC):
             "batch_invariant": all(runner.batch_invariant for runner in runners),
         }
 
-    @property
     def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit. This loads the model."""
-        return all(runner.batch_invariant for runner in self._runners)
+        """Return whether a text has the same vector in every batch, bit by bit; False before the model is loaded."""
+        return bool(self.route().get("batch_invariant"))
 
     def release(self) -> None:
         """Release the loaded model; it is loaded again for the next text."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.exported.pooling import configured
-from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
+from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
     find,
@@ -167,6 +167,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             parameters=parameters(self.found.folder),
             max_tokens=self._max_tokens,
             prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
+            full=self.full,
             warnings=tuple(warnings),
             similarity=self.options.get("similarity", supported_similarity(model_similarity)),
         )
@@ -252,14 +253,9 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         """The tokenizer by itself: tokens are counted before the model is loaded, and without its limit."""
-        from tokenizers import Tokenizer
-
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
-            path = folder / "tokenizer.json"
-            if path.is_file():
-                tokenizer = Tokenizer.from_file(str(path))
-                tokenizer.no_truncation()
-                tokenizer.no_padding()
+            tokenizer = tokenizer_of(folder)
+            if tokenizer is not None:
                 return tokenizer
         raise EncoderError(
             f"{self.target} has no tokenizer.json, so its tokens cannot be counted without loading the model"

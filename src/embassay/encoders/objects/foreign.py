@@ -194,6 +194,7 @@ class ObjectEncoder:
         return Card(
             spec,
             cached=is_known,
+            known=is_known,
             prompts=self._prompts(),
             similarity=supported_similarity(own_similarity),
             warnings=() if is_known else (NOT_KEPT,),

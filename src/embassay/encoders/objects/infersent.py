@@ -116,9 +116,8 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         """The properties of the encoder that are known without reading the files."""
         return Card(self.spec)
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """Facts about the files, for ``run.json``; empty before the first text is encoded."""
+        """Return facts about the files, for ``run.json``; empty before the first text is encoded."""
         if not self.is_loaded:
             return {}
         words = self.model.words

@@ -147,9 +147,8 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
             step = STEP
         return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, probe, step)])
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """How the model runs, for ``run.json``."""
+        """Return how the model runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:

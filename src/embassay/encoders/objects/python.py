@@ -91,7 +91,7 @@ class PythonEncoder:
                 "scores are not reused; give it a version that changes whenever its vectors change: "
                 f"python:{self.target},version=1",
             )
-        return Card(spec, cached=self.known, similarity=self.similarity, warnings=warnings)
+        return Card(spec, cached=self.known, known=self.known, similarity=self.similarity, warnings=warnings)
 
     @property
     def fingerprint(self) -> str:

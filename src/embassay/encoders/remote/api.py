@@ -166,9 +166,8 @@ class ApiEncoder:
             raise probe
         return self._fingerprint(probe)
 
-    @property
     def known_fingerprint(self) -> str | None:
-        """The last fingerprint, without a request; None if there is none."""
+        """Return the last fingerprint, without a request; None if there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
             probe = remembered(self._memory, self._probe_key)
@@ -210,9 +209,8 @@ class ApiEncoder:
         """Return a message if the tokens exceed the budget; empty if they do not."""
         return self._spending.beyond_budget(tokens)
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """Requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
+        """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         spent = self._spending
         return {
             "url": self._address.shown,

@@ -86,9 +86,8 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         """A hash of the folder's files, of the constants of inference, and of the seed."""
         return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """Facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
+        """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
         if not self.converged:
             return {}
         texts = len(self.converged)

@@ -194,9 +194,8 @@ class UraeEncoder(LoadedEncoder[Model]):
         """A hash of the folder's files and of the source of trees, with the version of the parser."""
         return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """The source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
+        """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
         route: dict[str, object] = {"trees": parses.identity(self.trees), "device": "cpu"}
         if self.work.parsed:
             route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}

@@ -157,9 +157,12 @@ class WordsEncoder:
         is_fitted = self.pool == "sif"
         return Card(self.spec, fitted=is_fitted, cached=not is_fitted, warnings=tuple(self.file.notes))
 
-    @property
+    def prepare(self) -> None:
+        """Read the file."""
+        _ = self.file.vectors
+
     def route(self) -> Mapping[str, object]:
-        """Facts about the file, for ``run.json``; empty before the first text is encoded."""
+        """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
         if not self.file.is_read:
             return {}
         rows, dim = self.file.vectors.matrix.shape
