@@ -1066,13 +1066,53 @@ def test_what_is_not_above_chance_is_told_too():
         a, b, d = x, x + y + z, x - 0.3 * y + 0.1 * z
         vectors |= {f"a difference {n}": a, f"b difference {n}": b, f"t difference {n}": d}
     result = summarise([score(corpus, vectors)], resamples=200)
+    # All margins of C4 are alike, so the right target reaches the whole grid, and a wrong one not all of it.
+    at_zero = rows(result)["share", "c4:vsB", "cosine", "excess:eps0"]
     assert sentences(result) == [
         "t satisfies C3 (difference nearer to A), C5 (difference near A) more often than with a wrong target; "
-        "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them), "
-        "C4 (A − B nearer to it than to B)",
+        "C4 (A − B nearer to it than to B) on the paper's grid of tolerances, but not at ε = 0 "
+        f"(0.0 points [−{-100 * at_zero.low:.1f}, {100 * at_zero.high:.1f}]); "
+        "this is not shown for C1 (overlap nearer to both than they are), C2 (overlap between them)",
     ]
     (finding,) = result.findings
-    assert (finding.severity, finding.title, finding.encoder) == ("low", "Sentences combine like sets, in part", "t")
+    assert (finding.severity, finding.title, finding.encoder) == (
+        "low",
+        "Sentences combine like sets, in part (C3, C4 on the grid, C5)",
+        "t",
+    )
+
+
+def test_a_claim_that_holds_at_zero_but_not_on_the_grid_is_told():
+    # s(A, B) = 0.8. Of most samples s(A, D) = 0.6 and s(B, D) = 0.5, so the margins of C3 are 0.1 and 0.3. A wrong
+    # target is nearly orthogonal to A and B: its margins are ±0.02 and 0.8. At ε = 0 it fails where the sign is −. On
+    # the grid, from −0.2 to 0.12 and from −0.2 to 0.8, it reaches more of the second axis than the right one.
+    corpus = random_corpus(("difference",), 40)
+    eye, vectors = np.eye(121), {}
+    for n, sample in enumerate(corpus.samples):
+        x, y, z = eye[3 * n : 3 * n + 3]
+        b = 0.8 * x + 0.6 * y
+        targets = {0: b, 1: z}
+        target = targets.get(n // 4, 0.6 * x + y / 30 + 0.8 * z) + 0.2 * eye[120]
+        vectors |= {sample.a: x + 0.1 * (-1) ** n * eye[120], sample.b: b, sample.target: target}
+    result = summarise([score(corpus, vectors)], resamples=200)
+    at_zero = rows(result)["share", "c3:TT", "cosine", "excess:eps0"]
+    on_grid = rows(result)["share", "c3:TT", "cosine", "excess:grid"]
+    assert at_zero.low > 0 > on_grid.high
+    finding = result.findings[-1]
+    assert "C3 at ε = 0" in finding.title
+    assert "C3 (difference nearer to A) at ε = 0, but not on the paper's grid of tolerances (−" in finding.sentence
+    assert f"(−{-100 * on_grid.value:.1f} points [" in finding.sentence
+
+
+def test_an_encoder_that_alone_sets_the_grid_is_named():
+    corpus = random_corpus(number=20)
+    usual = [score(corpus, random_vectors(corpus, seed), f"e{seed}") for seed in range(2)]
+    long = score(corpus, random_vectors(corpus, 2, scale=10), "long")
+    found = [f for f in summarise([*usual, long]).findings if "grid of tolerances" in f.title]
+    assert [(f.encoder, f.severity) for f in found] == [("long", "medium")]
+    assert "(dot, l1, l2)" in found[0].sentence
+    for scores in (usual, [long]):
+        assert not [f for f in summarise(scores).findings if "grid of tolerances" in f.title]
 
 
 def test_baselines_are_no_candidates_and_candidates_are_compared_with_the_lexical_one():

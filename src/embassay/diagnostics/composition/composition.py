@@ -14,7 +14,7 @@ above 20,000 samples, see :func:`draws_needed`). Encoders are compared by the ex
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -54,13 +54,14 @@ from embassay.diagnostics.composition.criteria import (
     numbers,
     satisfied,
     smaller_margin,
+    stretches,
     yes_no,
 )
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.page import series
 from embassay.diagnostics.composition.ratings import RATING_DIRECTIONS, rating_matrix, rating_rows, rating_series
 from embassay.diagnostics.composition.scores import all_unit, measured, null_measured
-from embassay.diagnostics.findings import finding
+from embassay.diagnostics.findings import finding, written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, Result, Row, Verdict
@@ -138,6 +139,8 @@ TENTH = 0.1
 KEPT = 1_000_000
 """Samples times draws that are kept in memory, at most, above ``MANY`` samples."""
 ALONE = "no other unit has a target to compare with"
+STRETCHED = 2
+"""An encoder sets a grid of tolerances if it is at least this many times as long as without it."""
 NOT_APPLICABLE = "not applicable: all norms are 1"
 BLOCK_OF_CRITERION = {
     "c1": "overlap",
@@ -577,37 +580,79 @@ def _excess_of_encoders(
 
 
 def _findings(scores: Sequence[ItemScores], blocks: Mapping[str, Ints], rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield for each encoder that was asked for which criteria are above their null."""
+    """Yield for each encoder that was asked for which criteria are above their null, and whether it sets the grid."""
     if HEADLINE.subset.split(":")[0] == "c1" and "overlap" not in blocks:
         sentence = "Encoders are not ranked: they are ranked by C1, which needs overlaps."
         yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
     for s in scores:
         if not s.origin.baseline:
             yield from _claims(s, rows)
+    yield from _stretched_grids(scores, blocks)
+
+
+@dataclass
+class _Claims:
+    """The claims about an encoder in words: those above their null, in part above it, and not shown to be.
+
+    Attributes
+    ----------
+    short
+        The names of the criteria that are above their null, and where.
+    """
+
+    above: list[str] = field(default_factory=list)
+    in_part: list[str] = field(default_factory=list)
+    not_above: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+
+    def add(self, words: str, at_zero: Row, on_grid: Row) -> None:
+        """Add a claim by its excess over the null at ε = 0, and averaged over the grid of tolerances."""
+        criterion = words.split()[0]
+        if _is_above_null(at_zero) and _is_above_null(on_grid):
+            self.above.append(words)
+            self.short.append(criterion)
+        elif _is_above_null(at_zero):
+            excess_on_grid = written(on_grid, "points")
+            self.in_part.append(f"{words} at ε = 0, but not on the paper's grid of tolerances ({excess_on_grid})")
+            self.short.append(f"{criterion} at ε = 0")
+        elif _is_above_null(on_grid):
+            excess_at_zero = written(at_zero, "points")
+            self.in_part.append(f"{words} on the paper's grid of tolerances, but not at ε = 0 ({excess_at_zero})")
+            self.short.append(f"{criterion} on the grid")
+        else:
+            self.not_above.append(words)
+
+
+def _is_above_null(excess: Row) -> bool:
+    """Return whether the interval of an excess over the null lies above 0."""
+    return excess.low is not None and excess.low > 0
 
 
 def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
-    """Yield which criteria an encoder satisfies more often than with a wrong target; nothing without an interval."""
+    """Yield which criteria an encoder satisfies more often than with a wrong target; nothing without an interval.
+
+    A criterion about margins has two answers, at ε = 0 and averaged over the paper's grid of tolerances. Where they
+    differ, the finding says both.
+    """
     encoder = scores.origin.encoder
     row_of = {(r.quantity, r.subset, r.measure, r.condition): r for r in rows if r.encoder == encoder}
-    above, not_above = list[str](), list[str]()
+    claims = _Claims()
     for words, key in CLAIMS.items():
         row = row_of.get(key)
-        if row is None or row.low is None:
-            continue
-        if row.low > 0:
-            above.append(words)
-        else:
-            not_above.append(words)
+        if row is not None and row.low is not None:
+            # The criteria about the plane have no tolerance, and so no grid.
+            claims.add(words, row, row_of.get(key._replace(condition="excess:grid"), row))
     of_headline = row_of.get(HEADLINE)
-    if above:
-        sentence = f"{encoder} satisfies {', '.join(above)} more often than with a wrong target"
+    if claims.short:
+        parts = [f"{encoder} satisfies {', '.join(claims.above) or 'no criterion'} more often than with a wrong target"]
+        parts += claims.in_part
+        if claims.not_above:
+            parts.append(f"this is not shown for {', '.join(claims.not_above)}")
         title = "Sentences combine like sets"
-        if not_above:
-            sentence += f"; this is not shown for {', '.join(not_above)}"
-            title += ", in part"
-        yield finding(scores, title, f"{sentence}.", row=of_headline, style="points")
-    elif not_above:
+        if len(parts) > 1:
+            title += f", in part ({', '.join(claims.short)})"
+        yield finding(scores, title, f"{'; '.join(parts)}.", row=of_headline, style="points")
+    elif claims.not_above:
         yield finding(
             scores,
             "Sentences are not shown to combine like sets",
@@ -616,4 +661,33 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
             row=of_headline,
             style="points",
             consequence="The mean or the difference of two vectors need not stand for what the texts share or not.",
+        )
+
+
+def _stretched_grids(scores: Sequence[ItemScores], blocks: Mapping[str, Ints]) -> Iterator[Finding]:
+    """Yield for each encoder whether it alone makes a grid of tolerances at least ``STRETCHED`` times as long."""
+    requested = [s for s in scores if not s.origin.baseline]
+    stretch_of = dict[tuple[int, str], float]()
+    for block, items in blocks.items():
+        operator = operator_of(block)
+        views = [OperatorView(s, operator, items) for s in requested]
+        for criterion in margin_criteria(operator):
+            for measure in MEASURES:
+                for place, stretch in enumerate(stretches(criterion, measure, views)):
+                    stretch_of[place, measure] = max(stretch, stretch_of.get((place, measure), 0.0))
+    for place, s in enumerate(requested):
+        measures = [measure for measure in MEASURES if stretch_of.get((place, measure), 0.0) >= STRETCHED]
+        if not measures:
+            continue
+        most = max(stretch_of[place, measure] for measure in measures)
+        sentence = (
+            f"{s.origin.encoder} makes the grid of tolerances up to {most:,.0f} times as long as the other encoders do "
+            f"({', '.join(measures)})."
+        )
+        yield finding(
+            s,
+            "One encoder sets the grid of tolerances",
+            sentence,
+            severity="medium",
+            consequence="On such a grid the others differ little. Compare them at ε = 0, or in a run without it.",
         )

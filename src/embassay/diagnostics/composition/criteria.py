@@ -177,17 +177,41 @@ def axes_of(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> 
 
     Encoders share the grid, because the share of a criterion over all tolerances depends on the grid's ends.
     """
-    margins_of_encoders = [view.margins(criterion, measure) for view in views]
     axes = list[Grid]()
-    for axis in (0, 1):
-        values = np.concatenate([margins[axis] for margins in margins_of_encoders])
-        defined = values[~np.isnan(values)]
-        low, high = 0.0, 0.0
-        if defined.size:
-            low = float(defined.min())
-            high = float(defined.max())
-        axes.append(Grid.spanning(low, high, PER_BIN.get(measure, 23)))
+    for low, high in _ends(criterion, measure, views):
+        # Without a defined margin there are no ends.
+        low_end, high_end = np.nan_to_num([np.fmin.reduce(low), np.fmax.reduce(high)]).tolist()
+        axes.append(Grid.spanning(low_end, high_end, PER_BIN.get(measure, 23)))
     return tuple(axes)
+
+
+def stretches(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> list[float]:
+    """Return how many times as long each encoder makes the grid of a criterion's margins: 1 or more, of both axes.
+
+    0 where there is no other encoder, or where the margins of the others are all equal.
+    """
+    longest = [0.0] * len(views)
+    for low, high in _ends(criterion, measure, views):
+        for place in range(len(views)):
+            others_low, others_high = np.delete(low, place), np.delete(high, place)
+            if not np.isfinite(others_low).any():
+                continue
+            of_others = np.nanmax(others_high) - np.nanmin(others_low)
+            if of_others > 0:
+                with_all = np.nanmax(high) - np.nanmin(low)
+                longest[place] = max(longest[place], float(with_all / of_others))
+    return longest
+
+
+def _ends(criterion: str, measure: Measure, views: Sequence[OperatorView]) -> list[tuple[Floats, Floats]]:
+    """Return the (encoders,) smallest and largest values of each of a criterion's two margins; NaN for none."""
+    margins_of_encoders = [view.margins(criterion, measure) for view in views]
+    ends = list[tuple[Floats, Floats]]()
+    for axis in (0, 1):
+        low = np.array([np.fmin.reduce(margins[axis]) for margins in margins_of_encoders])
+        high = np.array([np.fmax.reduce(margins[axis]) for margins in margins_of_encoders])
+        ends.append((low, high))
+    return ends
 
 
 def bounds(axes: Sequence[Grid]) -> str:
