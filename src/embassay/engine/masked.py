@@ -27,24 +27,43 @@ class Masked:
         MissingExtraError
             If transformers or torch is not installed.
         ModelNotFoundError
-            If the folder holds no masked language model.
+            If the folder holds no masked language model, or one without the head that predicts words.
         """
         self.name = str(folder)
         try:
             import torch
             from transformers import AutoModelForMaskedLM, AutoTokenizer
+            from transformers.utils import logging
         except ImportError:
             raise MissingExtraError("a masked language model", "hf") from None
         if not (folder / "config.json").is_file():
             raise ModelNotFoundError(f"{folder}: not the folder of a masked language model (no config.json)")
+        # The library would print a table of the missing weights, which become one message here.
+        verbosity = logging.get_verbosity()
+        logging.set_verbosity_error()
         try:
             self._tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            self._model: PreTrainedModel = AutoModelForMaskedLM.from_pretrained(folder, local_files_only=True).eval()
+            model, report = AutoModelForMaskedLM.from_pretrained(
+                folder, local_files_only=True, output_loading_info=True
+            )
         except (OSError, ValueError) as error:
             raise ModelNotFoundError(f"{folder}: cannot be read as a masked language model: {error}") from None
+        finally:
+            logging.set_verbosity(verbosity)
+        missing = sorted(report["missing_keys"])
+        if missing:
+            # The library would initialise them randomly.
+            problem = f"{len(missing)} weights of its masked language model are missing from the files"
+            remedy = "name a folder that has the head, such as that of bert-base-uncased"
+            raise ModelNotFoundError(
+                f"{folder}: {problem} (first: {missing[0]}), so its words would be random; {remedy}"
+            )
         if self._tokenizer.mask_token is None:
             raise ModelNotFoundError(f"{folder}: the tokenizer has no mask token")
+        self._model: PreTrainedModel = model.eval()
         self._torch: ModuleType = torch
+        # Tokenizers mark either the beginning of a word (Ġ or ▁) or its continuation (##).
+        self._marks_beginnings = any(entry.startswith(("Ġ", "▁")) for entry in self._tokenizer.get_vocab())
 
     def fills(self, before: str, after: str) -> tuple[str, ...]:
         """Return the most likely whole words between two texts, in lower case, the most likely first.
@@ -71,14 +90,8 @@ class Masked:
     def _word(self, token: int) -> str:
         """Return a token as a word; empty for a word piece that continues a word, and for punctuation."""
         piece = str(self._tokenizer.convert_ids_to_tokens(token))
-        # Tokenizers mark either the beginning of a word (Ġ or ▁) or its continuation (##).
         begins_word = piece[:1] in "Ġ▁"
         if not begins_word:
-            begins_word = not piece.startswith("##") and not self._marks_beginnings()
+            begins_word = not piece.startswith("##") and not self._marks_beginnings
         word = piece.lstrip("Ġ▁")
         return word.lower() if begins_word and word.isalpha() else ""
-
-    def _marks_beginnings(self) -> bool:
-        """Return whether the tokenizer marks the beginning of a word; the first 2,000 entries are enough to see it."""
-        entries = list(self._tokenizer.get_vocab())[:2000]
-        return any(str(entry).startswith(("Ġ", "▁")) for entry in entries)

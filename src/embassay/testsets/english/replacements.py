@@ -1,7 +1,7 @@
 """The synonym and the antonym that can replace a word of a sentence.
 
 The authors of HEROS chose them by hand in 72 hours (Chiang et al. 2023, section 2.2.3), so that sense, context and
-preposition fit. Here our own list of 754 words and frames is used (``replacements.tsv``).
+preposition fit. Here our own list of 753 words and frames is used (``replacements.tsv``).
 """
 
 from __future__ import annotations
