@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from comparison.choice_runs import finished_run
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
 
@@ -35,6 +36,22 @@ def make_run(tmp_path, capsys, finished):
             assert carry_out(request) == 0
             capsys.readouterr()
             runs[key] = folder / "run"
+        # A test may change the files of its run.
+        return Path(shutil.copytree(runs[key], tmp_path / name))
+
+    return make
+
+
+@pytest.fixture
+def choice_run(tmp_path, finished):
+    """Return a function that makes a finished run of encoders whose answers the test decides; see ``finished_run``."""
+    root, runs = finished
+
+    def make(name, encoders, corpus=None, **options):
+        contents = [(encoder.name, encoder.fingerprint) for encoder in encoders]
+        key = repr((contents, corpus and (corpus.name, corpus.fingerprint), options))
+        if key not in runs:
+            runs[key] = finished_run(root, str(len(runs)), encoders, corpus, **options)
         # A test may change the files of its run.
         return Path(shutil.copytree(runs[key], tmp_path / name))
 

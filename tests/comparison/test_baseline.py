@@ -1,21 +1,14 @@
 """``embassay bless``: what it keeps, its size, its bytes, and what it refuses to replace."""
 
-from functools import partial
-
 import pytest
 
 import embassay as ea
-from comparison.choice_runs import Answers, finished_run
+from comparison.choice_runs import Answers
 from embassay.comparison.baseline import bless, without_folders
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.errors import InputError
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
-
-
-@pytest.fixture
-def choice_run(tmp_path):
-    return partial(finished_run, tmp_path)
 
 
 def contents(folder):

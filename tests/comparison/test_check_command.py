@@ -1,17 +1,11 @@
 """``embassay check`` and ``embassay bless`` on the command line, and ``[check]`` in the config file."""
 
 import json
-from functools import partial
 
 import pytest
 
-from comparison.choice_runs import Answers, finished_run
+from comparison.choice_runs import Answers
 from embassay.cli.app import exit_code_of
-
-
-@pytest.fixture
-def choice_run(tmp_path):
-    return partial(finished_run, tmp_path)
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 import embassay as ea
-from comparison.choice_runs import Answers, choices, finished_run
+from comparison.choice_runs import Answers, choices
 from embassay.comparison.baseline import bless
 from embassay.comparison.gate import CheckOptions, check_runs
 from embassay.comparison.names import Named, matching, shortest_name
@@ -19,12 +18,6 @@ from embassay.result import Failure
 from embassay.run.request import RunRequest
 from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
-
-
-@pytest.fixture
-def choice_run(tmp_path):
-    return partial(finished_run, tmp_path)
-
 
 GOOD, BAD = range(180), range(120)
 
