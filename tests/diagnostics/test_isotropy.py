@@ -21,7 +21,6 @@ from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.samples.retrieval import Document, Question
 from embassay.store.results import from_bytes, to_bytes
 from embassay.types import Card, Corpus, Draws, Origin
 from embassay.vectors import Vectors
@@ -470,7 +469,11 @@ def test_the_documents_of_a_retrieval_corpus_have_one_isotropy():
     questions = tuple(Question(f"q{n}", f"question {n}", (f"d{n}",)) for n in range(20))
     corpus = Corpus("mine", "retrieval", questions, documents=documents)
     result = assay(
-        [Table("t", vectors_of(corpus))], [corpus], ["retrieval,transforms=all", "isotropy"], cache=None, baselines=False
+        [Table("t", vectors_of(corpus))],
+        [corpus],
+        ["retrieval,transforms=all", "isotropy"],
+        cache=None,
+        baselines=False,
     )
     found = {}
     for row in result.rows:
