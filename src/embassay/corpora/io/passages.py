@@ -14,7 +14,7 @@ WINDOW = 10_000
 """The maximum number of characters of a paragraph that are divided into sentences at once."""
 OVERLAP = 2_000
 """The number of characters at the end of a window in which no sentence is assumed to be complete."""
-FEWEST_WORDS = 80
+FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 """A heading of Markdown: its marks and its text."""
@@ -194,6 +194,13 @@ def _sections(parts: Sequence[str]) -> list[list[str]]:
         if rest or not starts_with_heading:
             has_text = True
     return sections
+
+
+def shared_words(passages: str) -> int:
+    """Return the number of words that neighbouring passages share: of windows a tenth, at least 1; else 0."""
+    if passages.strip().isdecimal():
+        return overlap_of(int(passages))
+    return 0
 
 
 def overlap_of(size: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import HEADING, Cut, collapsed, cutter, overlap_of, word_count
+from embassay.corpora.io.passages import HEADING, Cut, collapsed, cutter, shared_words, word_count
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
@@ -79,11 +79,9 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = cutter(passages)
-    window = 0
-    if passages.strip().isdecimal():
-        window = int(passages)
-    shared = overlap_of(window)
-    ignores_headings = not by_section and (window > 0 or passages.strip() == "document")
+    is_window = passages.strip().isdecimal()
+    shared = shared_words(passages)
+    ignores_headings = not by_section and (is_window or passages.strip() == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
@@ -98,7 +96,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
             unit = source.unit or source.id
             # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
             # words overlap, so that they are not independent of each other.
-            if one_unit and not window:
+            if one_unit and not is_window:
                 unit = name
             cut_passages.append(
                 Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ class EncodedCorpus:
         (n, d) and (p, d) dense or CSR.
     starts
         (N,) the first passage of each document; None where each document has one.
+    first
+        (t,) the first passage of each distinct text; None where all texts differ.
+    shown
+        (N,) the passage that stands for each document; None where passages are compared, not whole documents.
     pairs
         (R, 2) the places of each question and each of its right documents.
     """
@@ -58,6 +62,7 @@ class EncodedCorpus:
     passages: Any
     starts: Ints | None
     first: Ints | None
+    shown: Ints | None
     pairs: Ints
 
     @classmethod
@@ -68,12 +73,15 @@ class EncodedCorpus:
         pairs = pairs_of(corpus)
         if corpus.stored_documents:
             # Each has one passage.
-            return cls(corpus, vectors, queries, vectors.documents, None, None, pairs)
+            return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
+        documents, starts, shown = corpus.documents, _starts(corpus.documents), None
+        if vectors.of_whole_documents:
+            documents, starts, shown = corpus.whole.documents, None, starts
         texts = list[str]()
-        for document in corpus.documents:
+        for document in documents:
             texts += document.passages
         passages = vectors.take(texts, "document")
-        return cls(corpus, vectors, queries, passages, _starts(corpus.documents), _first_of_texts(texts), pairs)
+        return cls(corpus, vectors, queries, passages, starts, _first_of_texts(texts), shown, pairs)
 
     @property
     def search(self) -> Search:
@@ -147,6 +155,12 @@ def search_documents(
         pairs=pairs,
         route=route,
     )
+    if encoded.shown is not None:
+        nearest = replace(
+            nearest,
+            passages=_shown(nearest.passages, encoded.shown),
+            own_passages=_shown(nearest.own_passages, encoded.shown),
+        )
     values = metrics(corpus, pairs, nearest, k)
     values["top"] = nearest.similarity
     values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
@@ -298,6 +312,11 @@ def _starts(documents: Sequence[Document]) -> Ints | None:
     if (sizes == 1).all():
         return None
     return np.cumsum(sizes) - sizes
+
+
+def _shown(documents: Ints, passages: Ints) -> Ints:
+    """Return the passage that stands for each document; −1, for no document, stays."""
+    return np.where(documents < 0, documents, passages[documents])
 
 
 def _first_of_texts(texts: Sequence[str]) -> Ints | None:
