@@ -254,3 +254,11 @@ def chat(behaviours, monkeypatch):
     found = behaviours.ChatServer()
     yield found
     found.close()
+
+
+@pytest.fixture(scope="module")
+def single_paragraphs():
+    """Each paragraph is a passage: the short documents of tests would be one passage each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("embassay.corpora.io.passages.FEWEST_WORDS", 1)
+        yield

@@ -148,6 +148,17 @@ class Corpus(Generic[S]):
         """The documents, if only their vectors are at hand and not their texts; else None."""
         return self.documents if isinstance(self.documents, StoredDocuments) else None
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether some document has several passages."""
+        return not self.stored_documents and any(len(document.passages) > 1 for document in self.documents)
+
+    @cached_property
+    def whole(self) -> Corpus[S]:
+        """The corpus with each document as one passage."""
+        documents = tuple(Document(document.id, (document.whole,)) for document in self.documents)
+        return replace(self, documents=documents)
+
     def need_texts(self, purpose: str) -> None:
         """Raise SpecError if the texts of the documents are not at hand.
 
@@ -392,6 +403,11 @@ class Runtime:
 def is_chance(spec: str) -> bool:
     """Return whether a spec gives random vectors; such an encoder represents chance and is not a candidate."""
     return spec.split(",")[0] == "random"
+
+
+def reads_whole_documents(spec: str) -> bool:
+    """Return whether a spec gives an encoder that compares whole documents, however they are cut into passages."""
+    return "whole=true" in spec.split(",")
 
 
 @dataclass(frozen=True)

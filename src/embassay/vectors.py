@@ -100,6 +100,8 @@ class Vectors:
         trained on these only. None if the encoder does not train inside a fold.
     documents
         (p, d) the vectors of documents whose texts are not at hand, read on access; None for all other corpora.
+    of_whole_documents
+        Whether the documents have a row each, that of their whole text, instead of one for each passage.
     """
 
     matrix: Any
@@ -108,6 +110,7 @@ class Vectors:
     search: Search | None = None
     learn: Callable[[NDArray[np.int64]], Any] | None = None
     documents: Any = None
+    of_whole_documents: bool = False
 
     def take(self, texts: Iterable[str], role: Role = "text") -> Any:
         """Return the (n, d) rows of the texts, in their order."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embassay.corpora.io.documents import read_documents
-from embassay.corpora.io.passages import cutter
+from embassay.corpora.io.passages import FEWEST_WORDS, collapsed, cutter, paragraphs
 from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
@@ -120,12 +120,12 @@ def test_a_folder_of_texts(at, tmp_path):
     asked = at("f/questions.csv", "question,document\nRun?,b/two\nBoth?,a; v1.2\n")
     corpus = load_corpus(f"{tmp_path / 'f'},questions={asked}")
     assert told(corpus) == (
-        {"a": ("It rained.", "It poured."), "b/two": ("# Two", "We ran."), "v1.2": ("Version.",)},
+        {"a": ("It rained. It poured.",), "b/two": ("# Two We ran.",), "v1.2": ("Version.",)},
         {"Run?": ("b/two",), "Both?": ("a", "v1.2")},
     )
     assert corpus.name == "f"
     assert corpus.notes[:2] == ("files: 3 documents", "2 other files left out: .png 1, no suffix 1")
-    assert "3 documents in 5 passages, 2 questions" in corpus.notes
+    assert "3 documents, 2 questions" in corpus.notes
 
 
 def test_the_questions_may_be_a_text_file_among_the_documents(at, tmp_path):
@@ -177,7 +177,7 @@ def test_units_are_the_right_documents_or_the_questions(docs, at):
     ("passages", "expected"),
     [
         ("document", ("One two.  Three\nfour.\n \n\nFive six seven.",)),
-        ("paragraph", ("One two. Three four.", "Five six seven.")),
+        ("paragraph", ("One two. Three four. Five six seven.",)),
         ("sentence", ("One two.", "Three four.", "Five six seven.")),
         ("1", ("One", "two.", "Three", "four.", "Five", "six", "seven.")),
         ("2", ("One two.", "two. Three", "Three four.", "four. Five", "Five six", "six seven.")),
@@ -192,7 +192,36 @@ def test_passages_worked_by_hand(passages, expected):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_blank_lines_are_blank_with_any_line_end(end):
-    assert cutter("paragraph")(f"a{end}b{end}{end} {end}c") == ("a b", "c")
+    assert list(map(collapsed, paragraphs(f"a{end}b{end}{end} {end}c"))) == ["a b", "c"]
+
+
+LONG = "word " * (FEWEST_WORDS - 1) + "word."
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([LONG, LONG], [[0], [1]]),
+        (["One.", LONG, LONG], [[0, 1], [2]]),
+        ([LONG, "One.", LONG], [[0], [1, 2]]),
+        # What is left at the end of a section belongs to the passage before it.
+        ([LONG, "One.", "Two."], [[0, 1, 2]]),
+        (["One.", "Two."], [[0, 1]]),
+        # A section ends at a heading; headings without a text are one with the next section.
+        (["# A", "One.", "## B", "Two."], [[0, 1], [2, 3]]),
+        (["# A", "## B", LONG, "### C\nTwo.", "# D"], [[0, 1, 2], [3], [4]]),
+        ([LONG, "# A", LONG, "- one\n- two"], [[0], [1, 2, 3]]),
+        (["#hash", "One."], [[0, 1]]),
+    ],
+)
+def test_short_paragraphs_join_those_of_their_section(parts, expected):
+    joined = [" ".join(collapsed(parts[place]) for place in places) for places in expected]
+    assert list(cutter("paragraph")("\n\n".join(parts))) == joined
+
+
+def test_writing_without_spaces_has_words_too():
+    text = "水" * (2 * FEWEST_WORDS)
+    assert cutter("paragraph")(f"{text}\n\n{text}") == (text, text)
 
 
 words = st.lists(st.sampled_from(["it", "rained", "a", "lot", "é"]), min_size=1, max_size=90)

@@ -19,6 +19,7 @@ from embassay.corpora.retrieval.documents import load
 from embassay.errors import SourceError, SpecError
 from embassay.run.resolve import load_corpus
 
+pytestmark = pytest.mark.usefixtures("single_paragraphs")
 DOCS = Path(__file__).parents[2] / "docs"
 WASHER = """\
 # Washers

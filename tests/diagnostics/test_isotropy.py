@@ -460,3 +460,28 @@ def test_it_joins_the_diagnostics_of_every_shape_and_stands_last():
         part = replace(corpus, samples=corpus.samples[:3])
         result = assay(["hashing"], [part], profile="research", cache=None, baselines=False, resamples=10)
         assert [v.diagnostic for v in result.verdicts] == [DIAGNOSTIC_OF[corpus.shape], "isotropy"]
+
+
+def test_the_documents_of_a_retrieval_corpus_have_one_isotropy():
+    # Every second document has the same second passage: each distinct text counts once, in both diagnostics.
+    passages = [(f"passage {n}", "licence") if n % 2 else (f"passage {n}",) for n in range(40)]
+    documents = tuple(Document(f"d{n}", texts) for n, texts in enumerate(passages))
+    questions = tuple(Question(f"q{n}", f"question {n}", (f"d{n}",)) for n in range(20))
+    corpus = Corpus("mine", "retrieval", questions, documents=documents)
+    result = assay(
+        [Table("t", vectors_of(corpus))],
+        [corpus],
+        ["retrieval,transforms=all", "isotropy"],
+        cache=None,
+        baselines=False,
+    )
+    found = {}
+    for row in result.rows:
+        if row.subset == "documents":
+            found.setdefault((row.condition, row.quantity), []).append((row.diagnostic, row.value, row.items))
+    in_both = {key: of_both for key, of_both in found.items() if len(of_both) == 2}
+    assert {quantity for _, quantity in in_both} == {"i_a", "isoscore", "isoscore_unbiased", "rank"}
+    assert {condition for condition, _ in in_both} == set(CONDITIONS)
+    for (_, value, items), (_, other_value, other_items) in in_both.values():
+        assert value == pytest.approx(other_value, rel=1e-4)
+        assert items == other_items == 41

@@ -176,7 +176,7 @@ def test_a_document_is_as_near_as_its_nearest_passage():
     assert found.values["own"] == pytest.approx([cos(radians(5))], abs=1e-12)
     assert found.values["found"].tolist() == [[2, 0]]
     assert [found.values[name].tolist() for name in ("rank", "right_passage")] == [[1], [2]]
-    assert (found.scalars["documents"], found.scalars["passages"]) == (3, 4)
+    assert (found.scalars["documents"], found.scalars["distinct_passages"]) == (3, 4)
 
 
 def test_random_documents_are_as_near_as_their_nearest_passage_too():
@@ -1117,7 +1117,7 @@ def test_the_same_run_gives_the_same_bytes_and_signatures():
     one, two = (run([Table("t", noisy(corpus))], corpus) for _ in range(2))
     assert to_bytes(one) == to_bytes(two)
     assert [r.signature for r in one.rows] == [r.signature for r in two.rows]
-    assert all(r.signature.startswith("retrieval@4(transforms=all)|corpus:mine@") for r in one.rows)
+    assert all(r.signature.startswith("retrieval@5(transforms=all)|corpus:mine@") for r in one.rows)
 
 
 def test_other_scores_have_another_signature():
@@ -1129,7 +1129,7 @@ def test_other_scores_have_another_signature():
         for v, o in ((vectors, ""), (moved, ""), (vectors, ",k=3"))
     )
     assert len({one, two, three}) == 3
-    assert "retrieval@4(k=3,transforms=all)|" in three
+    assert "retrieval@5(k=3,transforms=all)|" in three
 
 
 def test_what_the_loss_moves_is_signed_with_it():

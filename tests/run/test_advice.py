@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from embassay.run.advice import SHORT, advice, smallest_visible, visible_differences, words_in
+from embassay.run.advice import advice, smallest_visible, visible_differences
 from embassay.samples.choice import Choice
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
@@ -34,14 +34,6 @@ def test_many_short_passages_are_warned_of():
 
 def test_few_short_passages_are_not():
     assert not any("passages" in line for line in notes_on(retrieval(["Install", *[LONG] * 9])))
-
-
-@pytest.mark.parametrize(
-    ("text", "words"), [("one two three", 3), ("", 0), ("東京都の天気予報は晴れです", 7), ("กรุงเทพ", 4)]
-)
-def test_writing_without_spaces_has_words_too(text, words):
-    assert words_in(text) == pytest.approx(words, abs=1)
-    assert SHORT == 8
 
 
 def test_questions_that_share_documents_are_said_to_depend():

@@ -26,6 +26,7 @@ from embassay.testsets.kinds import retrieval
 from embassay.testsets.questions import quote_of
 from embassay.testsets.splits import drawn_units
 
+pytestmark = pytest.mark.usefixtures("single_paragraphs")
 PARTS = (
     ("dryer", "A lint filter is a screen that catches fibres in the air of a dryer."),
     ("dryer2", "A heat pump dryer is a machine that dries with the warmth of its own air."),

@@ -164,7 +164,7 @@ def joined(corpora: Sequence[AnyCorpus]) -> Corpus[Question]:
             right = tuple(prefix + name for name in sample.right)
             units = tuple(prefix + unit for unit in sample.units)
             samples.append(replace(sample, id=prefix + sample.id, right=right, units=units))
-        documents += (Document(prefix + document.id, document.passages) for document in corpus.documents)
+        documents += (replace(document, id=prefix + document.id) for document in corpus.documents)
     return Corpus(
         " + ".join(corpus.name for corpus in corpora),
         "retrieval",

@@ -7,10 +7,10 @@ import sys
 from rich.table import Table
 from rich.text import Text
 
-from embassay._version import __version__
 from embassay.errors import PluginError, UnknownNameError, say
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
+from embassay.run.citations import OURS, other_references
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named
 from embassay.run.presets import names as set_names
@@ -47,15 +47,8 @@ def show(what: str | None) -> None:
             console.print(_table(KINDS[title]))
 
 
-OURS = f"""@software{{embassay,
-  title = {{Embassay: an assay for sentence embeddings}},
-  version = {{{__version__}}},
-  license = {{Apache-2.0}}
-}}"""
-
-
 def cite() -> None:
-    """Print the BibTeX entries of this package and of the paper behind each diagnostic.
+    """Print the BibTeX entries of this package, of the paper behind each diagnostic, and of the statistics.
 
     A diagnostic of another package has one if its module defines ``CITATION``.
     """
@@ -69,6 +62,7 @@ def cite() -> None:
             continue
         if entry:
             entries.append(f"% {name}\n{entry}")
+    entries += other_references().values()
     sys.stdout.write("\n\n".join(entries) + "\n")
 
 

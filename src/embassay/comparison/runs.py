@@ -21,7 +21,7 @@ from embassay.run.items import Items
 from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.run.variants import Variant, by_encoder, join_scores, merged_units
+from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, join_scores, merged_units
 from embassay.store import results
 from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
@@ -177,6 +177,8 @@ class _Settings:
     ----------
     is_baseline
         Of each encoder, whether it is a baseline; in the order of the run.
+    specs
+        Of each encoder.
     reference
         The label of the encoder that the others are compared with.
     fingerprints
@@ -188,6 +190,7 @@ class _Settings:
     """
 
     is_baseline: Mapping[str, bool]
+    specs: Mapping[str, str]
     reference: str
     fingerprints: Mapping[str, str]
     variants: Mapping[TaskName, Sequence[Variant]]
@@ -218,6 +221,7 @@ class _Settings:
                 versions[diagnostic] = str(version)
             return cls(
                 is_baseline={str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]},
+                specs={str(label): str(spec) for label, spec, _, _ in settings["encoders"]},
                 reference=settings["reference"],
                 fingerprints=fingerprints,
                 variants=variants,
@@ -253,7 +257,7 @@ def _tasks(
     for (diagnostic, corpus), variants in settings.variants.items():
         scores_by_variant: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
-            of_variant = current.of(diagnostic, variant, settings)
+            of_variant = current.of(diagnostic, variant, settings, is_first=variant == variants[0])
             if of_variant:
                 scores_by_variant[variant] = of_variant
         if not scores_by_variant:
@@ -308,7 +312,7 @@ class _CurrentScores:
             key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
             self._stored.setdefault(key, []).append(scores)
 
-    def of(self, diagnostic: str, variant: Variant, settings: _Settings) -> list[ItemScores]:
+    def of(self, diagnostic: str, variant: Variant, settings: _Settings, *, is_first: bool) -> list[ItemScores]:
         """Return the scores of all encoders on a variant of a corpus.
 
         Raises
@@ -318,7 +322,10 @@ class _CurrentScores:
         """
         of_variant = []
         for encoder, is_baseline in settings.is_baseline.items():
-            label = variant.label(encoder)
+            spec = settings.specs[encoder]
+            if is_same_on_all_variants(spec) and not is_first:
+                continue
+            label = variant.label(encoder, spec)
             signature = self._signatures.get((diagnostic, variant.corpus, label))
             if signature is None:
                 # The encoder failed here, or is not for corpora of this shape.
@@ -382,7 +389,9 @@ def _with_signature(signature: str, candidates: Sequence[ItemScores], variant: V
         # What follows is the options in brackets or the first part: "retrieval@1" is not "retrieval@10".
         is_of_diagnostic = signature.startswith((f"{diagnostic}(", f"{diagnostic}|"))
         is_of_corpus = f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|" in signature
-        is_of_encoder = f"|encoder:{variant.label(origin.encoder)}@{origin.encoder_fingerprint}|" in signature
+        is_of_encoder = (
+            f"|encoder:{variant.label(origin.encoder, origin.spec)}@{origin.encoder_fingerprint}|" in signature
+        )
         if is_of_diagnostic and is_of_corpus and is_of_encoder:
             return scores
     return None

@@ -55,8 +55,8 @@ TERMS = (
     _term(
         "Baseline",
         "baselines?",
-        "A method that counts words (tfidf, bm25) or assigns random vectors (random). An encoder that is no better "
-        "than word counts is not worth its cost here.",
+        "A method that counts words (tfidf, bm25 on passages or on whole documents) or assigns random vectors "
+        "(random). An encoder that is no better than word counts is not worth its cost here.",
     ),
     _term(
         "Cosine",

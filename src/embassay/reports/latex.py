@@ -168,21 +168,18 @@ def figure(printed: PrintedFigure) -> str:
     return "\n".join([*lines, ""])
 
 
-def document(names: Sequence[str], has_references: bool) -> str:
-    """Return a document that shows all files.
+def document(names: Sequence[str]) -> str:
+    """Return a document that shows all files, and all entries of ``references.bib``.
 
     Parameters
     ----------
     names
         The files that are included, without suffix.
-    has_references
-        Whether they cite entries of ``references.bib``.
     """
     lines = [r"\documentclass{article}", r"\usepackage[a4paper,margin=2cm]{geometry}", PACKAGES, r"\begin{document}"]
     for name in names:
         lines += [rf"\input{{{name}}}", r"\clearpage"]
-    if has_references:
-        lines += [r"\bibliographystyle{plain}", r"\bibliography{references}"]
+    lines += [r"\nocite{*}", r"\bibliographystyle{plain}", r"\bibliography{references}"]
     return "\n".join([*lines, r"\end{document}", ""])
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from itertools import chain
 from statistics import NormalDist
 
+from embassay.corpora.io.passages import word_count
 from embassay.formatting import counted
 from embassay.types import AnyCorpus, Audit
 
@@ -27,8 +27,6 @@ DEVIATIONS = {"minimal_pairs": ("contrast", 0.1), "pairs": ("correlation", 0.4)}
 """Shapes whose headline is a number: what it is called, and the standard deviation per item that is assumed of a
 difference of two encoders. In the runs of the documentation it was 0.03 to 0.11 and 0.15 to 0.6: less between variants
 of one model, more between a neural encoder and word counts."""
-WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-"""Characters of Thai, Lao, Japanese and Chinese, which do not separate words by spaces."""
 
 
 def advice(corpus: AnyCorpus) -> Iterator[str]:
@@ -114,18 +112,13 @@ def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -
     return min(1.0, z * deviation / math.sqrt(max(units, 1.0)))
 
 
-def words_in(text: str) -> int:
-    """Return about how many words a text has; in writing without spaces, a word is taken to have two characters."""
-    return len(text.split()) + len(WITHOUT_SPACES.findall(text)) // 2
-
-
 def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     """Yield a note if a large share of the passages is short."""
     # The texts of stored documents are not at hand. Passages whose length the user has chosen are as they should be.
     if corpus.stored_documents or not audit.passages or "passages" in corpus.settings:
         return
     passages = chain.from_iterable(document.passages for document in corpus.documents)
-    short = sum(words_in(passage) < SHORT for passage in passages)
+    short = sum(word_count(passage) < SHORT for passage in passages)
     if short >= MANY_SHORT * audit.passages:
         share = short / audit.passages
         yield (

@@ -11,9 +11,16 @@ from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, Member, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
-from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
+from embassay.run.variants import always_cut
+from embassay.types import AnyCorpus, Encoder, Runtime, is_chance, reads_whole_documents
 
-BASELINES = ("tfidf", "bm25", "random")
+BASELINES = (
+    Spec("tfidf"),
+    Spec("bm25"),
+    Spec("bm25", "bm25 on whole documents", {"whole": True}),
+    Spec("random"),
+)
+"""Those that join a run; bm25 on whole documents only where a corpus cuts them into passages."""
 
 
 @dataclass(frozen=True)
@@ -220,11 +227,15 @@ def load_baselines(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], runti
     """Return the baselines that suit some corpus and are not among the entries already."""
     labels = {entry.label for entry in entries}
     baselines = []
-    for name in BASELINES:
-        if name in labels:
+    for spec in BASELINES:
+        label = spec.label or spec.head
+        if label in labels:
             continue
-        baseline = Entry(name, load_encoder(name, runtime), baseline=True)
-        if any(baseline.suits(corpus) for corpus in corpora):
+        baseline = Entry(label, load_encoder(spec, runtime), baseline=True)
+        suitable = [corpus for corpus in corpora if baseline.suits(corpus)]
+        if reads_whole_documents(baseline.encoder.card.spec):
+            suitable = always_cut(suitable)
+        if suitable:
             baselines.append(baseline)
     return baselines
 

@@ -20,15 +20,15 @@ from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.findings import findings_of
 from embassay.run.item_tests import headline_of, missed_by_all, with_not_worse
 from embassay.run.pages import headlines
-from embassay.run.plan import Plan
+from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services, SharedVectors
-from embassay.run.variants import Variant, by_corpus, joined_setting
+from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import AnyCorpus, Draws, is_chance
+from embassay.types import AnyCorpus, Draws
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
@@ -281,9 +281,9 @@ def without_best(verdict: Verdict) -> Verdict:
 def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
     """Yield the records of an encoder: one for all corpora that do not vary, and one for each setting of those that do.
 
-    The encoder of random vectors is only in the result for the first variant of a corpus.
+    An encoder that is the same on all variants of a corpus is in the result once.
     """
-    is_random = is_chance(run.entry.encoder.card.spec)
+    spec = run.entry.encoder.card.spec
     scored_names = {corpus_name for _, corpus_name in run.scores}
     # Corpora that do not vary have the empty setting.
     corpora_of_setting: dict[str, list[AnyCorpus]] = {}
@@ -291,8 +291,9 @@ def encoder_records(run: EncoderRun, plan: Plan) -> Iterator[EncoderRecord]:
         recorded = variants
         if variants[0].variant_of:
             recorded = [corpus for corpus in variants if corpus.name in scored_names]
-            if is_random:
-                recorded = recorded[:1]
+            if is_same_on_all_variants(spec):
+                corpora_of_setting.setdefault("", []).extend(recorded[:1])
+                continue
         for corpus in recorded:
             corpora_of_setting.setdefault(Variant.of(corpus).setting, []).append(corpus)
     for setting, corpora in corpora_of_setting.items():
@@ -305,7 +306,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     card = entry.encoder.card
     words = count_words(run, corpora)
     truncated = find_truncated_in(run, corpora)
-    sizes = document_sizes(corpora)
+    sizes = document_sizes([as_read(corpus, entry.encoder) for corpus in corpora])
     texts_in = {}
     if setting:
         texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}

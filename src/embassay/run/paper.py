@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from embassay.errors import MissingExtraError, OutputError, PluginError, UnknownNameError
+from embassay.errors import MissingExtraError, OutputError
 from embassay.layout import Layout
-from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
+from embassay.run.citations import citations_of, references
 from embassay.run.progress import Bar
 from embassay.store.canonical import write
 
@@ -45,20 +45,6 @@ def write_files(result: Result, layouts: Mapping[str, Layout], style: Style, fol
     return count
 
 
-def citations_of(result: Result) -> dict[str, str]:
-    """Return the BibTeX entry of each diagnostic of a result that has one."""
-    citations = {}
-    for name in dict.fromkeys(verdict.diagnostic for verdict in result.verdicts):
-        try:
-            citation = getattr(DIAGNOSTICS.module(name), "CITATION", "")
-        except (UnknownNameError, PluginError):
-            # The diagnostic of another package is not installed. Its tables are exported without a citation.
-            continue
-        if isinstance(citation, str) and citation:
-            citations[name] = citation
-    return citations
-
-
 def _tables(
     result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]
 ) -> tuple[dict[str, bytes], int]:
@@ -68,9 +54,8 @@ def _tables(
 
     tables = list(printed_tables(result, layouts, citations))
     texts = {f"{table.name}.tex": latex.table(table) for table in tables}
-    texts["all.tex"] = latex.document([table.name for table in tables], bool(citations))
-    if citations:
-        texts["references.bib"] = _references(citations)
+    texts["all.tex"] = latex.document([table.name for table in tables])
+    texts["references.bib"] = references(result, citations)
     return _encoded(texts), len(tables)
 
 
@@ -95,18 +80,12 @@ def _figures(
     texts = {}
     if style == "pdf":
         texts["figures.tex"] = "\n".join(latex.figure(figure) for figure in figures)
-        texts["all.tex"] = latex.document(["figures"], bool(citations))
-        if citations:
-            texts["references.bib"] = _references(citations)
+        texts["all.tex"] = latex.document(["figures"])
+        texts["references.bib"] = references(result, citations)
     else:
         captions = [f"{figure.name}.svg\n    {plain_caption(figure.caption)}\n" for figure in figures]
         texts["captions.txt"] = "\n".join(captions)
     return {**drawings, **_encoded(texts)}, len(figures)
-
-
-def _references(citations: Mapping[str, str]) -> str:
-    """Return a BibTeX file of the citations."""
-    return "\n\n".join(citations.values()) + "\n"
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, bytes]:

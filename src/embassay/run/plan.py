@@ -18,10 +18,18 @@ from embassay.run.request import RunRequest
 from embassay.run.resolve import NamedDiagnostic, encoder_list, load_corpus, load_diagnostic
 from embassay.run.specs import Spec, as_spec
 from embassay.run.training_overlap import overlaps
-from embassay.run.variants import Variant, by_corpus, check_variants, limited_corpora, limited_variants, load_variants
+from embassay.run.variants import (
+    Variant,
+    always_cut,
+    by_corpus,
+    check_variants,
+    limited_corpora,
+    limited_variants,
+    load_variants,
+)
 from embassay.samples.base import Text
 from embassay.samples.checks import SAMPLES
-from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin
+from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads_whole_documents
 
 NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
@@ -97,8 +105,15 @@ class Plan:
     remarks: tuple[str, ...] = ()
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
-        """Return the tasks whose corpus suits an encoder."""
-        return tuple(task for task in self.tasks if entry.suits(task.corpus))
+        """Return the tasks that an encoder can be scored on."""
+        tasks = [task for task in self.tasks if entry.suits(task.corpus)]
+        if reads_whole_documents(entry.encoder.card.spec):
+            # Diagnostics for any shape describe the passages.
+            tasks = [task for task in tasks if task.diagnostic.shape != ANY]
+            if entry.baseline:
+                cut = {corpus.name for corpus in always_cut(self.corpora)}
+                tasks = [task for task in tasks if task.corpus.name in cut]
+        return tuple(tasks)
 
     @property
     def reference(self) -> str | None:
@@ -300,6 +315,13 @@ def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
     return limited_variants([corpus], limit, seed)[0]
 
 
+def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:
+    """Return a corpus as an encoder reads it: with whole documents for one that does not read their passages."""
+    if reads_whole_documents(encoder.card.spec):
+        return corpus.whole
+    return corpus
+
+
 def distinct_texts(corpora: Iterable[AnyCorpus]) -> tuple[Text, ...]:
     """Return the distinct (role, text) of corpora, in the order in which they are first seen."""
     return tuple(dict.fromkeys(chain.from_iterable(corpus.texts() for corpus in corpora)))
@@ -480,14 +502,14 @@ def with_reference(entries: Sequence[Entry], label: str, corpora: Sequence[AnyCo
     label
         The label of an encoder, or of an encoder on a variant of a corpus: ``m,passages=100``.
     """
-    candidates = [entry.label for entry in entries if entry.is_candidate]
+    candidates = {entry.label: entry.encoder.card.spec for entry in entries if entry.is_candidate}
     variants = [Variant.of(corpus) for corpus in corpora if corpus.variant_of]
     # The label of the encoder for each label that the user may write: "m,passages=100" -> "m", "m" -> "m". The message
     # about an unknown label lists them in this order.
     encoder_of: dict[str, str] = {}
-    for candidate in candidates:
+    for candidate, spec in candidates.items():
         for variant in variants:
-            encoder_of[variant.label(candidate)] = candidate
+            encoder_of[variant.label(candidate, spec)] = candidate
     encoder_of |= {candidate: candidate for candidate in candidates}
     if label not in encoder_of:
         hint = "--reference takes the label of an encoder from -e."

@@ -32,12 +32,12 @@ from embassay.engine.timeline import TimeLine
 from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
-from embassay.run.plan import Plan, Task, distinct_texts
+from embassay.run.plan import Plan, Task, as_read, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.runs import RunFolder
-from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
+from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
 from embassay.vectors import VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
@@ -186,8 +186,12 @@ class EncoderRun:
                     vectors, pool_effort = self.encode_pool(pool, advance)
                 effort += pool_effort
                 dim = vectors.matrix.shape[1]
-                vectors = replace(vectors, search=partial(search, device=plan.request.device))
                 card = pool.encoder.card
+                vectors = replace(
+                    vectors,
+                    search=partial(search, device=plan.request.device),
+                    of_whole_documents=reads_whole_documents(card.spec),
+                )
                 # The check encodes some texts again, which a service would charge for.
                 if plan.request.robustness and pool_effort.encoded and card.cached and not card.remote:
                     with timeline.during("encoding"):
@@ -356,7 +360,7 @@ def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
     corpora = {task.corpus.name: task.corpus for task in tasks}
     for name, corpus in corpora.items():
         try:
-            fitted[name] = encoder.fit(list(corpus.learnt()))
+            fitted[name] = encoder.fit(list(as_read(corpus, encoder).learnt()))
         except EncoderError:
             raise
         except Exception as error:
@@ -382,7 +386,7 @@ def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[st
     for fingerprint, encoder in encoder_of.items():
         unscored = tuple(task for task in tasks_of[fingerprint] if task.key not in scored)
         if unscored:
-            corpora = {task.corpus.name: task.corpus for task in tasks_of[fingerprint]}
+            corpora = {task.corpus.name: as_read(task.corpus, encoder) for task in tasks_of[fingerprint]}
             pools.append(Pool(encoder, distinct_texts(corpora.values()), unscored))
     return pools
 

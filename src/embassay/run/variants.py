@@ -19,7 +19,7 @@ from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
 from embassay.store.items import item_hash
-from embassay.types import AnyCorpus, ItemScores, is_chance
+from embassay.types import AnyCorpus, ItemScores, is_chance, reads_whole_documents
 
 VARYING = ("passages",)
 """The options of a corpus that may be lists: those that change neither the questions nor their right documents."""
@@ -51,9 +51,16 @@ class Variant:
             return cls(corpus.name, corpus.name, "")
         return cls(corpus.name, corpus.variant_of, corpus.name.removeprefix(f"{corpus.variant_of},"))
 
-    def label(self, encoder: str) -> str:
-        """Return the label of an encoder on this variant."""
+    def label(self, encoder: str, spec: str) -> str:
+        """Return the label of an encoder on this variant; its own if it is the same on all variants."""
+        if is_same_on_all_variants(spec):
+            return encoder
         return joined_setting(encoder, self.setting)
+
+
+def is_same_on_all_variants(spec: str) -> bool:
+    """Return whether the scores of an encoder do not depend on how documents are cut, so that they are kept once."""
+    return is_chance(spec) or reads_whole_documents(spec)
 
 
 def joined_setting(*parts: str) -> str:
@@ -157,6 +164,15 @@ def by_corpus(corpora: Iterable[AnyCorpus]) -> dict[str, list[AnyCorpus]]:
     return groups
 
 
+def always_cut(corpora: Iterable[AnyCorpus]) -> list[AnyCorpus]:
+    """Return the corpora that cut documents in all their variants, so that none has whole documents."""
+    cut: list[AnyCorpus] = []
+    for variants in by_corpus(corpora).values():
+        if all(corpus.is_cut for corpus in variants):
+            cut += variants
+    return cut
+
+
 def join_scores(
     scores_of: Mapping[Variant, Sequence[ItemScores]], reference: str
 ) -> dict[Variant, tuple[ItemScores, ...]]:
@@ -184,11 +200,10 @@ def join_scores(
         relabelled = []
         for scores in scores_of[variant]:
             origin = scores.origin
-            # The encoder of random vectors is compared once only.
-            if is_chance(origin.spec) and not is_first:
+            if is_same_on_all_variants(origin.spec) and not is_first:
                 continue
             # "m" on "docs,passages=100" -> "m,passages=100" on "docs"
-            label = variant.label(origin.encoder)
+            label = variant.label(origin.encoder, origin.spec)
             is_reference = reference == label
             if is_first and reference == origin.encoder:
                 is_reference = True

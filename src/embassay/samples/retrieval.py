@@ -52,10 +52,22 @@ class Document:
     ----------
     passages
         Its text, whole or divided into parts; at least one.
+    shared
+        The number of words that a passage shares with the next one.
     """
 
     id: str
     passages: tuple[str, ...]
+    shared: int = 0
+
+    @property
+    def whole(self) -> str:
+        """The text of all passages, with the words that two of them share once."""
+        texts = list(self.passages[:1])
+        for passage in self.passages[1:]:
+            words = passage.split()
+            texts.append(" ".join(words[self.shared :]))
+        return "\n".join(texts)
 
 
 class StoredDocuments(Sequence[Document]):

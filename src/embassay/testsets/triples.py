@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import cutter, sentences
+from embassay.corpora.io.passages import collapsed, paragraphs, sentences
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
@@ -117,8 +117,8 @@ def is_whole(sentence: str) -> bool:
 def _sentences(text: str) -> list[str]:
     """Return the sentences of a document; none crosses the end of a paragraph."""
     texts = list[str]()
-    for paragraph in cutter("paragraph")(text):
-        texts += [sentence for _, sentence in sentences(paragraph)]
+    for paragraph in paragraphs(text):
+        texts += [sentence for _, sentence in sentences(collapsed(paragraph))]
     return texts
 
 

@@ -1,7 +1,7 @@
 """Code that the loaders of paraphrase groups share: dropping groups that are too small, and notes on what was kept.
 
-White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
-section 4: a group is a component of the paraphrase pairs, or was made by hand; groups below three are discarded.
+White et al. (2015), "How Well Sentence Embeddings Capture Meaning", section 4: a group is a component of the paraphrase
+pairs, or was made by hand; groups below three are discarded.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from embassay.errors import SpecError, quoted
@@ -13,11 +14,19 @@ WINDOW = 10_000
 """The maximum number of characters of a paragraph that are divided into sentences at once."""
 OVERLAP = 2_000
 """The number of characters at the end of a window in which no sentence is assumed to be complete."""
+FEWEST_WORDS = 50
+"""A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
+HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
+"""A heading of Markdown: its marks and its text."""
 _EMPTY_LINES = re.compile(r"\n{2,}")
 _BLANK = re.compile(r"\n(?:[^\S\n]*\n)+")
 _DOTTED_NAME = re.compile(r"[A-Za-z0-9_]\.[A-Za-z_]")
 """A full stop inside a name, as in ``np.Array``: no white space follows it."""
 _SPACE = re.compile(r"[^\S\t\n\r ]")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
+)
+"""Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
 
 
 def cutter(passages: str, language: str = "en") -> Cut:
@@ -26,9 +35,9 @@ def cutter(passages: str, language: str = "en") -> Cut:
     Parameters
     ----------
     passages
-        ``document``: the text, stripped. ``paragraph``: the text between blank lines.
-        ``sentence``. A number N: windows of N words; neighbours share a tenth of them, at least one word.
-        White space inside a passage becomes single spaces, except in whole documents.
+        ``document``: the text, stripped. ``paragraph``: the text between blank lines, joined with what follows in its
+        section up to :data:`FEWEST_WORDS` words. ``sentence``. A number N: windows of N words; neighbours share a tenth
+        of them, at least one word. White space inside a passage becomes single spaces, except in whole documents.
     language
         The language whose rules decide where a sentence ends; general rules for languages unknown to sentencex.
 
@@ -39,7 +48,7 @@ def cutter(passages: str, language: str = "en") -> Cut:
     """
     cuts: dict[str, Cut] = {
         "document": lambda text: (text.strip(),),
-        "paragraph": _paragraphs,
+        "paragraph": _joined_paragraphs,
         "sentence": lambda text: tuple(sentence for _, sentence in sentences(text, language)),
     }
     way = passages.strip()
@@ -133,10 +142,65 @@ def collapsed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _paragraphs(text: str) -> tuple[str, ...]:
+def word_count(text: str) -> int:
+    """Return the number of words; in scripts without spaces between words, two characters count as one."""
+    unspaced = sum(map(len, _UNSPACED.findall(text)))
+    return len(_UNSPACED.sub(" ", text).split()) + math.ceil(unspaced / 2)
+
+
+def is_heading(line: str) -> bool:
+    """Return whether a line is a Markdown heading."""
+    return HEADING.match(line) is not None
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the texts between blank lines, as they are written there."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    paragraphs = [collapsed(part) for part in _BLANK.split(lines)]
-    return tuple(paragraph for paragraph in paragraphs if paragraph)
+    return [part for part in _BLANK.split(lines.strip("\n")) if part.strip()]
+
+
+def _joined_paragraphs(text: str) -> tuple[str, ...]:
+    """Return the paragraphs, the short ones of a section joined: headings and items of lists answer no question alone.
+
+    A passage takes the next paragraph of its section while it has fewer than :data:`FEWEST_WORDS` words; a short rest
+    at the end of the section belongs to the passage before it.
+    """
+    passages = list[str]()
+    for section in _sections(paragraphs(text)):
+        in_section = list[str]()
+        for paragraph in section:
+            if in_section and word_count(in_section[-1]) < FEWEST_WORDS:
+                in_section[-1] += f" {paragraph}"
+            else:
+                in_section.append(paragraph)
+        if len(in_section) > 1 and word_count(in_section[-1]) < FEWEST_WORDS:
+            rest = in_section.pop()
+            in_section[-1] += f" {rest}"
+        passages += in_section
+    return tuple(passages)
+
+
+def _sections(parts: Sequence[str]) -> list[list[str]]:
+    """Return the paragraphs of each section, with single spaces; headings without a text go with the next section."""
+    sections: list[list[str]] = [[]]
+    has_text = False
+    for part in parts:
+        first_line, _, rest = part.partition("\n")
+        starts_with_heading = is_heading(first_line)
+        if starts_with_heading and has_text:
+            sections.append([])
+            has_text = False
+        sections[-1].append(collapsed(part))
+        if rest or not starts_with_heading:
+            has_text = True
+    return sections
+
+
+def shared_words(passages: str) -> int:
+    """Return the number of words that neighbouring passages share: of windows a tenth, at least 1; else 0."""
+    if passages.strip().isdecimal():
+        return overlap_of(int(passages))
+    return 0
 
 
 def overlap_of(size: int) -> int:

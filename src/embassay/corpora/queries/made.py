@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import collapsed, whole_sentences
+from embassay.corpora.io.passages import collapsed, is_heading, whole_sentences, word_count
 from embassay.corpora.queries.duplicates import BOILERPLATE, PassageGroups
 from embassay.corpora.queries.leaks import RUN, leak
-from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, is_heading, tokens, word_count
+from embassay.corpora.queries.passages import SHORTEST, Passage, cut_all, tokens
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.randomness import generator

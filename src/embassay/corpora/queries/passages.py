@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import Cut, collapsed, cutter, overlap_of
+from embassay.corpora.io.passages import HEADING, Cut, collapsed, cutter, shared_words, word_count
 
 SHORTEST = 8
 """The minimum number of words of a passage to ask about; shorter ones are retrieved only by chance."""
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
@@ -81,11 +79,9 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
     while any(mark in source.id for source in sources):
         mark += "#"
     cut = cutter(passages)
-    window = 0
-    if passages.strip().isdecimal():
-        window = int(passages)
-    shared = overlap_of(window)
-    ignores_headings = not by_section and (window > 0 or passages.strip() == "document")
+    is_window = passages.strip().isdecimal()
+    shared = shared_words(passages)
+    ignores_headings = not by_section and (is_window or passages.strip() == "document")
     one_unit = len({source.unit or source.id for source in sources}) == 1
     cut_passages = list[Passage]()
     for source in sources:
@@ -100,7 +96,7 @@ def cut_all(sources: Sequence[SourceDocument], passages: str, *, by_section: boo
             unit = source.unit or source.id
             # If there is one document only, each passage is a unit: otherwise nothing could be resampled. Windows of
             # words overlap, so that they are not independent of each other.
-            if one_unit and not window:
+            if one_unit and not is_window:
                 unit = name
             cut_passages.append(
                 Passage(name, piece.text, unit, shared, piece.headings, source.id, piece.number, piece.path)
@@ -167,7 +163,7 @@ def sections_of(text: str) -> list[Section]:
             fence = ""
         elif fence_mark and not fence:
             fence = fence_mark.group(1)
-        heading = None if fence else _HEADING.match(line)
+        heading = None if fence else HEADING.match(line)
         if heading is None:
             lines.append(line)
             continue
@@ -184,11 +180,6 @@ def sections_of(text: str) -> list[Section]:
     return sections
 
 
-def is_heading(line: str) -> bool:
-    """Return whether a line is a Markdown heading."""
-    return _HEADING.match(line) is not None
-
-
 def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str], number: int) -> Section:
     names = tuple(name for _, name in path)
     return Section(names[earlier:], "\n".join(lines), names, number)
@@ -197,21 +188,11 @@ def _section(path: Sequence[tuple[int, str]], earlier: int, lines: Sequence[str]
 # --- Words ---
 
 _WORD = re.compile(r"\w+")
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]+"
-)
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese letters."""
 
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text of any language, lower-cased."""
     return _WORD.findall(text.casefold())
-
-
-def word_count(text: str) -> int:
-    """Return the number of words; in scripts without spaces between words, two characters count as one."""
-    unspaced = sum(map(len, _UNSPACED.findall(text)))
-    return len(_UNSPACED.sub(" ", text).split()) + math.ceil(unspaced / 2)
 
 
 def spaced(words: Sequence[str]) -> str:

@@ -97,7 +97,7 @@ def load(
     if same:
         what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
         notes.append(f"queries with the id of a document: {same:,}; {what_beir_does}")
-    return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
+    return corpus_of(name, "beir", cut_all(texts, cut, passages), questions, licence=licence, notes=notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:

@@ -121,7 +121,7 @@ def load(
     texts = {document.id: document.whole for document in documents}
     samples, columns = read_questions(questions_path, texts, question, document, unit)
     all_notes = [*notes, f"columns of the questions: {columns}", f"passages: {passages}"]
-    return corpus_of(name, "documents", cut_all(texts, cut), samples, licence=licence, notes=all_notes)
+    return corpus_of(name, "documents", cut_all(texts, cut, passages), samples, licence=licence, notes=all_notes)
 
 
 def _read(

@@ -93,7 +93,7 @@ def load(
     notes += [*judgements.notes(), *documents.notes(), *listing.notes()]
     if unit == "question":
         notes.append(JUDGED)
-    return corpus_of(name, "trec", cut_all(documents.texts, cut), questions, licence=licence, notes=notes)
+    return corpus_of(name, "trec", cut_all(documents.texts, cut, passages), questions, licence=licence, notes=notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:

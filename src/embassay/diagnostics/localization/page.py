@@ -65,8 +65,7 @@ LAYOUT = Layout(
         ),
         SubsetTable("Accuracy in each group", "accuracy", ("group:",), folded=True),
     ),
-    source="White, Togneri, Liu & Bennamoun (2015), Evaluating Semantic Localization of Sentence Embeddings through a "
-    "Semantic Classification Task, ADCS",
+    source="White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
     paper=(
         Matrix(
             "Which encoders make the same errors, on one fold",

@@ -106,8 +106,8 @@ def scale_warnings(views: Sequence[RetrievalView]) -> Iterator[Finding]:
         sentence = f"{', '.join(by_dot)}: compared by dot product; its thresholds are on another scale than cosines."
         yield finding(views[0].scores, "Compared by dot product", sentence, about_all=True)
 
-    # With fewer passages than twice the directions that it scales, whitening mostly scales their noise.
-    passages_of = {view.encoder: view.scores.scalars["passages"] for view in candidates}
+    # With fewer distinct passages than twice the directions that it scales, whitening mostly scales their noise.
+    passages_of = {view.encoder: view.scores.scalars["distinct_passages"] for view in candidates}
     overfitted = [v for v in candidates if v.scores.scalars.get("rank/whiten", 0.0) > passages_of[v.encoder] / 2]
     if overfitted:
         labels = ", ".join(view.encoder for view in overfitted)

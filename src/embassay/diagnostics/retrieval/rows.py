@@ -138,8 +138,8 @@ def rows_of(view: RetrievalView, shares: RetrievalShares, draws: Draws) -> Itera
 
 
 def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:
-    """Yield I_A and IsoScore of the passages, untransformed and after each transform, and the rank that one leaves."""
-    passages = int(view.scores.scalars["passages"])
+    """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
+    passages = int(view.scores.scalars["distinct_passages"])
     for condition in ("", *TRANSFORMS):
         for quantity in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
             value = view.scores.scalars.get(f"{quantity}/{condition}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,10 @@ class EncodedCorpus:
         (n, d) and (p, d) dense or CSR.
     starts
         (N,) the first passage of each document; None where each document has one.
+    first
+        (t,) the first passage of each distinct text; None where all texts differ.
+    shown
+        (N,) the passage that stands for each document; None where passages are compared, not whole documents.
     pairs
         (R, 2) the places of each question and each of its right documents.
     """
@@ -57,6 +61,8 @@ class EncodedCorpus:
     queries: Any
     passages: Any
     starts: Ints | None
+    first: Ints | None
+    shown: Ints | None
     pairs: Ints
 
     @classmethod
@@ -67,12 +73,15 @@ class EncodedCorpus:
         pairs = pairs_of(corpus)
         if corpus.stored_documents:
             # Each has one passage.
-            return cls(corpus, vectors, queries, vectors.documents, None, pairs)
+            return cls(corpus, vectors, queries, vectors.documents, None, None, None, pairs)
+        documents, starts, shown = corpus.documents, _starts(corpus.documents), None
+        if vectors.of_whole_documents:
+            documents, starts, shown = corpus.whole.documents, None, starts
         texts = list[str]()
-        for document in corpus.documents:
+        for document in documents:
             texts += document.passages
         passages = vectors.take(texts, "document")
-        return cls(corpus, vectors, queries, passages, _starts(corpus.documents), pairs)
+        return cls(corpus, vectors, queries, passages, starts, _first_of_texts(texts), shown, pairs)
 
     @property
     def search(self) -> Search:
@@ -86,6 +95,12 @@ class EncodedCorpus:
         if self.vectors.search is None:
             raise ValueError("retrieval needs vectors that can be searched: Vectors(…, search=engine.topk.search)")
         return self.vectors.search
+
+    def distinct(self, passages: Any) -> Any:
+        """Return the rows of (p, d) passages with each distinct text once."""
+        if self.first is None:
+            return passages
+        return passages[self.first]
 
 
 class References:
@@ -140,6 +155,12 @@ def search_documents(
         pairs=pairs,
         route=route,
     )
+    if encoded.shown is not None:
+        nearest = replace(
+            nearest,
+            passages=_shown(nearest.passages, encoded.shown),
+            own_passages=_shown(nearest.own_passages, encoded.shown),
+        )
     values = metrics(corpus, pairs, nearest, k)
     values["top"] = nearest.similarity
     values["found"] = np.where(nearest.passages < 0, np.nan, nearest.passages)
@@ -247,8 +268,9 @@ def search_transformed(
 ) -> tuple[dict[str, Floats], dict[str, float]]:
     """Return the success after each transform, and the isotropy of the passages before and after.
 
-    Transforms are fitted on the passages and applied to passages and questions, which are compared by cosine. Sparse
-    vectors are not transformed: they would no longer fit into memory.
+    Transforms are fitted on the distinct passages, which isotropy is of, too: a text that is repeated says nothing more
+    about the encoder. They are applied to passages and questions, which are compared by cosine. Sparse vectors are not
+    transformed: they would no longer fit into memory.
 
     Parameters
     ----------
@@ -258,14 +280,15 @@ def search_transformed(
         (n,) which questions have a similarity at all; the others stay undefined.
     """
     corpus, passages = encoded.corpus, encoded.passages
-    values, scalars = dict[str, Floats](), _isotropy(passages, "")
+    sample = encoded.distinct(passages)
+    values, scalars = dict[str, Floats](), _isotropy(sample, "")
+    scalars["distinct_passages"] = float(sample.shape[0])
     if issparse(passages):
         return values, scalars
-    sample = passages
     # Drawn with a fixed seed, so that every encoder's transform is fitted on the same passages.
-    if len(passages) > FITTED:
-        chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(passages), FITTED, replace=False)
-        sample = passages[np.sort(chosen)]
+    if len(sample) > FITTED:
+        chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(sample), FITTED, replace=False)
+        sample = sample[np.sort(chosen)]
     for name in names:
         quantity = f"Success@{k}"
         try:
@@ -278,7 +301,7 @@ def search_transformed(
         nearest = encoded.search(queries, moved, k=k, measure="cosine", starts=encoded.starts, pairs=encoded.pairs)
         success = metrics(corpus, encoded.pairs, nearest, k)[quantity]
         values[f"{quantity}/{name}"] = np.where(defined, success, np.nan)
-        scalars |= _isotropy(moved, name)
+        scalars |= _isotropy(encoded.distinct(moved), name)
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
 
@@ -289,6 +312,21 @@ def _starts(documents: Sequence[Document]) -> Ints | None:
     if (sizes == 1).all():
         return None
     return np.cumsum(sizes) - sizes
+
+
+def _shown(documents: Ints, passages: Ints) -> Ints:
+    """Return the passage that stands for each document; −1, for no document, stays."""
+    return np.where(documents < 0, documents, passages[documents])
+
+
+def _first_of_texts(texts: Sequence[str]) -> Ints | None:
+    """Return (t,) the first place of each distinct text; None where all texts differ."""
+    first = dict[str, int]()
+    for place, text in enumerate(texts):
+        first.setdefault(text, place)
+    if len(first) == len(texts):
+        return None
+    return np.array(list(first.values()), dtype=np.int64)
 
 
 def _largest_at(places: Ints, values: Floats, size: int) -> Floats:

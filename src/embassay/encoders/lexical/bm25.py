@@ -23,7 +23,7 @@ WORD = re.compile(r"\w+")
 K1, B = 1.2, 0.75
 
 
-def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM25Encoder:
+def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B, whole: bool = False) -> BM25Encoder:
     """Make the encoder; it learns its words and weights from each corpus's passages.
 
     Parameters
@@ -32,11 +32,13 @@ def create(target: str, runtime: Runtime, *, k1: float = K1, b: float = B) -> BM
         Term-frequency saturation, 0 or more: the larger, the more repetitions of a word count.
     b
         Length normalisation of passages, from 0 (none) to 1 (full).
+    whole
+        Compare whole documents, however the corpus cuts them into passages.
     """
     del target, runtime
     if not (k1 >= 0 and np.isfinite(k1)) or not 0 <= b <= 1:
         raise SpecError(f"encoder 'bm25': k1 must be 0 or more and b between 0 and 1, are {k1:g} and {b:g}")
-    return BM25Encoder(k1, b)
+    return BM25Encoder(k1, b, whole)
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class BM25Encoder:
 
     Attributes
     ----------
+    whole
+        Whether it is given whole documents as the passages.
     columns
         The column of each word; empty before :meth:`fit`.
     idf
@@ -55,6 +59,7 @@ class BM25Encoder:
 
     k1: float = K1
     b: float = B
+    whole: bool = False
     columns: dict[str, int] = field(default_factory=dict, repr=False)
     idf: tuple[float, ...] = field(default=(), repr=False)
     mean_length: float = 0.0
@@ -68,6 +73,8 @@ class BM25Encoder:
             spec += f",k1={self.k1:g}"
         if self.b != B:
             spec += f",b={self.b:g}"
+        if self.whole:
+            spec += ",whole=true"
         return Card(spec, fitted=True, cached=False, similarity="dot", shapes=("retrieval",))
 
     @property

@@ -1,8 +1,8 @@
 """Groups of sentences with the same meaning: from pairs, or from clusters of an encoder that people confirm.
 
-White et al. (2015), "Evaluating Semantic Localization of Sentence Embeddings through a Semantic Classification Task",
-section 4: a group is a connected component of the pairs of paraphrases, or is made by hand, under strict
-bidirectional entailment; groups below three sentences are dropped.
+White et al. (2015), "How Well Sentence Embeddings Capture Meaning", section 4: a group is a connected component of the
+pairs of paraphrases, or is made by hand, under strict bidirectional entailment; groups below three sentences are
+dropped.
 """
 
 from __future__ import annotations

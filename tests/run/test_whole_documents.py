@@ -1,0 +1,113 @@
+"""bm25 on whole documents joins a run where documents are cut into passages, and is a lexical baseline like bm25."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.cli.app import exit_code_of
+from embassay.comparison.runs import read_run
+from embassay.corpora.io.passages import cutter
+from embassay.corpora.retrieval.shared import cut_all
+
+WHOLE = "bm25 on whole documents"
+WORDS = [f"w{number}" for number in range(40)]
+
+
+@pytest.fixture(scope="module")
+def docs(tmp_path_factory):
+    """Documents of 12 words; each question has words from both ends of one of them, which no short passage has."""
+    rng = np.random.default_rng(1)
+    folder = tmp_path_factory.mktemp("whole") / "docs"
+    folder.mkdir()
+    rows = ["id,question,document"]
+    for number in range(30):
+        words = rng.choice(WORDS, 12, replace=False).tolist()
+        (folder / f"d{number}.txt").write_text(" ".join(words))
+        rows.append(f"q{number},{words[0]} {words[-1]} {' '.join(rng.choice(WORDS, 2))},d{number}")
+    questions = folder.parent / "q.csv"
+    questions.write_text("\n".join(rows) + "\n")
+    return f"docs={folder},questions={questions}"
+
+
+def assay(docs, passages, encoders="m=hashing", **options):
+    return ea.assay(
+        encoders, f"{docs},passages={passages}", "retrieval,k=1", **{"resamples": 100, "cache": None, **options}
+    )
+
+
+def names(result):
+    return [record.name for record in result.encoders]
+
+
+def success(result, encoder):
+    (row,) = [row for row in result.rows if (row.encoder, row.quantity) == (encoder, "Success@1")]
+    return row.value
+
+
+def test_it_joins_where_documents_are_cut_and_the_better_one_is_the_opponent(docs):
+    result = assay(docs, "3")
+    assert names(result) == ["m", "tfidf", "bm25", WHOLE, "random"]
+    # It is the bm25 of a run that does not cut.
+    assert success(result, WHOLE) == success(assay(docs, "document"), "bm25")
+    assert success(result, WHOLE) > max(success(result, "bm25"), success(result, "tfidf"))
+    verdict = result.verdict("retrieval")
+    assert verdict.baseline == WHOLE
+    assert verdict.against_baseline["m"]["difference"] == pytest.approx(success(result, "m") - success(result, WHOLE))
+    (sentence,) = [finding.sentence for finding in result.findings if f"than {WHOLE}: " in finding.sentence]
+    assert sentence.startswith("m is ")
+    # One vector for each document.
+    assert next(record for record in result.encoders if record.name == WHOLE).vectors == {"docs": 30}
+
+
+def test_it_does_not_join_where_documents_are_whole_or_nothing_joins(docs):
+    assert WHOLE not in names(assay(docs, "document"))
+    assert WHOLE not in names(assay(docs, "100"))
+    assert names(assay(docs, "3", baselines=False)) == ["m"]
+    assert WHOLE not in names(ea.assay("m=hashing", "handbook", "retrieval", resamples=100, cache=None))
+
+
+def test_it_joins_a_run_over_passages_once_unless_one_of_them_is_the_whole_document(docs):
+    assert [name for name in names(assay(docs, "[6,3]")) if "whole" in name or "random" in name] == [WHOLE, "random"]
+    assert WHOLE not in names(assay(docs, "[document,3]"))
+
+
+def test_what_it_found_is_shown_by_the_first_passage_of_the_document(docs):
+    result = assay(docs, "3")
+    # The others have a tie at the first place.
+    outcomes = [one for one in result.examples if one.encoder == WHOLE and one.correct is not None]
+    assert {one.correct for one in outcomes} == {True, False}
+    for one in outcomes:
+        assert one.labels["found1"].endswith("#0")
+        assert (one.labels["found1"] == one.labels["right"]) == one.correct
+
+
+@pytest.mark.parametrize("passages", ["3", "[6,3]"])
+def test_a_finished_run_with_it_is_read_again(docs, passages, tmp_path):
+    out = tmp_path / "run"
+    command = ["run", "-c", f"{docs},passages={passages}", "-e", "m=hashing", "-d", "retrieval,k=1", "-d", "isotropy"]
+    assert exit_code_of([*command, "--resamples", "100", "-o", str(out)]) == 0
+    tasks = read_run(out).tasks
+    assert set(tasks["retrieval", "docs"].scores) == set(names(ea.read(out)))
+    # Isotropy is of the passages.
+    assert WHOLE not in tasks["isotropy", "docs"].scores
+
+
+def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):
+    out = tmp_path / "run"
+    command = ["run", "-e", "m=hashing", "-c", f"{docs},passages=3", "-d", "retrieval,k=1", "--resamples", "100"]
+    assert exit_code_of([*command, "-o", str(out)]) == 0
+    before = ea.read(out)
+    assert exit_code_of(["run", "--add", "-e", "b=bow", "-o", str(out)]) == 0
+    after = ea.read(out)
+    assert names(after) == ["m", "b", "tfidf", "bm25", WHOLE, "random"]
+    assert success(after, WHOLE) == success(before, WHOLE)
+    assert after.verdict("retrieval").baseline == WHOLE
+
+
+@pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])
+def test_passages_make_the_whole_document_again(passages):
+    text = "One two. Three\n\nfour five. Six\n\nseven eight. Nine ten. " + "One two. " * 30
+    (document,) = cut_all({"d": text}, cutter(passages), passages)
+    assert document.whole.split() == text.split()
