@@ -79,3 +79,15 @@ def duration(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"
+
+
+def written_bytes(size: int) -> str:
+    """Write a number of bytes with its unit: ``1.2 MB``."""
+    if size < 1000:
+        return f"{size} bytes"
+    value = size / 1000
+    for unit in ("kB", "MB"):
+        if value < 1000:
+            return f"{value:,.1f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} GB"

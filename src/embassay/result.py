@@ -267,6 +267,9 @@ class Verdict:
         The number of units that it rests on.
     leader
         What being first is called: ``Best``, or ``Highest`` where higher is not always better.
+    margin, not_worse
+        The loss from which on a candidate counts as worse; the other candidates of the best set that are shown not to
+        lose it against ``best``. None and empty where that was not tested.
     """
 
     diagnostic: str
@@ -299,6 +302,8 @@ class Verdict:
     smallest_difference: float | None = None
     smallest_units: int | None = None
     leader: str = "Best"
+    margin: float | None = None
+    not_worse: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
@@ -446,6 +451,15 @@ class EncoderRecord:
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
 
+    def index_bytes(self, corpus: str) -> int | None:
+        """Return the bytes of all document vectors of a corpus, of one vector where there are no documents.
+
+        None where they are not known.
+        """
+        if self.vector_bytes is None:
+            return None
+        return self.vectors.get(corpus, 1) * self.vector_bytes
+
 
 @dataclass(frozen=True)
 class CorpusRecord:
@@ -459,6 +473,8 @@ class CorpusRecord:
         What can be found, where the items are questions; else 0.
     loader
         What read it; empty for a corpus that was made in Python.
+    settings
+        The options that findings give advice on, where the user has set them: ``passages`` and ``unit``.
     """
 
     name: str
@@ -475,6 +491,7 @@ class CorpusRecord:
     documents: int = 0
     passages: int = 0
     loader: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 class ItemFrames(Protocol):

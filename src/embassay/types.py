@@ -92,6 +92,8 @@ class Corpus(Generic[S]):
         :class:`StoredDocuments`, whose vectors only a ``vectors:FOLDER`` encoder has.
     variant_of
         In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
+    settings
+        The options that advice depends on, where the user has set them: ``passages`` and ``unit``.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Corpus(Generic[S]):
     filtered_with: tuple[str, ...] = ()
     documents: Sequence[Document] = ()
     variant_of: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return name, shape and counts in one line."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
-from embassay.reports.scorecard import LONGEST_NAME, WHERE_CUT, legend, scorecard, shortened
+from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.summary import LINES, group_statement, grouped, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
@@ -116,11 +116,25 @@ def test_where_higher_is_not_better_it_does_not_order():
     assert scorecard(result_of(rows, verdicts=verdicts), {"d": layout()}).candidates == ("b", "a")
 
 
-def test_more_candidates_than_fit_are_counted():
+def test_at_most_six_lines_and_the_others_are_counted():
     rows = [row(f"e{n}", n / 100, None, None) for n in range(30)]
     lines = lines_of(result_of(rows))
-    assert lines[-1] == f"and {30 - WHERE_CUT} more candidates: embassay show"
-    assert lines[4].startswith("e29 ")
+    assert lines[-1] == "and 24 more: embassay show"
+    assert [line.split()[0] for line in lines[-7:-1]] == ["e29", "e28", "e27", "e26", "e25", "e24"]
+
+
+def test_those_that_a_choice_depends_on_have_a_line():
+    # Ten candidates with falling values: the first three may be the best, the ninth is the reference.
+    names = [f"e{n}" for n in range(10)]
+    rows = [row(name, 0.9 - n / 100, 0.4, 0.95) for n, name in enumerate(names)]
+    rows += [row(name, 0.3, 0.2, 0.4) for name in ("tfidf", "bm25")]
+    verdict = Verdict(
+        "d", "c", "accuracy", 100, 50, candidates=tuple(names), best="e0", value=0.9, low=0.4, high=0.95,
+        best_set=("e0", "e1", "e2"), reference="e8", baseline="bm25", chance=0.5,
+    )  # fmt: skip
+    lines = lines_of(result_of(rows, baselines=("tfidf", "bm25"), verdicts=(verdict,)))
+    assert [line.split()[0] for line in lines[-7:-1]] == ["e0", "e1", "e2", "e3", "e8", "bm25"]
+    assert lines[-1] == "and 6 more: embassay show"
 
 
 def test_where_not_all_fit_models_have_a_line_before_word_counts():
@@ -129,8 +143,31 @@ def test_where_not_all_fit_models_have_a_line_before_word_counts():
     encoders = tuple(replace(e, parameters=1000 if e.name == "model" else None) for e in result.encoders)
     lines = lines_of(replace(result, encoders=encoders))
     assert lines[-2].split() == ["model", "10.0%"]
-    assert "count0" in lines[-1 - WHERE_CUT]
     assert not any(line.startswith("model") for line in lines_of(result))
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (("m,dim=384,passages=100", "m,dim=384,passages=10"), ["passages=100", "passages=10"]),
+        (("m,dim=64", "m,dim=128", "n,dim=64"), ["m,dim=64", "m,dim=128", "n,dim=64"]),
+        (("org/all-mini", "org/all-mpnet"), ["all-mini", "all-mpnet"]),
+        (("org/all-mini",), ["org/all-mini"]),
+    ],
+)
+def test_labels_are_shortened_to_what_differs_between_the_candidates(names, labels):
+    rows = [row(name, 0.9 - place / 100, 0.85, 0.95) for place, name in enumerate(names)]
+    rows.append(row("bm25,passages=100", 0.3, 0.2, 0.4))
+    lines = lines_of(result_of(rows, baselines=("bm25,passages=100",)))
+    assert [line.split()[0] for line in lines[-1 - len(names) :]] == [*labels, "bm25,passages=100"]
+
+
+def test_a_label_is_never_cut():
+    name = "a" * 30 + "," + "b" * 30
+    lines = lines_of(result_of([row(name, 0.9, 0.8, 1.0)]), width=40)
+    assert name in "".join(lines).replace(" ", "")
+    assert max(map(len, lines)) <= 40
+    assert not any("…" in line for line in lines)
 
 
 def test_an_encoder_without_a_figure_has_a_dash():
@@ -138,14 +175,6 @@ def test_an_encoder_without_a_figure_has_a_dash():
     verdicts = tuple(Verdict("d", name, "accuracy", 100, 50, candidates=("a",), chance=0.1) for name in "ce")
     lines = lines_of(result_of(rows, baselines=("bm25",), verdicts=verdicts))
     assert lines[-1].split() == ["bm25", "–", "60.0%", "▲"]
-
-
-@pytest.mark.parametrize(("text", "longest"), [("abc", 3), ("abcdef", 5), ("a" * 100, 32)])
-def test_long_names_are_shortened_in_the_middle(text, longest):
-    short = shortened(text, longest)
-    assert len(short) == min(len(text), longest)
-    assert (short[0], short[-1]) == (text[0], text[-1])
-    assert LONGEST_NAME == 32
 
 
 # --- the whole screen ------------------------------------------------------------------------------------
@@ -195,11 +224,20 @@ def test_twenty_encoders_and_six_questions_fit_on_one_screen(width):
     # Three more lines name the report, the result and the times.
     assert len(lines) + 3 <= 40
     assert LINES <= 37
-    assert any(re.fullmatch(r"and 1\d more candidates: embassay show", line) for line in lines)
+    assert any(re.fullmatch(r"and 1\d more: embassay show", line) for line in lines)
     assert any("more findings: embassay show RUN" in line for line in lines)
     assert sum(line.startswith("• Do ") for line in lines) == 3
     assert sum(line.startswith("failed: ") for line in lines) == 2
     assert "and 7 more failures: embassay show RUN" in lines
+
+
+def test_the_decision_comes_before_the_scorecard():
+    encoders = [f"m,dim={n}" for n in range(15)]
+    decision = finding(title="May be the best", encoder=encoders[0])
+    lines = screen(six_questions(encoders, [decision]), 110)
+    assert lines[0] == "Findings"
+    assert lines[1].startswith("• May be the best")
+    assert lines.index("") < next(place for place, line in enumerate(lines) if line.startswith("dim=14"))
 
 
 def test_findings_of_several_encoders_with_one_title_stand_together():

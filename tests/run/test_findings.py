@@ -288,6 +288,97 @@ def test_documents_can_be_cut_shorter_and_questions_be_units():
     ]
 
 
+def advised(settings, setting="", limits=(256,)):
+    """What a run advises whose encoders truncate many texts and whose questions depend on each other."""
+    result = result_of(verdict_with())
+    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents", settings=settings)
+    encoders = [
+        replace(encoder, max_tokens=limit, truncated=9, truncated_in={"c": 9}, setting=setting)
+        for encoder, limit in zip(result.encoders, limits, strict=False)
+    ]
+    findings = findings_of(replace(result, corpora=(corpus,), encoders=tuple(encoders), verdicts=()), {})
+    return [finding.action for finding in findings if finding.action]
+
+
+UNIT = "If the questions were written independently of each other, add unit=question to -c."
+
+
+@pytest.mark.parametrize(
+    ("settings", "setting", "actions"),
+    [
+        ({}, "", [UNIT, "Cut documents into shorter passages: add passages=100 to -c."]),
+        ({"passages": "100"}, "", [UNIT]),
+        ({"passages": "60"}, "", [UNIT]),
+        ({"passages": "sentence"}, "", [UNIT]),
+        (
+            {"passages": "200", "unit": "document"},
+            "",
+            ["Cut documents into shorter passages: passages=100 instead of passages=200 in -c."],
+        ),
+        ({"passages": "200"}, "passages=200", [UNIT]),
+        ({}, "max_length=256", [UNIT]),
+    ],
+)
+def test_what_is_set_already_is_not_advised(settings, setting, actions):
+    assert advised(settings, setting) == actions
+
+
+def test_encoders_that_read_more_give_no_second_length_of_passages():
+    assert advised({"unit": "question"}, limits=(384, 256, 512)) == [
+        "Cut documents into shorter passages: add passages=100 to -c."
+    ]
+
+
+# --- a smaller index ----------------------------------------------------------------------------------
+
+
+def smaller(not_worse, sizes=None, **changes):
+    """What is said of the sizes: a is the best, b and c have smaller indexes, bytes by encoder."""
+    ranking = verdict_with(best_set=("a", "b", "c"), margin=0.02, not_worse=not_worse, **changes)
+    result = result_of(ranking)
+    sizes = sizes or {"a": (100, 1536), "b": (50, 1536), "c": (200, 96), "bm25": (1, 1)}
+    encoders = tuple(
+        replace(e, vectors={"c": sizes[e.name][0]}, vector_bytes=sizes[e.name][1]) for e in result.encoders
+    )
+    corpora = (replace(result.corpora[0], documents=40),)
+    findings = Decision(replace(result, encoders=encoders, corpora=corpora), ranking, ACCURACY).findings()
+    return [(f.severity, f.sentence) for f in findings if "index" in f.sentence]
+
+
+def test_the_smallest_index_that_is_not_worse_is_recommended():
+    # All vectors of a take 153.6 kB, those of b half of it; c has the smallest vectors, and most of them: 19.2 kB.
+    assert smaller(("b", "c")) == [
+        (
+            "high",
+            "c is shown not to be worse than a by 2.0 points or more, and its index needs 12% of the bytes "
+            "(19.2 kB, not 153.6 kB).",
+        )
+    ]
+    assert smaller(("b",))[0][1].startswith("b is shown not to be worse than a by 2.0 points or more, and its index")
+
+
+def test_bytes_are_those_of_the_whole_index():
+    # The vectors of b are a third as long, but it has four times as many.
+    assert smaller(("b", "c"), {"a": (100, 1536), "b": (400, 512), "c": (100, 1536), "bm25": (1, 1)}) == []
+
+
+@pytest.mark.parametrize("not_worse", [(), ("c",)])
+def test_nothing_is_recommended_that_was_not_shown_in_the_order_of_sizes(not_worse):
+    # b is larger than c, so it is tested first; what follows it is not tested.
+    assert smaller(not_worse) == [
+        (
+            "medium",
+            "No smaller index than that of a (153.6 kB) is shown to be good enough: a loss of 2.0 points is not ruled "
+            "out.",
+        )
+    ]
+
+
+def test_no_index_is_recommended_where_no_best_candidate_is():
+    assert smaller(("b", "c"), leader="Highest") == []
+    assert smaller(("b", "c"), chance=0.99) == []
+
+
 def test_findings_of_one_title_begin_with_the_best_encoder():
     own = tuple(Finding("low", f"{name}.", "Threshold", diagnostic="d", corpus="c", encoder=name) for name in "cba")
     result = replace(
@@ -479,15 +570,6 @@ def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
     for speed in ({"a": 10.0, "c": 9000.0}, {}):
         assert not any("Fastest" in line for line in lines(verdict_with(), speed=speed))
     assert not any("Fastest" in line for line in lines(verdict_with(best_set=("a",)), speed={"a": 10.0}))
-
-
-def test_the_smallest_vectors_are_told_of_the_best_set_where_they_differ():
-    ranking = verdict_with()
-    result = result_of(ranking)
-    narrow = [replace(e, dim=96 if e.name == "b" else 384) for e in result.encoders]
-    sentences = list(verdict(replace(result, encoders=tuple(narrow)), ranking, {}))
-    assert "Smallest vectors of them: b (96 dimensions), 25% of the memory of a." in sentences
-    assert not any("Smallest" in line for line in lines(ranking))
 
 
 def test_prices_are_told_of_the_best_set():

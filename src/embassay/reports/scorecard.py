@@ -5,25 +5,22 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 
-from embassay.formatting import counted, interval, number, visible
+from embassay.formatting import interval, number, visible
 from embassay.layout import Column, Layout
 from embassay.result import MIN_UNITS, Result, Row, Verdict
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
-MOST_ENCODERS = 10
-"""Candidates of a scorecard at most."""
-WHERE_CUT = 8
-"""Candidates of a scorecard that has not room for all; the others are counted in a line below it."""
+MOST_ENCODERS = 6
+"""Encoders that have a line at most; the others are counted in a line below them."""
 MOST_LINES = 20
 """Lines of a scorecard at most."""
 NARROWEST = 9
 """A column is no narrower, so that two short words of a heading stand in one line."""
 LONGEST_WORD = 14
 """A longer word in a heading is broken."""
-LONGEST_NAME = 32
-"""Longer names of encoders are cut in the middle."""
 GAP = 2
 """Spaces between columns."""
 HEADING_LINES = 5
@@ -71,14 +68,14 @@ class Scorecard:
         By their mean rank, the best first.
     baselines
         They stand below the candidates. Random vectors are left out: the marks compare with chance.
-    models
-        The candidates with learnt parameters. Where not all candidates fit, they have a line before word counts do.
+    by_importance
+        All of them, those that a choice depends on first. Where not all fit, the last ones have no line.
     """
 
     candidates: tuple[str, ...]
     baselines: tuple[str, ...]
     questions: tuple[Question, ...]
-    models: frozenset[str] = frozenset()
+    by_importance: tuple[str, ...] = ()
 
     def lines(self, width: int, most: int = MOST_LINES) -> Iterator[str]:
         """Yield the lines of the scorecard; questions that do not fit beside each other follow below.
@@ -88,10 +85,10 @@ class Scorecard:
         width
             Columns of the terminal. Intervals are left out where they would need more than it has.
         most
-            Lines at most, as far as two candidates fit into them.
+            Lines at most, as far as two encoders fit into them.
         """
-        all_names = self._names(width, (*self.candidates, *self.baselines))
-        name_width = max(map(len, all_names), default=0)
+        labels = self._labels(self._shown(MOST_ENCODERS))
+        name_width = min(max(map(len, labels.values()), default=0), width // 2)
         room = width - name_width
         widths = [_width(question, question.cells.values()) for question in self.questions]
         compact_widths = [_width(question, question.short.values()) for question in self.questions]
@@ -103,9 +100,8 @@ class Scorecard:
         if not with_intervals:
             blocks = compact_blocks
 
-        encoders = self._shown(most, len(blocks))
-        names = [name.ljust(name_width) for name in self._names(width, encoders)]
-        heading_space = [" " * name_width] * HEADING_LINES
+        lines_of_block = most // max(len(blocks), 1) - HEADING_LINES
+        encoders = self._shown(max(2, min(MOST_ENCODERS, lines_of_block)))
         for block in blocks:
             columns = []
             for question in self.questions[block.start : block.stop]:
@@ -114,33 +110,39 @@ class Scorecard:
                     written_values = question.cells
                 cells = [written_values.get(name, "–") for name in encoders]
                 columns.append([*_heading(question, cells, room), *_aligned(question, cells, room)])
-            first_column = [*heading_space, *names]
-            for parts in zip(first_column, *columns, strict=True):
-                line = (" " * GAP).join(parts)
+            first_column = [""] * HEADING_LINES
+            first_column += [labels[name] for name in encoders]
+            for name, *parts in zip(first_column, *columns, strict=True):
+                # A name is never cut: a longer one has lines of its own above its values.
+                *upper_lines, last_line = textwrap.wrap(name, name_width, break_on_hyphens=False) or [""]
+                yield from upper_lines
+                line = (" " * GAP).join((last_line.ljust(name_width), *parts))
                 # The first lines of a heading may be empty.
                 if line.strip():
                     yield line.rstrip()
-        left_out = len(self.candidates) + len(self.baselines) - len(encoders)
+        left_out = len(self.by_importance) - len(encoders)
         if left_out > 0:
-            yield f"and {counted(left_out, 'more candidate')}: embassay show"
+            yield f"and {left_out:,} more: embassay show"
 
-    def _shown(self, most: int, blocks: int) -> tuple[str, ...]:
-        """Return the encoders that have a line where each block may have its part of ``most`` lines."""
-        lines_of_block = most // max(blocks, 1) - HEADING_LINES
-        most_encoders = WHERE_CUT
-        if len(self.candidates) <= MOST_ENCODERS:
-            most_encoders = MOST_ENCODERS
-        number = max(2, min(most_encoders, lines_of_block - len(self.baselines)))
-        # The sort is stable: models and word counts each stay in the order of their mean rank.
-        models_first = sorted(self.candidates, key=lambda name: name not in self.models)
-        with_line = models_first[:number]
-        candidates = [name for name in self.candidates if name in with_line]
-        return (*candidates, *self.baselines)
+    def _shown(self, number: int) -> tuple[str, ...]:
+        """Return the most important encoders, in the order of their lines."""
+        with_line = self.by_importance[:number]
+        return tuple(name for name in (*self.candidates, *self.baselines) if name in with_line)
 
-    def _names(self, width: int, encoders: Sequence[str]) -> list[str]:
-        """Return names as they stand at the left of a line."""
-        longest = min(LONGEST_NAME, width // 3)
-        return [shortened(visible(name), longest) for name in encoders]
+    def _labels(self, encoders: Sequence[str]) -> dict[str, str]:
+        """Return names as they stand at the left of a line: those of candidates without what all candidates share."""
+        shared = ""
+        if len(self.candidates) > 1:
+            # "m,dim=384" and "m,dim=128" -> "m,": a shared beginning ends between two parts of a label.
+            beginning = commonprefix(self.candidates)
+            shared = beginning[: max(beginning.rfind(mark) for mark in ",/") + 1]
+        labels = {}
+        for name in encoders:
+            label = name
+            if name in self.candidates:
+                label = name.removeprefix(shared)
+            labels[name] = visible(label)
+        return labels
 
 
 def _width(question: Question, cells: Iterable[str]) -> int:
@@ -208,7 +210,18 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
         if encoder.parameters:
             models.add(encoder.name)
     ordered = _by_mean_rank(candidates, questions)
-    return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), frozenset(models))
+    # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
+    verdicts = [verdict for verdict in result.verdicts if verdict.quantity]
+    by_importance = [verdict.best for verdict in verdicts]
+    for verdict in verdicts:
+        by_importance += (verdict.reference, verdict.baseline)
+    may_be_best = {name for verdict in verdicts for name in verdict.best_set}
+    by_importance += [name for name in ordered if name in may_be_best]
+    by_importance += [name for name in ordered if name in models]
+    by_importance += (*ordered, *baselines)
+    encoders = {*ordered, *baselines}
+    distinct = dict.fromkeys(name for name in by_importance if name in encoders)
+    return Scorecard(tuple(ordered), tuple(baselines), tuple(questions), tuple(distinct))
 
 
 def legend(card: Scorecard) -> str:

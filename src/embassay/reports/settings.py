@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.formatting import DASH, interval, number, p_value
+from embassay.formatting import DASH, interval, number, p_value, written_bytes
 from embassay.layout import Format, Layout
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.result import EncoderRecord, Result, Verdict
@@ -58,9 +58,10 @@ def _table(
             ends = interval(row.low, row.high, headline.format)
             value = Cell(number(row.value, headline.format, signed=signed), ends)
         vectors = record.vectors.get(verdict.corpus)
+        index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
-        if vectors and record.vector_bytes:
-            size = written_bytes(vectors * record.vector_bytes)
+        if vectors and index_bytes:
+            size = written_bytes(index_bytes)
         duration = DASH
         if record.name in seconds:
             duration = f"{seconds[record.name]:,.1f}"
@@ -134,15 +135,3 @@ def seconds_to_encode(records: list[EncoderRecord], corpus: str, speed: Mapping[
         for record in group:
             seconds[record.name] = total * record.characters[corpus] / characters
     return seconds
-
-
-def written_bytes(size: int) -> str:
-    """Write a number of bytes with its unit: ``1.2 MB``."""
-    if size < 1000:
-        return f"{size} bytes"
-    value = size / 1000
-    for unit in ("kB", "MB"):
-        if value < 1000:
-            return f"{value:,.1f} {unit}"
-        value /= 1000
-    return f"{value:,.1f} GB"

@@ -1,4 +1,4 @@
-"""The first screen: scorecard, findings, what to do next, failures; everything else is one step away."""
+"""The first screen: findings, scorecard, what to do next, failures; everything else is one step away."""
 
 from __future__ import annotations
 
@@ -70,8 +70,9 @@ def show_summary(
     if more:
         findings.append(_shortened(_more(more, run), width))
 
-    _print_part(console, "", lines)
+    # The decision, which is the first finding, comes before all values.
     _print_part(console, "Findings", findings)
+    _print_part(console, "", lines)
     _print_part(console, "Next", next_lines)
     _print_part(console, "", failures)
 

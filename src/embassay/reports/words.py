@@ -105,19 +105,6 @@ def cost(result: Result, verdict: Verdict, speed: Mapping[str, float]) -> Iterat
         if ratio < 10:
             times = f"{ratio:,.1f}"
         yield (f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here), {times} times as fast as {slowest}.")
-    dimensions = {}
-    for encoder in result.encoders:
-        if encoder.name in best_set and encoder.dim:
-            dimensions[encoder.name] = encoder.dim
-    all_known = len(dimensions) == len(best_set)
-    if all_known and len(set(dimensions.values())) > 1:
-        smallest = min(best_set, key=lambda name: dimensions[name])
-        largest = max(best_set, key=lambda name: dimensions[name])
-        share = dimensions[smallest] / dimensions[largest]
-        yield (
-            f"Smallest vectors of them: {smallest} ({dimensions[smallest]:,} dimensions), "
-            f"{share:.0%} of the memory of {largest}."
-        )
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     priced = [name for name in best_set if name in price_of]
     # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.

@@ -44,7 +44,7 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
     are_dependent = audit.effective_units < audit.items / 2
     if corpus.documents and are_dependent:
         remedy = "questions about other documents would add more"
-        if corpus.loader in WITH_UNIT_OPTION:
+        if corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings:
             remedy = "set unit=question if they were written independently"
         yield (
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
@@ -121,8 +121,8 @@ def words_in(text: str) -> int:
 
 def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
     """Yield a note if a large share of the passages is short."""
-    # The texts of stored documents are not at hand.
-    if corpus.stored_documents or not audit.passages:
+    # The texts of stored documents are not at hand. Passages whose length the user has chosen are as they should be.
+    if corpus.stored_documents or not audit.passages or "passages" in corpus.settings:
         return
     passages = chain.from_iterable(document.passages for document in corpus.documents)
     short = sum(words_in(passage) < SHORT for passage in passages)

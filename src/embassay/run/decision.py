@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.formatting import counted, interval, names, number, p_value
+from embassay.formatting import counted, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import CorpusRecord, Finding, Result, Row, Verdict, headline_rows
 from embassay.run.differences import Difference, read_difference, read_differences
+from embassay.run.setting_findings import setting_findings
 
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
@@ -61,6 +62,8 @@ class Decision:
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
+            yield from self.smaller_index()
+            yield from setting_findings(self.result, v, self.headline)
             yield from self.comparisons()
             yield from self.precision()
         elif v.undefined:
@@ -180,6 +183,52 @@ class Decision:
         encoder = v.best_set[0] if len(v.best_set) == 1 else ""
         severity = "high" if self.decides else "medium"
         return self.finding(severity, f"May be the {first}", sentence, encoder)
+
+    def smaller_index(self) -> Iterator[Finding]:
+        """Yield which candidate with a smaller index than the best one is shown not to be worse, or that none is.
+
+        The candidates of the best set are taken from the largest index to the smallest, up to the first that is not
+        shown to be as good: so that all claims together are wrong in at most 5 % of the cases, without a correction
+        (tests in a fixed order; Maurer, Hothorn & Lehmacher 1995).
+        """
+        v = self.verdict
+        if v.margin is None or not self.decides:
+            return
+        records = {record.name: record for record in self.result.encoders}
+        best = v.best_set[0]
+        size_of_best = records[best].index_bytes(v.corpus) or 0
+        smaller = []
+        for name in v.best_set[1:]:
+            size = records[name].index_bytes(v.corpus)
+            if size is not None and size < size_of_best:
+                smaller.append((size, name))
+        # The sort is stable: of equal sizes the candidate with the higher value comes first.
+        smaller.sort(key=lambda candidate: candidate[0], reverse=True)
+        chosen = None
+        for size, name in smaller:
+            if name not in v.not_worse:
+                break
+            if chosen is None or size < chosen[0]:
+                chosen = size, name
+        margin = number(v.margin, self.difference_style)
+        if chosen is not None:
+            size, name = chosen
+            sentence = (
+                f"{name} is shown not to be worse than {best} by {margin} or more, and its {self.what_is_stored} needs "
+                f"{size / size_of_best:.0%} of the bytes ({written_bytes(size)}, not {written_bytes(size_of_best)})."
+            )
+            yield self.finding("high", "Smaller and not worse", sentence, name)
+        elif smaller:
+            sentence = (
+                f"No smaller {self.what_is_stored} than that of {best} ({written_bytes(size_of_best)}) is shown to be "
+                f"good enough: a loss of {margin} is not ruled out."
+            )
+            yield self.finding("medium", f"No smaller {self.what_is_stored}", sentence)
+
+    @property
+    def what_is_stored(self) -> str:
+        """What the bytes of a candidate are counted of."""
+        return "index" if self.corpus.documents else "vector"
 
     def not_ranked(self) -> Iterator[Finding]:
         """Yield which candidates are not ranked, and why."""

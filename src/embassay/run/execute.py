@@ -17,6 +17,7 @@ from embassay.errors import EncoderError, one_line, reason_of
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.run.examples import ScoredTask, examples_of
 from embassay.run.findings import findings_of
+from embassay.run.item_tests import headline_of, missed_by_all, with_not_worse
 from embassay.run.pages import headlines
 from embassay.run.plan import Plan
 from embassay.run.request import RunRequest
@@ -250,10 +251,18 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
     """
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
-    verdicts = part.verdicts
     if task.corpus.builtin:
-        verdicts = tuple(without_best(verdict) for verdict in verdicts)
-    return rounded(replace(part, examples=examples, verdicts=verdicts))
+        verdicts = tuple(without_best(verdict) for verdict in part.verdicts)
+        return rounded(replace(part, examples=examples, verdicts=verdicts))
+    verdicts = []
+    findings = list(part.findings)
+    for verdict in part.verdicts:
+        headline = headline_of(task, verdict)
+        if headline is not None:
+            verdict = with_not_worse(verdict, headline, draws)
+            findings += missed_by_all(task, verdict, headline)
+        verdicts.append(verdict)
+    return rounded(replace(part, examples=examples, verdicts=tuple(verdicts), findings=tuple(findings)))
 
 
 def without_best(verdict: Verdict) -> Verdict:
@@ -440,4 +449,5 @@ def corpus_record(corpus: AnyCorpus) -> CorpusRecord:
         documents=audit.documents,
         passages=audit.passages,
         loader=corpus.loader,
+        settings=corpus.settings,
     )

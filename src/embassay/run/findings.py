@@ -15,7 +15,6 @@ from embassay.layout import Column
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
 from embassay.run.advice import WITH_UNIT_OPTION
 from embassay.run.decision import Decision
-from embassay.run.setting_findings import setting_findings
 
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
 """The diagnostics that show whether an encoder notices a negation."""
@@ -59,12 +58,7 @@ def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Find
     for verdict in result.verdicts:
         if not verdict.quantity:
             continue
-        headline = headlines[verdict.diagnostic]
-        decision = Decision(result, verdict, headline)
-        # In a run that varies settings, their comparison is the main question.
-        if not decision.corpus.builtin:
-            yield from setting_findings(result, verdict, headline)
-        yield from decision.findings()
+        yield from Decision(result, verdict, headlines[verdict.diagnostic]).findings()
 
 
 def _limits(result: Result) -> Iterator[Finding]:
@@ -153,7 +147,8 @@ def _negation_not_tested(result: Result) -> Iterator[Finding]:
             "low",
             "Whether an encoder notices a negation was not tested.",
             "Negation was not tested",
-            action="To see whether they notice a negation, add -c opposites (built in).",
+            # In this run -d may allow search only.
+            action="To see whether they notice a negation, run them with -c opposites (built in) too.",
         )
 
 
@@ -163,7 +158,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
         return
     items = "questions" if corpus.documents else "items"
     action = ""
-    if corpus.loader in WITH_UNIT_OPTION:
+    if corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings:
         action = UNIT_OF_QUESTIONS
     yield Finding(
         "medium",
@@ -176,7 +171,10 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
 
 
 def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
-    """Yield the share of the texts of each corpus that an encoder truncates."""
+    """Yield the share of the texts of each corpus that an encoder truncates.
+
+    The encoder that reads least says how long passages may be: what suits it suits the others.
+    """
     for corpus in result.corpora:
         truncated = encoder.truncated_in.get(corpus.name, 0)
         if not truncated:
@@ -187,8 +185,11 @@ def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
         action = ""
         if share >= MANY_TRUNCATED:
             severity = "medium"
-            if corpus.loader in WITH_UNIT_OPTION and "passages=" not in encoder.setting:
-                action = _shorter_passages(encoder)
+            limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
+            reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
+            is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
+            if reads_least and not is_varied and corpus.loader in WITH_UNIT_OPTION:
+                action = _shorter_passages(encoder, corpus)
         yield Finding(
             severity,
             f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
@@ -216,9 +217,17 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
     yield Finding(severity, f"{sentence}.", "Unknown words", encoder=encoder.name, value=encoder.unknown_words)
 
 
-def _shorter_passages(encoder: EncoderRecord) -> str:
-    """Say how to cut documents so that an encoder reads them whole; the number of words is a multiple of ten."""
+def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
+    """Say how to cut documents so that an encoder reads them whole; nothing if they are cut as short already.
+
+    The number of words is a multiple of ten.
+    """
     readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
     tens = round(readable_words / 10)
     words = max(10, 10 * tens)
-    return f"Cut documents into shorter passages: add passages={words} to -c."
+    present = corpus.settings.get("passages", "")
+    if not present:
+        return f"Cut documents into shorter passages: add passages={words} to -c."
+    if present == "sentence" or (present.isdecimal() and int(present) <= words):
+        return ""
+    return f"Cut documents into shorter passages: passages={words} instead of passages={present} in -c."

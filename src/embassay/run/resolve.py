@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from embassay.encoders.addresses import without_secrets
@@ -20,6 +20,8 @@ DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 DEFAULT_SCHEME = "st"
 WITHOUT_MODEL = ("bow", "tfidf", "bm25", "hashing", "random")
 """Schemes without a target. A misspelt one, such as ``tfdif``, must not be looked up as the name of a model."""
+ADVISED = ("passages", "unit")
+"""Options of corpora that findings and notes give advice on: whoever has set one is not told to set it."""
 READ_FROM_FILES = frozenset("bm25 bow hashing hf onnx openvino paragraphs random st tfidf urae vectors words".split())
 """Schemes of encoders that neither run foreign code nor send texts anywhere; a file may name them."""
 
@@ -69,7 +71,8 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
         # Our own loaders have checked the content already, and name the line of a mistake.
         if loader not in CORPORA.own_names():
             corpus.check()
-    return corpus
+    settings = {name: str(options[name]) for name in ADVISED if name in options}
+    return replace(corpus, settings=settings)
 
 
 def load_encoder(

@@ -83,25 +83,16 @@ def _comparison(record: EncoderRecord, reference: EncoderRecord, difference: Dif
 
 
 def _price(record: EncoderRecord, reference: EncoderRecord, corpus: str) -> str:
-    """Say how many times the vectors or bytes of the reference a setting takes; nothing where it takes as many."""
-    vectors = _ratio(record.vectors.get(corpus), reference.vectors.get(corpus))
-    bytes_per_vector = _ratio(record.vector_bytes, reference.vector_bytes)
-    if bytes_per_vector != 1:
-        return f", with {vectors * bytes_per_vector:.2g} times the bytes"
-    if vectors != 1:
-        return f", with {vectors:.2g} times the vectors"
-    return ""
-
-
-def _ratio(one: int | None, other: int | None) -> float:
-    """Return the ratio of two counts; 1 where one of them is not known."""
-    if not one or not other:
-        return 1.0
-    return one / other
+    """Say how many times the bytes of the reference's index a setting takes; nothing where it takes as many."""
+    size = record.index_bytes(corpus)
+    size_of_reference = reference.index_bytes(corpus)
+    if not size or not size_of_reference or size == size_of_reference:
+        return ""
+    return f", with {size / size_of_reference:.2g} times the bytes"
 
 
 def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict: Verdict, style: Format) -> str:
-    """Say which settings are not shown to differ from the reference, and which of all these needs the fewest bytes.
+    """Say which settings are not shown to differ from the reference.
 
     The sentence has the largest of their minimum detectable differences: one below it may have been missed.
     """
@@ -116,15 +107,4 @@ def _not_shown(same: Sequence[EncoderRecord], reference: EncoderRecord, verdict:
             detectable.append(smallest_difference)
     if detectable:
         sentence += f"; the minimum detectable difference is {number(max(detectable), style)}"
-    sizes = {}
-    for record in (reference, *same):
-        vectors = record.vectors.get(verdict.corpus)
-        if vectors and record.vector_bytes:
-            sizes[record.setting] = vectors * record.vector_bytes
-    # The smallest is only named where all sizes are known and not all are equal.
-    are_all_known = len(sizes) == 1 + len(same)
-    are_all_equal = len(set(sizes.values())) <= 1
-    if are_all_known and not are_all_equal:
-        smallest = min(sizes, key=lambda setting: sizes[setting])
-        sentence += f"; of these and {reference.setting}, {smallest} needs the fewest bytes for its vectors"
     return sentence

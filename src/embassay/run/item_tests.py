@@ -1,0 +1,76 @@
+"""What the items of a headline show beyond the verdict: who is not worse than the best, and what everyone misses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from embassay.diagnostics.base import HasHeadline, Headline
+from embassay.formatting import counted
+from embassay.result import Finding, Verdict
+from embassay.run.examples import ScoredTask
+from embassay.types import Draws, is_chance
+
+DECENT = 0.75
+"""Where the best candidate is right on a smaller share of the items, many are missed because they are hard."""
+LEAST_WITNESSES = 2
+"""A single encoder that misses an item says nothing about its label."""
+NAMED = 3
+"""Items that the finding names."""
+
+
+def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
+    """Return the item values that a verdict ranks candidates by; None where they are not means over items."""
+    if not isinstance(task.diagnostic, HasHeadline):
+        return None
+    headline = task.diagnostic.headline(task.scores)
+    ranked_by = (verdict.quantity, verdict.subset, verdict.condition)
+    if headline is None or (headline.quantity, headline.subset, headline.condition) != ranked_by:
+        return None
+    return headline
+
+
+def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdict:
+    """Return the verdict with the candidates of the best set that are shown not to be worse than the best."""
+    if not verdict.best_set or verdict.leader != "Best":
+        return verdict
+    best, *others = verdict.best_set
+    not_worse = [name for name in others if headline.not_worse(name, best, draws).outcome == "not worse"]
+    return replace(verdict, margin=headline.margin, not_worse=tuple(not_worse))
+
+
+def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[Finding]:
+    """Yield a finding if all candidates and lexical baselines miss some questions that are easy for a decent encoder.
+
+    Such a question often has a wrong label: what is given as right does not answer it, or another document does too.
+    """
+    if not task.corpus.documents or not verdict.candidates:
+        return
+    witnesses = [scores.origin for scores in task.scores if not is_chance(scores.origin.spec)]
+    # "all-MiniLM-L6-v2,dim=128" -> "all-MiniLM-L6-v2": a model with another setting is no further witness.
+    models = {origin.spec.split(",")[0] for origin in witnesses}
+    best = np.nanmean(headline.values[verdict.candidates[0]])
+    if len(models) < LEAST_WITNESSES or best < DECENT:
+        return
+    values = np.stack([headline.values[origin.encoder] for origin in witnesses])
+    missed = np.flatnonzero((values == 0).all(axis=0))
+    if not len(missed):
+        return
+    items = values.shape[1]
+    places = missed if headline.places is None else headline.places[missed]
+    ids = ", ".join(str(task.scores[0].item[place]) for place in places[:NAMED])
+    if len(missed) > NAMED:
+        ids += f" and {len(missed) - NAMED:,} more"
+    verb = "is" if len(missed) == 1 else "are"
+    yield Finding(
+        "medium",
+        f"{counted(len(missed), 'question')} of {items:,} {verb} missed by every candidate and lexical baseline: "
+        f"suspect the label, or an unclear question ({ids}).",
+        "Suspect the label",
+        verdict.diagnostic,
+        verdict.corpus,
+        action="Read the questions that all encoders miss (single items in the report): is the right document right?",
+        value=len(missed) / items,
+    )

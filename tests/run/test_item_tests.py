@@ -1,0 +1,69 @@
+"""What is tested on the items of a headline: who is not worse than the best, and which questions everyone misses."""
+
+import numpy as np
+import pytest
+
+import embassay as ea
+from embassay.result import Verdict
+from embassay.run.item_tests import with_not_worse
+from embassay.samples.retrieval import Document, Question
+from embassay.stats.noninferiority import Headline
+from embassay.types import Corpus, Draws
+from tests.findings import titled
+
+
+def test_only_candidates_of_the_best_set_that_lose_less_than_the_margin_are_not_worse():
+    items = np.arange(1000)
+    # The best is right on 900 items; "equal" loses 5 of these and gains 5, "unclear" loses 15, "outside" is no
+    # candidate for the best.
+    best = (items < 900).astype(float)
+    equal = ((items >= 5) & (items < 905)).astype(float)
+    unclear = (items < 885).astype(float)
+    values = {"best": best, "equal": equal, "unclear": unclear, "outside": best}
+    headline = Headline("Success@5", 0.02, values, items, ("stream",))
+    verdict = Verdict("retrieval", "docs", "Success@5", 1000, 1000, best_set=("best", "unclear", "equal"))
+    tested = with_not_worse(verdict, headline, Draws())
+    assert (tested.margin, tested.not_worse) == (0.02, ("equal",))
+    highest = Verdict("retrieval", "docs", "Success@5", 1000, 1000, best_set=("best", "equal"), leader="Highest")
+    assert with_not_worse(highest, headline, Draws()) == highest
+
+
+def mislabelled(wrong):
+    """40 documents, and a question about each; the labels of the first questions name a document without its words."""
+    documents = []
+    for n in range(40):
+        # The first 20 documents share a word with all questions.
+        shared = "alpha" if n < 20 else "beta"
+        documents.append(Document(f"d{n}", (f"{shared} word{n}",)))
+    samples = []
+    for n in range(40):
+        right = f"d{n + 20}" if n < wrong else f"d{n}"
+        samples.append(Question(f"q{n}", f"alpha word{n} word{n}", (right,)))
+    return Corpus("docs", "retrieval", tuple(samples), documents=tuple(documents))
+
+
+def suspected(wrong, encoders=("bow",), **options):
+    result = ea.assay(list(encoders), [mislabelled(wrong)], ["retrieval"], cache=None, resamples=50, **options)
+    return [finding.sentence for finding in titled(result, "Suspect the label")]
+
+
+def test_questions_that_everyone_misses_have_suspect_labels():
+    assert suspected(5) == [
+        "5 questions of 40 are missed by every candidate and lexical baseline: suspect the label, or an unclear "
+        "question (q0, q1, q2 and 2 more)."
+    ]
+    assert suspected(0) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "options"),
+    [
+        # The best candidate is right on 60 % only: the questions may be hard.
+        (16, {}),
+        # A single encoder may be at fault itself, whatever its settings.
+        (5, {"baselines": False}),
+        (5, {"baselines": False, "encoders": ("a=bow", "b=bow")}),
+    ],
+)
+def test_without_a_decent_candidate_and_a_second_witness_no_label_is_suspected(wrong, options):
+    assert suspected(wrong, **options) == []
