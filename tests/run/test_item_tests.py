@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.findings import titled
 
 import embassay as ea
 from embassay.result import Verdict
@@ -9,7 +10,6 @@ from embassay.run.item_tests import with_not_worse
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.noninferiority import Headline
 from embassay.types import Corpus, Draws
-from tests.findings import titled
 
 
 def test_only_candidates_of_the_best_set_that_lose_less_than_the_margin_are_not_worse():

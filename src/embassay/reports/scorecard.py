@@ -134,7 +134,7 @@ class Scorecard:
         shared = ""
         if len(self.candidates) > 1:
             # "m,dim=384" and "m,dim=128" -> "m,": a shared beginning ends between two parts of a label.
-            beginning = commonprefix(self.candidates)
+            beginning = commonprefix(self.candidates)  # noqa: RUF071 - labels are no paths
             shared = beginning[: max(beginning.rfind(mark) for mark in ",/") + 1]
         labels = {}
         for name in encoders:
