@@ -135,7 +135,6 @@ def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch)
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
     assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 280, "what it took is remembered"
-    assert record["encoders"]["embassay.examples.planted:constant"]["texts_per_second"] > 0
     assert (tmp_path / "RUN" / "result.json").read_bytes() == before
 
 

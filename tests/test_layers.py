@@ -108,6 +108,7 @@ ALLOWED = {
         "reports",
         "result",
         "samples",
+        "stats",
         "store",
         "types",
         "vectors",

@@ -238,7 +238,6 @@ def cache_of(cache: str | Path | None) -> Path | Literal["default"] | None:
 def report(
     result: Result,
     path: str | Path,
-    speed: Mapping[str, float] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
 ) -> Path:
@@ -246,8 +245,6 @@ def report(
 
     Parameters
     ----------
-    speed
-        Texts per second by encoder, if measured; used to name the fastest of the encoders that may be the best.
     badges
         By encoder, the results of the robustness checks, as in ``run.json``.
     notes
@@ -261,7 +258,7 @@ def report(
     from embassay.reports.page import render
 
     path = output_path(path)
-    write(path, render(result, layouts(result), speed, badges, notes).encode("utf-8", "replace"))
+    write(path, render(result, layouts(result), None, badges, notes).encode("utf-8", "replace"))
     return path
 
 

@@ -63,13 +63,14 @@ def record():
     """What ``run.json`` holds of such a run, with everything in it that a report shows."""
     badges = {"sampled": 9, "drift": 1e-7, "half_ties": 0.1, "reason": None, "notes": ["read this"]}
     badges["prompts"] = {"query": {"cosine": 0.9, "same_nearest": 0.8}}
-    known = {"texts": 4, "texts_per_second": 31.5, "route": {"backend": "packed"}, "badges": badges}
+    known = {"texts": 4, "route": {"backend": "packed"}, "badges": badges}
     encoders = {"hashing": known, "bow": {**known, "badges": None}}
     settings = {"encoders": [["hashing", "hashing", "f", False]], "diagnostics": [], "seed": 0}
     return {
         "key": "k", "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],
         "notes": ["one", "two"], "encoders": encoders, "seconds": 1.5, "embassay": "0.1.0",
+        "cost": {"texts": 4, "encoders": {"hashing": {"wall": [0.5], "cpu": [0.4], "device": "", "model": "f"}}},
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesT
 from embassay.reports.glossary import TERMS, Glossary
 from embassay.reports.overview import Costs, cost_charts, decision_table, entries, profiles, score_table
 from embassay.reports.page import render
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Cell, Table, with_footnotes
 from embassay.reports.words import readable
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
@@ -49,7 +50,9 @@ def result_of(*, builtin=False, **more):
         for name, v in VALUES.items()
     )
     encoders = tuple(
-        EncoderRecord(name, name, "f", "", dim, None, {}, name == "words", price=price)
+        EncoderRecord(
+            name, name, "f", "", dim, None, {}, name == "words", price=price, vector_bytes=4 * dim if dim else None
+        )
         for name, dim, price in (("a", 768, 0.02), ("b", 384, 0.1), ("c", 384, None), ("words", None, None))
     )
     verdict = Verdict(
@@ -71,18 +74,26 @@ def result_of(*, builtin=False, **more):
     return Result(0, 10, encoders, (corpus,), rows, series=(printed,), verdicts=(verdict,), **more)
 
 
-def costs_of(result, speed=None, latency=None):
-    return Costs.of(result, speed or {}, latency or {})
+def timed(seconds, device="cpu", model=None):
+    """Times of one encoder by label, the same in each of three rounds."""
+    return {
+        name: MeasuredTimes(name, 64, (one,) * 3, (one,) * 3, device, model or name) for name, one in seconds.items()
+    }
+
+
+def costs_of(result, seconds=None, latency=None):
+    return Costs.of(result, timed(seconds or {}), latency or {})
 
 
 def test_the_decision_names_the_best_set_and_its_cheapest_members():
-    result = result_of()
-    table = decision_table(result, LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0, "c": 9999.0}))
+    smaller = Finding("high", "b is not worse.", "Smaller and not worse", "d", "mine", "b")
+    result = result_of(findings=(smaller,))
+    table = decision_table(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32, "c": 0.001}))
     assert dict(zip(table.head, [cell.text for cell in table.rows[0]], strict=True)) == {
         "question": "Negated antonyms on mine",
         "may be the best (95% confidence)": "a 80.0% and b 75.0%",
-        "fastest of them": "b (200 texts/s)",
-        "smallest vectors": "b (1,536 bytes)",
+        "fastest of them": "b, 20.0 times as fast as a (20.0 to 20.0 in 3 rounds)",
+        "smaller and not worse": "b (1.5 kB)",
         "cheapest": "a (0.02)",
         "unlikely to be the best": "c",
         "minimum detectable difference": "+7.0 points".removeprefix("+"),
@@ -100,9 +111,9 @@ def test_a_cost_that_nobody_has_is_no_column_and_a_built_in_corpus_names_nobody(
 def test_nobody_is_recommended_below_chance_and_the_highest_is_not_called_the_best():
     result = result_of()
     below = replace(result.verdicts[0], chance=0.95, value=0.8, low=0.7, high=0.9)
-    table = decision_table(replace(result, verdicts=(below,)), LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0}))
+    table = decision_table(replace(result, verdicts=(below,)), LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}))
     assert table.rows[0][1].text == "a 80.0% and b 75.0% – all below chance (95.0%)"
-    assert not {"fastest of them", "smallest vectors", "cheapest"} & set(table.head)
+    assert not {"fastest of them", "smaller and not worse", "cheapest"} & set(table.head)
     highest = replace(result.verdicts[0], leader="Highest")
     table = decision_table(replace(result, verdicts=(highest,)), LAYOUTS, costs_of(result))
     assert table.rows[0][1].text.endswith("– the highest; higher is not always better")
@@ -144,7 +155,7 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     from altair import load_schema
 
     result = result_of()
-    drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 10.0, "b": 200.0}, {"a": 5.0})))
+    drawn = dict(cost_charts(result, LAYOUTS, costs_of(result, {"a": 6.4, "b": 0.32}, {"a": 5.0})))
     assert list(drawn) == [
         f"Negated antonyms on mine, over {axis}"
         for axis in ("milliseconds per text", "bytes per vector", "price per million tokens")
@@ -156,20 +167,27 @@ def test_costs_are_drawn_where_two_encoders_have_them():
     assert list(cost_charts(replace(result, verdicts=()), LAYOUTS, costs_of(result))) == []
 
 
+def test_times_on_different_devices_are_no_axis():
+    result = result_of()
+    times = {**timed({"a": 6.4}), **timed({"b": 0.32}, device="cuda")}
+    captions = [caption for caption, _ in cost_charts(result, LAYOUTS, Costs.of(result, times, {}))]
+    assert not any("per text" in caption for caption in captions)
+
+
 def test_an_encoder_has_its_places_costs_and_findings():
     finding = Finding("high", "c errs.", "Errs", "d", "mine", "c", "So it goes.")
     result = result_of(findings=(finding,))
     c = next(
         profile
-        for profile in profiles(result, LAYOUTS, costs_of(result, {"c": 9.0}, {"c": 3.5}))
+        for profile in profiles(result, LAYOUTS, costs_of(result, {"c": 0.64}, {"c": 3.5}))
         if profile.anchor == "model-c"
     )
     assert c.places == (("Negated antonyms on mine, accuracy", "#d-mine", "20.0% [10.0, 30.0]", "rank 3 of 3"),)
     assert c.facts == (
         ("dimensions", "384"),
-        ("speed", "9 texts/s"),
-        ("one query", "3.5 ms"),
         ("one vector", "1,536 bytes"),
+        ("encodes", "64 texts in 0.64 s, 0.64 s of processor time"),
+        ("one query", "3.5 ms"),
     )
     assert c.findings == ("c errs. So it goes.",)
 

@@ -6,6 +6,7 @@ import pytest
 
 from embassay.corpora.queries.made import SOURCES
 from embassay.layout import Column
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 from embassay.run.decision import Decision
@@ -70,10 +71,10 @@ def decided(ranking, headline=ACCURACY, **options):
     return list(Decision(result_of(ranking, **options), ranking, headline).findings())
 
 
-def lines(ranking, headline=ACCURACY, speed=None, **options):
+def lines(ranking, headline=ACCURACY, times=None, **options):
     """What the page says of a verdict, after the line that says what the figures rest on."""
     result = replace(result_of(ranking, **options), findings=tuple(decided(ranking, headline, **options)))
-    return list(verdict(result, ranking, speed or {}))[1:]
+    return list(verdict(result, ranking, times or {}))[1:]
 
 
 # --- the best set ----------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ def test_where_higher_is_not_better_it_may_be_the_highest():
 
 
 def test_nothing_below_chance_may_be_the_best():
-    sentences = lines(verdict_with(chance=0.9), speed={"a": 1.0, "b": 2.0, "c": 3.0}, price=1.0)
+    sentences = lines(verdict_with(chance=0.9), price=1.0)
     assert sentences[0].startswith("May be the highest of 3 candidates: a (80.0% accuracy, below chance (90.0%))")
     assert sentences[0].endswith("Significantly lower than another candidate: c.")
     assert sentences[1:] == []
@@ -562,14 +563,35 @@ def test_only_a_run_without_own_data_is_told_to_use_some():
     assert [finding.action for finding in both if finding.title == "Built-in corpora"] == [""]
 
 
-def test_the_fastest_is_told_of_the_best_set_where_all_speeds_are_known():
-    sentences = lines(verdict_with(), speed={"a": 10.0, "b": 2000.0, "c": 9000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 200 times as fast as a." in sentences
-    sentences = lines(verdict_with(), speed={"a": 800.0, "b": 2000.0})
-    assert "Fastest of them: b (2,000 texts/s here), 2.5 times as fast as a." in sentences
-    for speed in ({"a": 10.0, "c": 9000.0}, {}):
-        assert not any("Fastest" in line for line in lines(verdict_with(), speed=speed))
-    assert not any("Fastest" in line for line in lines(verdict_with(best_set=("a",)), speed={"a": 10.0}))
+@pytest.mark.parametrize(
+    "times",
+    [
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "c": ((1.0, 1.0, 1.0), "cpu", "n")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 1.0), "cuda", "n")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 1.0), "cpu", "m")},
+        {"a": ((6.0, 6.0, 6.0), "cpu", "m"), "b": ((1.0, 1.0, 7.0), "cpu", "n")},
+        {},
+    ],
+    ids=["one was not measured", "other devices", "one model", "slower in one round", "nothing was measured"],
+)
+def test_nothing_is_said_of_speed_where_no_one_is_shown_to_be_faster(times):
+    measured = {
+        name: MeasuredTimes(name, 64, wall, wall, device, model) for name, (wall, device, model) in times.items()
+    }
+    assert not any("Fastest" in line for line in lines(verdict_with(), times=measured))
+
+
+def test_the_fastest_of_the_best_set_is_told_with_the_range_of_its_ratio():
+    times = {
+        "a": MeasuredTimes("a", 64, (6.0, 5.0, 8.0), (9.0, 8.0, 9.0), "cpu", "m"),
+        "b": MeasuredTimes("b", 64, (2.0, 2.5, 2.0), (3.0, 3.0, 3.1), "cpu", "n"),
+        # No candidate for the best, so it is not told of.
+        "c": MeasuredTimes("c", 64, (0.1, 0.1, 0.1), (0.1, 0.1, 0.1), "cpu", "o"),
+    }
+    assert (
+        "Fastest of them: b, 3.0 times as fast as a (2.0 to 4.0 in 3 rounds): the same 64 texts take 2 s against 6 s, "
+        "and 3 s against 9 s of processor time."
+    ) in lines(verdict_with(), times=times)
 
 
 def test_prices_are_told_of_the_best_set():

@@ -6,7 +6,7 @@ import pytest
 
 from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
-from embassay.reports.settings import seconds_to_encode, setting_tables
+from embassay.reports.settings import setting_tables
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 from embassay.run.findings import findings_of
 from embassay.run.setting_findings import setting_findings
@@ -102,20 +102,12 @@ def test_the_table_has_a_row_for_each_setting_with_its_price():
     records = [record("passages=paragraph"), record("passages=100", 210)]
     result = result_of(records, [gap(0.024, 0.01)])
     layouts = {"retrieval": Layout("Retrieval", "?", EncoderTable("", (HEADLINE,)), (), "")}
-    (table,) = setting_tables(result, layouts, {each.name: 31.0 for each in records})
+    (table,) = setting_tables(result, layouts)
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["m,passages=paragraph", "80.0%", "reference", "–", "yes", "100", "153.6 kB", "5.0"],
-        ["m,passages=100", "80.0%", "+2.4 points", "0.010", "no", "210", "322.6 kB", "5.0"],
+        ["m,passages=paragraph", "80.0%", "reference", "–", "yes", "100", "153.6 kB"],
+        ["m,passages=100", "80.0%", "+2.4 points", "0.010", "no", "210", "322.6 kB"],
     ]
-    (table,) = setting_tables(result, layouts, {})
-    assert table.head[-1] == "size"
-    assert not list(setting_tables(result_of([record(""), record("", name="n")], [gap(0, 1)]), layouts, {}))
-
-
-def test_the_time_is_divided_by_characters():
-    records = [record("a", 100, characters=1000), record("b", 300, characters=3000), record("c", name="n")]
-    seconds = seconds_to_encode(records, "docs", {"m,a": 10.0, "m,b": 10.0})
-    assert seconds == {"m,a": 10.0, "m,b": 30.0}
+    assert not list(setting_tables(result_of([record(""), record("", name="n")], [gap(0, 1)]), layouts))
 
 
 def test_bytes_are_written_with_their_unit():

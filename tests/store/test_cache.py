@@ -13,7 +13,6 @@ from embassay.errors import InputError, OutputError, UnknownNameError
 from embassay.store import encoder_vectors
 from embassay.store.blocks import keys_of
 from embassay.store.cache import FileHashes, VectorCache, default_folder, trouble_with
-from embassay.store.encoder_vectors import Speed
 
 TEXTS = (("text", "one"), ("text", "two"), ("query", "one"))
 ROWS = np.array([[1.5, -2.25], [3e-38, 4.0], [np.float32(0.1), 7.0]], dtype=np.float32)
@@ -306,23 +305,3 @@ def test_no_limit(tmp_path, monkeypatch):
         cache.put("model", TEXTS, ROWS)
         assert cache.info().limit is None
         assert cache.count("model", TEXTS) == 3
-
-
-def test_the_speed_of_an_encoder_stays_beside_its_vectors(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        cache.put("model", TEXTS, ROWS)
-        assert cache.speed("model") is None
-        cache.note_speed("model", Speed(120.0, 8.5, "cpu"))
-        # What a later run does not measure stays.
-        cache.note_speed("model", Speed(texts_per_second=150.0))
-    with VectorCache(tmp_path) as cache:
-        assert cache.speed("model") == Speed(150.0, 8.5, "cpu")
-        assert cache.speed("another") is None
-        cache.clear("model")
-        assert cache.speed("model") is None
-
-
-def test_the_speed_of_an_encoder_without_vectors_is_not_stored(tmp_path):
-    with VectorCache(tmp_path) as cache:
-        cache.note_speed("model", Speed(120.0))
-        assert cache.speed("model") is None

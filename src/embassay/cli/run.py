@@ -43,6 +43,8 @@ class RunOptions:
         Write no sentence of a corpus into result and report.
     no_trust
         Do not check how far vectors depend on the batch, on half precision and on the wording of prompts.
+    cost
+        Measure how long local models take for the same 64 texts; by default where there are two models or more.
     follow_links
         Follow symbolic links in the folder of a corpus; by default they are skipped.
     cache
@@ -69,6 +71,7 @@ class RunOptions:
     examples: int | Literal["all"] | None = None
     no_texts: Annotated[bool, Flag] = False
     no_trust: Annotated[bool, Flag] = False
+    cost: Annotated[bool | None, Parameter(negative="--no-cost")] = None
     follow_links: Annotated[bool, Flag] = False
     cache: Path | None = None
     no_cache: Annotated[bool, Flag] = False
@@ -100,6 +103,7 @@ class RunOptions:
             "examples": self.examples,
             "texts": _off(self.no_texts),
             "robustness": _off(self.no_trust),
+            "cost": self.cost,
             "follow_links": self.follow_links,
             "cache": cache,
             "overwrite": self.overwrite,

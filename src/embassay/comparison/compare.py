@@ -14,11 +14,7 @@ from embassay.comparison.runs import StoredRun, common_tasks, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
 from embassay.result import EncoderRecord, Result
-from embassay.run.record import latencies, speeds
 from embassay.types import is_chance
-
-CLOSE = 0.1
-"""Speeds that differ by less than this share are not called different: they vary as much from run to run."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class RunComparison:
     differences
         Of each pair on each diagnostic with a headline and each corpus.
     facts
-        Speed, dimension, price and others that differ between the two encoders of a pair.
+        Dimension, price and others that differ between the two encoders of a pair.
     summaries
         Of each pair and diagnostic that ran on several corpora.
     notes
@@ -249,16 +245,6 @@ def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fa
         new_text = new_properties[name]
         if old_text != new_text:
             facts.append(Fact(pair, name, old_text, new_text))
-
-    record_of = {run.name: run.record for run in runs}
-    old_run, old_label = old_place
-    new_run, new_label = new_place
-    for name, measured_in in (("texts per second", speeds), ("milliseconds for a query", latencies)):
-        before = measured_in(record_of[old_run]).get(old_label)
-        after = measured_in(record_of[new_run]).get(new_label)
-        # Encoders whose vectors came from a cache may have no speed.
-        if before and after and abs(after / before - 1) > CLOSE:
-            facts.append(Fact(pair, name, f"{before:,.3g}", f"{after:,.3g}"))
     return facts
 
 

@@ -16,6 +16,7 @@ from embassay.layout import Layout
 from embassay.reports.overview import Costs, decision_table, place_of, scope_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.summary import group_statement, grouped
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table
 from embassay.reports.words import support
@@ -86,7 +87,7 @@ def code(text: str) -> str:
 def render(
     result: Result,
     layouts: Mapping[str, Layout],
-    speed: Mapping[str, float] | None = None,
+    times: Mapping[str, MeasuredTimes] | None = None,
     notes: Sequence[str] = (),
     latency: Mapping[str, float] | None = None,
     longest: int = LONGEST,
@@ -97,8 +98,8 @@ def render(
     ----------
     layouts
         The layout of each diagnostic in the result.
-    speed
-        Texts per second by encoder, where it was measured.
+    times
+        For the same texts, by encoder, where they were measured.
     notes
         Assumptions, and what was left out.
     latency
@@ -106,7 +107,7 @@ def render(
     longest
         Characters at most. Tables for which there is no room are left out and named at the end.
     """
-    opening = "\n\n".join(_opening(result, layouts, Costs.of(result, speed or {}, latency or {})))
+    opening = "\n\n".join(_opening(result, layouts, Costs.of(result, times or {}, latency or {})))
     closing = "\n\n".join(_closing(result, notes))
     room = longest - RESERVED - len(opening) - len(closing)
     sections = []

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.formatting import counted, interval, names, number
+from embassay.formatting import counted, interval, names, number, written_bytes
 from embassay.layout import Format, Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
+from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.summary import grouped
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.reports.words import builtin, is_below_chance, statement
@@ -21,7 +22,6 @@ FIRST_FINDINGS = 6
 """Findings that are not folded."""
 NAMED = 6
 """Encoders that a cell names at most."""
-FLOAT_BYTES = 4
 COST_COLUMNS = (2, 3, 4)
 """The columns of the decision about speed, size and price."""
 
@@ -32,41 +32,33 @@ class Costs:
 
     Attributes
     ----------
-    texts_per_second
-        The speed of encoding many texts.
+    times
+        Of encoding the same texts.
     query_milliseconds
         How long one query takes alone.
-    vector_bytes
-        The memory of one vector of float32.
     price
         Of a million tokens.
     """
 
-    texts_per_second: Mapping[str, float]
+    times: Mapping[str, MeasuredTimes]
     query_milliseconds: Mapping[str, float]
-    vector_bytes: Mapping[str, float]
     price: Mapping[str, float]
 
     @classmethod
-    def of(cls, result: Result, speed: Mapping[str, float], latency: Mapping[str, float]) -> Costs:
+    def of(cls, result: Result, times: Mapping[str, MeasuredTimes], latency: Mapping[str, float]) -> Costs:
         """Collect the costs of the encoders of a result."""
-        vector_bytes, prices = dict[str, float](), dict[str, float]()
-        for encoder in result.encoders:
-            if encoder.dim:
-                vector_bytes[encoder.name] = FLOAT_BYTES * encoder.dim
-            if encoder.price is not None:
-                prices[encoder.name] = encoder.price
-        return cls(speed, latency, vector_bytes, prices)
+        prices = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
+        return cls(times, latency, prices)
 
-    def axes(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return the costs that a chart can show, each with the name of its axis."""
-        per_text = {name: 1000 / speed for name, speed in self.texts_per_second.items() if speed > 0}
-        return [
-            ("milliseconds per text", per_text),
-            ("milliseconds per query", self.query_milliseconds),
-            ("bytes per vector", self.vector_bytes),
-            ("price per million tokens", self.price),
-        ]
+    def axes(self, result: Result, corpus: str) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """Yield the costs on a corpus that a chart can show, each with the name of its axis."""
+        # Times on different devices do not compare models.
+        if len({one.device for one in self.times.values()}) == 1:
+            yield "milliseconds per text", {name: one.milliseconds_per_text for name, one in self.times.items()}
+        sizes = {encoder.name: encoder.index_bytes(corpus) or 0 for encoder in result.encoders}
+        has_documents = any(record.documents for record in result.corpora if record.name == corpus)
+        yield "bytes of the index" if has_documents else "bytes per vector", sizes
+        yield "price per million tokens", self.price
 
 
 @dataclass(frozen=True)
@@ -176,9 +168,9 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
             (
                 Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
                 Cell(candidates, strong=True),
-                Cell(_first(recommended, costs.texts_per_second, "{:,.0f} texts/s", highest=True)),
-                Cell(_first(recommended, costs.vector_bytes, "{:,.0f} bytes")),
-                Cell(_first(recommended, costs.price, "{:g}")),
+                Cell(_fastest(recommended, costs)),
+                Cell(_smaller(result, verdict)),
+                Cell(_cheapest(recommended, costs.price)),
                 Cell(unlikely),
                 Cell(difference),
             )
@@ -189,7 +181,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         "question",
         "may be the best (95% confidence)",
         "fastest of them",
-        "smallest vectors",
+        "smaller and not worse",
         "cheapest",
         "unlikely to be the best",
         "minimum detectable difference",
@@ -202,27 +194,41 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
 
 def _smallest(result: Result, verdict: Verdict) -> float | None:
     """Return the minimum detectable difference that the findings state, or else that of the verdict."""
+    finding = _finding(result, verdict, "Minimum detectable difference")
+    return verdict.smallest_difference if finding is None else finding.value
+
+
+def _smaller(result: Result, verdict: Verdict) -> str:
+    """Name the candidate with a smaller index that is recommended; an empty text if there is none."""
+    finding = _finding(result, verdict, "Smaller and not worse")
+    if finding is None:
+        return ""
+    sizes = {encoder.name: encoder.index_bytes(verdict.corpus) for encoder in result.encoders}
+    return f"{finding.encoder} ({written_bytes(sizes[finding.encoder] or 0)})"
+
+
+def _finding(result: Result, verdict: Verdict, title: str) -> Finding | None:
+    """Return the first finding of a title on the corpus and diagnostic of a verdict."""
     for finding in result.findings:
-        is_of_verdict = (finding.diagnostic, finding.corpus) == (verdict.diagnostic, verdict.corpus)
-        if is_of_verdict and finding.title == "Minimum detectable difference":
-            return finding.value
-    return verdict.smallest_difference
+        if (finding.diagnostic, finding.corpus, finding.title) == (verdict.diagnostic, verdict.corpus, title):
+            return finding
+    return None
 
 
-def _first(candidates: Sequence[str], costs: Mapping[str, float], style: str, highest: bool = False) -> str:
-    """Name the candidate with the lowest (or highest) cost; an empty text if it is unknown or the same for all."""
-    if not all(name in costs for name in candidates):
+def _fastest(candidates: Sequence[str], costs: Costs) -> str:
+    """Name the fastest candidate; an empty text where that is not known."""
+    first = fastest(candidates, costs.times)
+    return "" if first is None else first.short()
+
+
+def _cheapest(candidates: Sequence[str], price_of: Mapping[str, float]) -> str:
+    """Name the candidate with the lowest price; an empty text if a price is unknown, or the same for all."""
+    if not all(name in price_of for name in candidates):
         return ""
-    distinct_costs = {costs[name] for name in candidates}
-    if len(distinct_costs) < 2:
+    if len({price_of[name] for name in candidates}) < 2:
         return ""
-    best_cost = min(distinct_costs)
-    if highest:
-        best_cost = max(distinct_costs)
-    for name in candidates:
-        if costs[name] == best_cost:
-            return f"{name} ({style.format(best_cost)})"
-    return ""
+    cheapest = min(candidates, key=lambda name: price_of[name])
+    return f"{cheapest} ({price_of[cheapest]:g})"
 
 
 def _and_more(shown: Sequence[str], count: int) -> str:
@@ -314,10 +320,10 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
     ------
     The caption, and the chart.
     """
-    for axis, by_encoder in costs.axes():
-        if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
-            continue
-        for verdict in ranked(result):
+    for verdict in ranked(result):
+        for axis, by_encoder in costs.axes(result, verdict.corpus):
+            if len({cost for cost in by_encoder.values() if cost > 0}) < 2:
+                continue
             # Without the best the chart would recommend another.
             if not all(by_encoder.get(name, 0) > 0 for name in verdict.best_set or verdict.candidates):
                 continue
@@ -394,10 +400,12 @@ def _facts(encoder: EncoderRecord, costs: Costs) -> Iterator[tuple[str, str]]:
         if encoder.truncated:
             truncated = f", {counted(encoder.truncated, 'text')} truncated"
         yield "reads", f"{encoder.max_tokens:,} tokens{truncated}"
+    if encoder.vector_bytes:
+        yield "one vector", f"{encoder.vector_bytes:,} bytes"
+    if encoder.name in costs.times:
+        yield "encodes", costs.times[encoder.name].written()
     for label, cost_of, style in (
-        ("speed", costs.texts_per_second, "{:,.0f} texts/s"),
         ("one query", costs.query_milliseconds, "{:,.2g} ms"),
-        ("one vector", costs.vector_bytes, "{:,.0f} bytes"),
         ("price per million tokens", costs.price, "{:g}"),
     ):
         if encoder.name in cost_of:

@@ -51,6 +51,7 @@ from embassay.reports.overview import (
 )
 from embassay.reports.packing import packed
 from embassay.reports.settings import setting_tables
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table
 from embassay.reports.words import readable, support
 from embassay.result import Result, anchor
@@ -174,7 +175,7 @@ class Panel:
 def render(
     result: Result,
     layouts: Mapping[str, Layout],
-    speed: Mapping[str, float] | None = None,
+    times: Mapping[str, MeasuredTimes] | None = None,
     badges: Mapping[str, Mapping[str, Any]] | None = None,
     notes: Sequence[str] = (),
     latency: Mapping[str, float] | None = None,
@@ -188,8 +189,8 @@ def render(
     ----------
     layouts
         The layout of each diagnostic in the result.
-    speed
-        Texts per second by encoder, where it was measured.
+    times
+        For the same texts, by encoder, where they were measured.
     badges
         By encoder, the results of the robustness checks, if they were made.
     notes
@@ -205,11 +206,11 @@ def render(
 
     library, script, browser = (_resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
     style = _resource("page.css") + _resource("examples.css")
-    costs = Costs.of(result, speed or {}, latency or {})
+    costs = Costs.of(result, times or {}, latency or {})
     glossary = Glossary()
     findings = entries(result.findings, layouts)
     decision = decision_table(result, layouts, costs)
-    settings = list(setting_tables(result, layouts, costs.texts_per_second))
+    settings = list(setting_tables(result, layouts))
     scores = score_table(result, layouts)
     first_texts = list[str]()
     for entry in findings[:FIRST_FINDINGS]:

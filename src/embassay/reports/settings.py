@@ -11,44 +11,31 @@ from embassay.result import EncoderRecord, Result, Verdict
 
 ALPHA = 0.05
 FIRST_COST = 5
-"""The column from which on columns are costs: vectors, size and seconds."""
+"""The column from which on columns are costs: vectors and size."""
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
     "Vectors and size: of all documents."
 )
-SECONDS = (
-    " Seconds: to encode the documents, estimated from the texts per second of this run and divided among settings by "
-    "characters."
-)
 
 
-def setting_tables(result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float]) -> Iterator[Table]:
-    """Yield a table of the candidates whose settings vary, for each diagnostic and corpus that ranks encoders.
-
-    Parameters
-    ----------
-    speed
-        Texts per second by encoder, where it was measured.
-    """
+def setting_tables(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Table]:
+    """Yield a table of the candidates whose settings vary, for each diagnostic and corpus that ranks encoders."""
     records = {record.name: record for record in result.encoders}
     for verdict in result.verdicts:
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
         varied = [record for record in candidates if record.setting]
         if verdict.quantity and len(varied) > 1:
-            yield _table(result, layouts[verdict.diagnostic], verdict, varied, speed)
+            yield _table(result, layouts[verdict.diagnostic], verdict, varied)
 
 
-def _table(
-    result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord], speed: Mapping[str, float]
-) -> Table:
+def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord]) -> Table:
     headline = layout.headline.columns[0]
     scope = Scope(result, verdict.diagnostic, verdict.corpus, headline)
     # The difference of two percentages is in percentage points.
     style = headline.format
     if style == "percent":
         style = "points"
-    seconds = seconds_to_encode(varied, verdict.corpus, speed)
     rows = []
     for record in varied:
         row = scope.row_of(record.name, headline)
@@ -62,9 +49,6 @@ def _table(
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
-        duration = DASH
-        if record.name in seconds:
-            duration = f"{seconds[record.name]:,.1f}"
         rows.append(
             (
                 Cell(record.name),
@@ -73,7 +57,6 @@ def _table(
                 Cell(_best(verdict, record.name)),
                 Cell(number(vectors, "count")),
                 Cell(size),
-                Cell(duration),
             )
         )
     head = (
@@ -84,15 +67,11 @@ def _table(
         "may be best",
         "vectors",
         "size",
-        "seconds",
     )
     # A price that is not known of any candidate is no column.
     columns = list(range(FIRST_COST))
     columns += [place for place in range(FIRST_COST, len(head)) if any(cells[place].text != DASH for cells in rows)]
-    note = NOTE
-    if seconds:
-        note += SECONDS
-    table = Table(f"{layout.title} on {verdict.corpus}", head, tuple(rows), note)
+    table = Table(f"{layout.title} on {verdict.corpus}", head, tuple(rows), NOTE)
     return table.with_columns(columns)
 
 
@@ -116,22 +95,3 @@ def _best(verdict: Verdict, name: str) -> str:
     if name in verdict.best_set:
         return "yes"
     return "no"
-
-
-def seconds_to_encode(records: list[EncoderRecord], corpus: str, speed: Mapping[str, float]) -> dict[str, float]:
-    """Return about how many seconds it takes to encode the documents, where speed and characters are known.
-
-    The speed was measured over the texts of all settings of an encoder, long and short ones. So the time for all of
-    them is divided by their characters.
-    """
-    groups: dict[tuple[str, float], list[EncoderRecord]] = {}
-    for record in records:
-        if speed.get(record.name) and record.characters.get(corpus):
-            groups.setdefault((record.fingerprint, speed[record.name]), []).append(record)
-    seconds = {}
-    for (_, texts_per_second), group in groups.items():
-        total = sum(record.vectors[corpus] for record in group) / texts_per_second
-        characters = sum(record.characters[corpus] for record in group)
-        for record in group:
-            seconds[record.name] = total * record.characters[corpus] / characters
-    return seconds

@@ -12,6 +12,7 @@ from rich.text import Text
 from embassay.formatting import counted, number, visible
 from embassay.layout import Format, Layout
 from embassay.reports.scorecard import MOST_LINES, legend, scorecard
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.words import cost
 from embassay.result import Finding, Result
 
@@ -28,7 +29,7 @@ ALSO = 4
 
 
 def show_summary(
-    result: Result, layouts: Mapping[str, Layout], speed: Mapping[str, float], console: Console, run: str
+    result: Result, layouts: Mapping[str, Layout], times: Mapping[str, MeasuredTimes], console: Console, run: str
 ) -> None:
     """Print the first screen of a result.
 
@@ -36,8 +37,8 @@ def show_summary(
     ----------
     layouts
         The layout of each diagnostic.
-    speed
-        Texts per second by encoder, where it was measured.
+    times
+        For the same texts, by encoder, where they were measured.
     run
         The run's folder, as the command that shows more needs it.
     """
@@ -66,7 +67,7 @@ def show_summary(
         used += 2
     if failures:
         used += 2
-    findings, more = _findings(result, speed, width, LINES - used)
+    findings, more = _findings(result, times, width, LINES - used)
     if more:
         findings.append(_shortened(_more(more, run), width))
 
@@ -97,7 +98,7 @@ def _actions(result: Result) -> list[str]:
     return list(actions)[:MOST_ACTIONS]
 
 
-def _findings(result: Result, speed: Mapping[str, float], width: int, room: int) -> tuple[list[str], int]:
+def _findings(result: Result, times: Mapping[str, MeasuredTimes], width: int, room: int) -> tuple[list[str], int]:
     """Return the lines of the most important findings that fit, and how many findings do not."""
     groups = grouped(result.findings)
     has_sections = len({(verdict.diagnostic, verdict.corpus) for verdict in result.verdicts}) > 1
@@ -105,7 +106,7 @@ def _findings(result: Result, speed: Mapping[str, float], width: int, room: int)
     for place, group in enumerate(groups):
         statement = group_statement(group, with_place=has_sections)
         if group[0].title.startswith("May be the best"):
-            statement = " ".join([statement, *_costs(result, group[0], speed)])
+            statement = " ".join([statement, *_costs(result, group[0], times)])
         bullet = _bullet(statement, width)
         if len(lines) + len(bullet) > max(room, LEAST):
             return lines, sum(len(rest) for rest in groups[place:])
@@ -113,10 +114,10 @@ def _findings(result: Result, speed: Mapping[str, float], width: int, room: int)
     return lines, 0
 
 
-def _costs(result: Result, finding: Finding, speed: Mapping[str, float]) -> Iterator[str]:
+def _costs(result: Result, finding: Finding, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
     for verdict in result.verdicts:
         if (verdict.diagnostic, verdict.corpus) == (finding.diagnostic, finding.corpus):
-            yield from cost(result, verdict, speed)
+            yield from cost(result, verdict, times)
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:

@@ -13,6 +13,7 @@ from embassay.formatting import visible
 from embassay.layout import Layout
 from embassay.reports import words
 from embassay.reports.scorecard import GAP, column_blocks
+from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
 from embassay.result import Result
 
@@ -25,7 +26,7 @@ WHOLE = 1000
 def show(
     result: Result,
     layouts: Mapping[str, Layout],
-    speed: Mapping[str, float],
+    times: Mapping[str, MeasuredTimes],
     console: Console,
     *,
     diagnostic: str = "",
@@ -54,7 +55,7 @@ def show(
             for line in table.signatures:
                 console.print(Text(line, style="dim"), soft_wrap=True)
         console.print()
-        console.print(_bullets(words.verdict(result, verdict, speed)))
+        console.print(_bullets(words.verdict(result, verdict, times)))
         console.print()
     if not diagnostic:
         of_the_run = list(words.whole_run(result))

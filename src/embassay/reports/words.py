@@ -8,6 +8,7 @@ from functools import cached_property
 from unicodedata import category
 
 from embassay.formatting import counted
+from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
 
 
@@ -58,19 +59,19 @@ def support(result: Result, verdict: Verdict) -> Iterator[str]:
         yield "Built-in corpora are for trying things out: no best model is named."
 
 
-def verdict(result: Result, verdict: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
+def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
     """Yield the verdict on one diagnostic and corpus, a paragraph each.
 
     Parameters
     ----------
-    speed
-        Texts per second by encoder, where it was measured.
+    times
+        For the same texts, by encoder, where they were measured.
     """
     yield from support(result, verdict)
     for finding in result.findings:
         if (finding.diagnostic, finding.corpus) == (verdict.diagnostic, verdict.corpus):
             yield statement(finding)
-    yield from cost(result, verdict, speed)
+    yield from cost(result, verdict, times)
 
 
 def whole_run(result: Result) -> Iterator[str]:
@@ -90,21 +91,14 @@ def is_below_chance(verdict: Verdict) -> bool:
     return verdict.chance is not None and verdict.high is not None and verdict.high < verdict.chance
 
 
-def cost(result: Result, verdict: Verdict, speed: Mapping[str, float]) -> Iterator[str]:
-    """Yield which of the candidates that may be the best is fastest, how long its vectors are, and what each costs."""
+def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
+    """Yield which of the candidates that may be the best is fastest, and what each costs."""
     if is_below_chance(verdict):
         return
     best_set = verdict.best_set
-    # The settings of one encoder may have one speed.
-    speeds = {speed.get(name) for name in best_set}
-    if len(speeds) > 1 and None not in speeds:
-        fastest = max(best_set, key=lambda name: speed[name])
-        slowest = min(best_set, key=lambda name: speed[name])
-        ratio = speed[fastest] / speed[slowest]
-        times = f"{ratio:,.0f}"
-        if ratio < 10:
-            times = f"{ratio:,.1f}"
-        yield (f"Fastest of them: {fastest} ({speed[fastest]:,.0f} texts/s here), {times} times as fast as {slowest}.")
+    first = fastest(best_set, times)
+    if first is not None:
+        yield first.sentence()
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     priced = [name for name in best_set if name in price_of]
     # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.

@@ -251,14 +251,13 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
     """
     part = task.diagnostic.summarise(task.scores, draws)
     examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
-    if task.corpus.builtin:
-        verdicts = tuple(without_best(verdict) for verdict in part.verdicts)
-        return rounded(replace(part, examples=examples, verdicts=verdicts))
     verdicts = []
     findings = list(part.findings)
     for verdict in part.verdicts:
         headline = headline_of(task, verdict)
-        if headline is not None:
+        if task.corpus.builtin:
+            verdict = without_best(verdict)
+        elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
             findings += missed_by_all(task, verdict, headline)
         verdicts.append(verdict)

@@ -18,7 +18,7 @@ from embassay.run.item_files import without_items, write_items
 from embassay.run.items import Items, items_in
 from embassay.run.pages import layouts
 from embassay.run.paper import Style, write_files
-from embassay.run.record import latencies, speeds, trust
+from embassay.run.record import latencies, measured_times, trust
 from embassay.store import results
 from embassay.store.canonical import write, write_with
 from embassay.store.files import default_folder
@@ -98,7 +98,7 @@ def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRec
     """Write the page of a result."""
     from embassay.reports.page import render
 
-    page = render(result, pages, speeds(record), trust(record), record.get("notes", ()), latencies(record))
+    page = render(result, pages, measured_times(record), trust(record), record.get("notes", ()), latencies(record))
     write(path, page.encode("utf-8", "replace"))
 
 
@@ -130,7 +130,8 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     if path.exists() and not _starts_with(path, MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
     record = finished.record
-    text = render(finished.result, layouts(finished.result), speeds(record), record.get("notes", ()), latencies(record))
+    pages = layouts(finished.result)
+    text = render(finished.result, pages, measured_times(record), record.get("notes", ()), latencies(record))
     write(path, text.encode("utf-8", "replace"))
     return Written(path)
 

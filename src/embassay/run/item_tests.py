@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from embassay.diagnostics.base import HasHeadline, Headline
+from embassay.diagnostics.base import HasHeadline
 from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
+from embassay.stats.noninferiority import Headline
 from embassay.types import Draws, is_chance
 
 DECENT = 0.75

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from embassay._version import __version__
 from embassay.encoders.base import OfKnownContent, Remote
 from embassay.errors import EncoderError
+from embassay.reports.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
@@ -126,22 +127,17 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
         # All its scores were stored, so nothing was measured.
         return before
     # What was not measured now stays as an earlier start has measured it.
-    texts_per_second = run.speed.texts_per_second
-    if texts_per_second is None:
-        texts_per_second = before.get("texts_per_second")
-    query_milliseconds = run.speed.query_milliseconds
-    if query_milliseconds is None:
-        query_milliseconds = before.get("query_milliseconds")
+    query_milliseconds = before.get("query_milliseconds")
     badges = before.get("badges")
     if run.robustness:
         badges = asdict(run.robustness)
+        query_milliseconds = run.robustness.query_milliseconds
     return {
         "texts": effort.texts,
         "encoded": effort.encoded,
         "cached": effort.texts - effort.encoded,
         # The time of encoding without the first batch, for which the model may be loaded.
         "seconds": round(effort.seconds, 3),
-        "texts_per_second": texts_per_second,
         "query_milliseconds": query_milliseconds,
         "route": run.route,
         "badges": badges,
@@ -171,14 +167,24 @@ def _without_reason(use: EncoderUse) -> EncoderUse:
     return {**use, "badges": {**badges, "reason": NO_TEXTS}}
 
 
-def speeds(record: RunRecord) -> dict[str, float]:
-    """Return the texts per second of each encoder, where they were measured."""
-    speed_of = {}
-    for label, use in _uses(record):
-        speed = use.get("texts_per_second")
-        if speed:
-            speed_of[label] = speed
-    return speed_of
+def measured_times(record: RunRecord) -> dict[str, MeasuredTimes]:
+    """Return the times of each encoder for the same texts, by its labels in the result, where they were measured."""
+    cost = record.get("cost")
+    if not cost:
+        return {}
+    times = {}
+    for label in cost["encoders"]:
+        of_encoder = cost["encoders"][label]
+        for label_in_result in _labels(record, label):
+            times[label_in_result] = MeasuredTimes(
+                encoder=label,
+                texts=cost["texts"],
+                wall=tuple(of_encoder["wall"]),
+                cpu=tuple(of_encoder["cpu"]),
+                device=of_encoder["device"],
+                model=of_encoder["model"],
+            )
+    return times
 
 
 def latencies(record: RunRecord) -> dict[str, float]:
@@ -202,7 +208,14 @@ def trust(record: RunRecord) -> dict[str, JsonObject]:
 
 
 def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
-    """Yield each label in the result with the work of its encoder: its own label, then that on each variant."""
+    """Yield each label in the result with the work of its encoder."""
+    for label, use in record.get("encoders", {}).items():
+        for label_in_result in _labels(record, label):
+            yield label_in_result, use
+
+
+def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
+    """Yield the labels of an encoder in the result: its own, then that on each variant."""
     try:
         variants = variants_in(record.get("settings", {}))
     except (TypeError, ValueError):
@@ -211,10 +224,9 @@ def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
     # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
     # several corpora may have the same setting.
     settings = dict.fromkeys(variant.setting for variant in variants.values())
-    for label, use in record.get("encoders", {}).items():
-        yield label, use
-        for setting in settings:
-            yield joined_setting(label, setting), use
+    yield encoder
+    for setting in settings:
+        yield joined_setting(encoder, setting)
 
 
 def environment() -> RunRecord:

@@ -54,6 +54,8 @@ class RunRequest:
         Whether the vectors of neural encoders are checked for robustness.
     cache
         Folder of the vector cache, ``"default"`` for the user's own, None for no cache.
+    cost
+        Whether the time that local models take for the same texts is measured; if None, where there are two or more.
     examples
         Largest number of items of each diagnostic and corpus that are shown one by one; ``"all"`` for all.
     out, overwrite, texts
@@ -74,6 +76,7 @@ class RunRequest:
     trusted: Sequence[str] = ()
     follow_links: bool = False
     robustness: bool = False
+    cost: bool | None = None
     examples: int | Literal["all"] = EXAMPLES
     device: str = "auto"
     backend: str = "auto"

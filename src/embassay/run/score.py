@@ -35,14 +35,11 @@ from embassay.run.plan import Plan, Task, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
-from embassay.store.encoder_vectors import Speed
 from embassay.store.runs import RunFolder
 from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject
 from embassay.vectors import VectorMatrix, Vectors
 
 LOG = logging.getLogger(__name__)
-ENOUGH = 64
-"""Minimum number of timed texts for a speed."""
 Key = tuple[str, str]
 
 
@@ -127,8 +124,6 @@ class EncoderRun:
         The distinct texts that are longer than it reads; None where that is not known.
     route
         How the encoder computed its vectors, if it reports that: device, precision, notes.
-    speed
-        How fast the encoder is: measured in this run, or when the cached vectors were computed.
     """
 
     entry: Entry
@@ -142,14 +137,6 @@ class EncoderRun:
     dim: int | None = None
     truncated: frozenset[Text] | None = None
     route: JsonObject = field(default_factory=dict)
-    speed: Speed = field(default_factory=Speed)
-
-    @property
-    def texts_per_second(self) -> float | None:
-        """The speed of encoding; None where too few texts were timed."""
-        if self.effort is None or self.effort.timed < ENOUGH or not self.effort.seconds:
-            return None
-        return self.effort.timed / self.effort.seconds
 
     @property
     def unfinished_calls(self) -> list[Future[object]]:
@@ -187,9 +174,7 @@ class EncoderRun:
                 for task in pool.tasks:
                     self.score(task, pool.encoder, vectors)
         self.effort = effort
-        if pools:
-            self.note_speed(pools[0].encoder)
-        else:
+        if not pools:
             # All scores were stored by an earlier start of the run; they also hold the number of dimensions.
             first_scores = self.scores[tasks[0].key]
             dim = int(first_scores.scalars["dim"])
@@ -213,31 +198,6 @@ class EncoderRun:
             scores = folder.load(task.origin(self.entry, fitted[task.corpus.name]))
             if scores is not None:
                 self.scores[task.key] = scores
-
-    def note_speed(self, encoder: Encoder) -> None:
-        """Set the speed, and keep it beside the cached vectors, from which later runs read it."""
-        if encoder.card.spec.startswith("vectors:"):
-            # Reading files says nothing about the model that made the vectors.
-            return
-        milliseconds = None
-        if self.robustness:
-            milliseconds = self.robustness.query_milliseconds
-        device = ""
-        if isinstance(encoder, Routed):
-            device = str(encoder.route.get("device", ""))
-        measured = Speed(self.texts_per_second, milliseconds, device)
-        self.speed = measured
-        cache = self.services.cache
-        if cache is None or not encoder.card.cached:
-            return
-        # Encoders that are derived from the same vectors share their speed.
-        fingerprint = encoder_of_vectors(encoder).fingerprint
-        if self.texts_per_second is not None or milliseconds is not None:
-            cache.note_speed(fingerprint, measured)
-        # The cache adds what only an earlier run has measured.
-        noted = cache.speed(fingerprint)
-        if noted:
-            self.speed = noted
 
     def encode_pool(self, pool: Pool, advance: Callable[[int], None]) -> tuple[Vectors, Effort]:
         """Return the vectors of the texts of a pool and the effort of encoding them.

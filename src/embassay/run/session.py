@@ -15,15 +15,17 @@ from pathlib import Path
 from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
 from embassay.result import Result
+from embassay.run.cost import measured_cost
 from embassay.run.execute import Outcome, execute
 from embassay.run.exports import draw, finished_run
 from embassay.run.pages import layouts
 from embassay.run.plan import Plan, prepare
-from embassay.run.record import finished_record, settings_of, speeds
+from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.store.items import CorpusItems
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
+from embassay.types import JsonObject
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -51,7 +53,9 @@ def carry_out(request: RunRequest) -> int:
     prepared = time.perf_counter()
     outcome = execute(plan, folder)
     executed = time.perf_counter()
-    record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
+    cost = measured_cost(plan, outcome, folder.record())
+    measured = time.perf_counter()
+    record = write_outcome(folder, plan, outcome, time.perf_counter() - start, cost)
 
     for note in outcome.notes:
         tell(note)
@@ -67,7 +71,7 @@ def carry_out(request: RunRequest) -> int:
     encoding = sum(effort.seconds for effort in efforts)
     scoring = max(executed - prepared - encoding, 0.0)
     # Includes writing the results.
-    report = time.perf_counter() - executed
+    report = time.perf_counter() - measured
     tell(
         f"time: loading {loading:.1f} s, encoding {encoding:.1f} s, "
         f"scoring and statistics {scoring:.1f} s, report {report:.1f} s"
@@ -93,15 +97,21 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     return FINE
 
 
-def write_outcome(folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float) -> RunRecord:
+def write_outcome(
+    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: JsonObject | None = None
+) -> RunRecord:
     """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
 
     Parameters
     ----------
     seconds
         How long the run has taken.
+    cost
+        The times of encoding, where they were measured now; those of an earlier start stay.
     """
     record = finished_record(folder.record(), plan, outcome, seconds)
+    if cost is not None:
+        record["cost"] = cost
     folder.write_result(outcome.result)
     folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
     folder.write_record(record)
@@ -126,7 +136,7 @@ def print_summary(folder: RunFolder, result: Result, pages: Mapping[str, Layout]
     from embassay.reports.terminal import stdout
 
     try:
-        show_summary(result, pages, speeds(record), stdout(), str(folder.path))
+        show_summary(result, pages, measured_times(record), stdout(), str(folder.path))
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -175,4 +185,6 @@ def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> 
     names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
     if diagnostic and diagnostic not in names:
         raise UnknownNameError("diagnostic", diagnostic, names)
-    show(result, layouts(result), speeds(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures)
+    show(
+        result, layouts(result), measured_times(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures
+    )

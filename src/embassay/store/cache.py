@@ -22,7 +22,7 @@ from embassay.samples.base import Text
 from embassay.store import disks
 from embassay.store.blocks import keys_of
 from embassay.store.blocks import size_of as block_size
-from embassay.store.encoder_vectors import EncoderNote, EncoderVectors, Speed, block_names, encoder_folder
+from embassay.store.encoder_vectors import EncoderNote, EncoderVectors, block_names, encoder_folder
 from embassay.store.files import VECTORS, default_folder, size_of
 from embassay.store.hashes import FileHashes, Remembered
 
@@ -175,26 +175,6 @@ class VectorCache:
             return
         self._size += added
         self._used.add(fingerprint)
-
-    def speed(self, fingerprint: str) -> Speed | None:
-        """Return how fast an encoder was when its vectors were computed; None if that is not known."""
-        note = self._vectors(fingerprint).note()
-        if note is None:
-            return None
-        return note.speed
-
-    def note_speed(self, fingerprint: str, speed: Speed) -> None:
-        """Store how fast an encoder is whose vectors are in the cache; what was not measured now stays as it was."""
-        vectors = self._vectors(fingerprint)
-        note = vectors.note()
-        if self.trouble or note is None:
-            return
-        before = note.speed or Speed()
-        try:
-            vectors.write_note(replace(note, speed=before.updated_by(speed)))
-        except OSError:
-            # The vectors are there; how long they took is only shown.
-            return
 
     def count(self, fingerprint: str, texts: Sequence[Text]) -> int:
         """Return how many of the texts have a vector."""

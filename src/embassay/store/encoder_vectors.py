@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -34,26 +34,11 @@ ATTEMPTS = 3
 
 
 @dataclass(frozen=True)
-class Speed:
-    """How fast an encoder was when its vectors were computed; None for what was not measured."""
-
-    texts_per_second: float | None = None
-    query_milliseconds: float | None = None
-    device: str = ""
-
-    def updated_by(self, newer: Speed) -> Speed:
-        """Return the newer speed, completed with what only this one has."""
-        measured = {name: value for name, value in asdict(newer).items() if value not in (None, "")}
-        return replace(self, **measured)
-
-
-@dataclass(frozen=True)
 class EncoderNote:
     """What the cache remembers of an encoder. The time of last use is the time of change of the file."""
 
     fingerprint: str
     name: str = ""
-    speed: Speed | None = None
 
 
 class EncoderVectors:
@@ -76,10 +61,8 @@ class EncoderVectors:
     def note(self) -> EncoderNote | None:
         """Return whose vectors they are; None if there is no note or if it is damaged."""
         try:
-            values = json.loads((self.folder / NOTE).read_bytes())
-            speed = values.pop("speed")
-            return EncoderNote(**values, speed=Speed(**speed) if speed else None)
-        except (OSError, ValueError, TypeError, KeyError):
+            return EncoderNote(**json.loads((self.folder / NOTE).read_bytes()))
+        except (OSError, ValueError, TypeError):
             return None
 
     def write_note(self, note: EncoderNote) -> None:

@@ -28,7 +28,6 @@ class EncoderUse(TypedDict, total=False):
     encoded: int
     cached: int
     seconds: float
-    texts_per_second: float | None
     query_milliseconds: float | None
     route: JsonObject
     badges: JsonObject | None
@@ -41,8 +40,8 @@ class RunRecord(TypedDict, total=False):
     ``diagnostics`` a list of tasks [diagnostic, version of its code, options, corpus], and there are single values
     such as ``seed``. ``key`` is a hash of the settings and of the version of embassay. ``state`` is
     ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
-    ``limit`` and ``follow_links``. ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of
-    which only the scores are kept that a check reads.
+    ``limit`` and ``follow_links``. ``cost`` holds how long the models took for the same texts. ``blessed`` marks a
+    baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept that a check reads.
     """
 
     key: str
@@ -53,6 +52,7 @@ class RunRecord(TypedDict, total=False):
     failures: list[dict[str, str]]
     notes: list[str]
     sources: JsonObject
+    cost: JsonObject
     seconds: float
     peak_memory_mib: int | None
     python: str
@@ -66,6 +66,7 @@ class RunRecord(TypedDict, total=False):
 _TEXT: Rules = {"type": "string"}
 _TEXTS: Rules = {"type": "array", "items": _TEXT}
 _NUMBER: Rules = {"type": ["number", "null"]}
+_SECONDS: Rules = {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}}
 _WORDING: Rules = {
     "type": "object",
     "required": ["cosine", "same_nearest"],
@@ -81,6 +82,21 @@ RECORD: dict[str, Rules] = {
     "blessed": {"type": "boolean"},
     "reduced": {"type": "array", "items": _TEXTS},
     "encoders": {"type": "object"},
+    "cost": {
+        "type": "object",
+        "required": ["texts", "encoders"],
+        "properties": {
+            "texts": {"type": "integer", "minimum": 1},
+            "encoders": {
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "required": ["wall", "cpu", "device", "model"],
+                    "properties": {"wall": _SECONDS, "cpu": _SECONDS, "device": _TEXT, "model": _TEXT},
+                },
+            },
+        },
+    },
     "sources": {
         "type": "object",
         "required": ["corpora", "limit", "follow_links"],
@@ -103,7 +119,6 @@ RECORD: dict[str, Rules] = {
     },
 }
 ENCODER: dict[str, Rules] = {
-    "texts_per_second": {"type": ["number", "null"], "minimum": 0},
     "query_milliseconds": {"type": ["number", "null"], "minimum": 0},
     "route": {"type": "object"},
     "badges": {

@@ -1,0 +1,95 @@
+"""What may be said of the speed of encoders: only what was measured on the same texts, in turn, on one device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from embassay.formatting import counted
+
+
+@dataclass(frozen=True)
+class MeasuredTimes:
+    """The times of an encoder for the same texts as those of the other encoders of a run.
+
+    Attributes
+    ----------
+    encoder
+        Its label in the run, without the setting of a corpus that varies.
+    texts
+        Their number.
+    wall, cpu
+        Seconds for all texts by round: as the clock shows, and of all cores together.
+    device
+        Where its model runs; empty if it does not say so.
+    model
+        The same for encoders whose vectors come from one model.
+    """
+
+    encoder: str
+    texts: int
+    wall: tuple[float, ...]
+    cpu: tuple[float, ...]
+    device: str
+    model: str
+
+    @property
+    def milliseconds_per_text(self) -> float:
+        """The median over the rounds, as the clock shows."""
+        return 1000 * median(self.wall) / self.texts
+
+    def written(self) -> str:
+        """Write the medians: ``64 texts in 0.41 s, 0.80 s of processor time``."""
+        return f"{counted(self.texts, 'text')} in {median(self.wall):.2g} s, {median(self.cpu):.2g} s of processor time"
+
+
+@dataclass(frozen=True)
+class Fastest:
+    """The fastest of some encoders and the slowest, with the ratio of their times in each round."""
+
+    first: MeasuredTimes
+    slowest: MeasuredTimes
+    ratios: tuple[float, ...]
+
+    def short(self) -> str:
+        """Name the fastest, with the range of the ratio."""
+        return (
+            f"{self.first.encoder}, {median(self.ratios):,.1f} times as fast as {self.slowest.encoder} "
+            f"({min(self.ratios):,.1f} to {max(self.ratios):,.1f} in {counted(len(self.ratios), 'round')})"
+        )
+
+    def sentence(self) -> str:
+        """Name the fastest, and say what was measured."""
+        first, slowest = self.first, self.slowest
+        return (
+            f"Fastest of them: {self.short()}: the same {counted(first.texts, 'text')} take {median(first.wall):.2g} s "
+            f"against {median(slowest.wall):.2g} s, and {median(first.cpu):.2g} s against {median(slowest.cpu):.2g} s "
+            "of processor time."
+        )
+
+
+def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> Fastest | None:
+    """Return the fastest of some encoders.
+
+    None if one was not measured, if they share one model or run on different devices, or if another one was as fast in
+    some round.
+    """
+    if not all(name in times for name in encoders):
+        return None
+    # Settings of one model take the same time; the first of them stands for it.
+    by_model = {times[name].model: times[name] for name in reversed(encoders)}
+    devices = {one.device for one in by_model.values()}
+    if len(by_model) < 2 or len(devices) > 1:
+        return None
+    first, *others = sorted(by_model.values(), key=lambda one: median(one.wall))
+    for other in others:
+        if min(_ratios(other.wall, first.wall)) <= 1:
+            return None
+    slowest = others[-1]
+    return Fastest(first, slowest, _ratios(slowest.wall, first.wall))
+
+
+def _ratios(slow: Sequence[float], fast: Sequence[float]) -> tuple[float, ...]:
+    """Return the ratio of the times in each round."""
+    return tuple(one / other for one, other in zip(slow, fast, strict=True))
