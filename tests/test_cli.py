@@ -46,7 +46,7 @@ def test_a_run_writes_its_folder_and_prints_scorecard_and_findings(embassay, tmp
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 4
     assert re.search(r"^hashing +0\.0% ▼$", out, re.M)
     assert "▲ above chance, ▼ below, ? not shown to differ (95%)" in out
-    assert out.index("accuracy") < out.index("Findings") < out.index("Next")
+    assert out.index("Findings") < out.index("accuracy") < out.index("Next")
     assert "To see which encoder may be the best" in out
     assert "negated_antonyms@1|" not in out
     assert err.splitlines()[-3:-1] == ["report: RUN/report.html", "result: RUN/result.json"]
@@ -91,7 +91,7 @@ def test_no_line_of_the_first_screen_is_wider_than_the_terminal(embassay, monkey
     monkeypatch.setenv("COLUMNS", "60")
     encoders = [argument for n in range(12) for argument in ("-e", f"a_long_label_of_encoder_{n}=hashing,dim={8 + n}")]
     _, out, _ = embassay("run", *encoders, "-c", "opposites", "-c", "handbook", "--resamples", "50")
-    assert "and 4 more candidates: embassay show" in out
+    assert "and 8 more: embassay show" in out
     assert all(len(line) <= 110 for line in out.splitlines())
     assert len(out.splitlines()) <= 40
 
