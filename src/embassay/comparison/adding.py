@@ -164,7 +164,7 @@ def _without(stored: StoredRun, plan: Plan) -> StoredRun:
         stored.result,
         encoders=tuple(encoder for encoder in stored.result.encoders if encoder.name in labels),
         # A failure of a diagnostic on all encoders names none.
-        failures=tuple(failure for failure in stored.result.failures if failure.encoder in {*labels, ""}),
+        failed=tuple(failure for failure in stored.result.failed if failure.encoder in {*labels, ""}),
     )
     record: RunRecord = {**stored.record, "settings": {**settings, "encoders": encoders}}
     return replace(stored, result=result, record=record, tasks=tasks)
@@ -198,7 +198,7 @@ def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
         draws.resamples,
         encoders=tuple(records),
         corpora=stored.result.corpora,
-        failures=(*stored.result.failures, *outcome.result.failures),
+        failed=(*stored.result.failed, *outcome.result.failed),
     )
     return joined(head, parts)
 
@@ -229,8 +229,8 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     record["notes"] = list(dict.fromkeys(notes))
     seconds_before = before.get("seconds", 0.0)
     record["seconds"] = round(seconds_before + seconds, 3)
-    record["failures"] = [asdict(failure) for failure in result.failures]
-    record["state"] = "failed in part" if result.failures else "finished"
+    record["failures"] = [asdict(failure) for failure in result.failed]
+    record["state"] = "failed in part" if result.failed else "finished"
     return record
 
 
