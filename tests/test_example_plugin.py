@@ -190,7 +190,7 @@ def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
 
 def test_every_built_in_corpus_will_do(site):
     result = ea.assay(["char_ngrams", "bow"], [], ["length_bias"], cache=None, resamples=50)
-    assert not result.failures
+    assert not result.failed
     defined = {r.corpus for r in result.rows if r.quantity == "spearman_difference" and r.low is not None}
     assert defined == {corpus.name for corpus in result.corpora}
     assert {"handbook", "opposites"} < defined

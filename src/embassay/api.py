@@ -87,7 +87,7 @@ def assay(
     InputError
         If an input is invalid.
     EncoderError
-        If everything fails. If only some encoders or diagnostics fail, a warning and ``result.failures`` name each of
+        If everything fails. If only some encoders or diagnostics fail, a warning and ``result.failed`` name each of
         them, and the result has the others.
     """
     # Issued at the end, so that each warning points to the line of the caller.

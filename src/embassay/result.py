@@ -510,6 +510,8 @@ class Result:
 
     Attributes
     ----------
+    failed
+        The encoders and diagnostics that failed; ``failures`` in ``result.json``.
     findings
         The most important one first.
     items
@@ -525,7 +527,7 @@ class Result:
     series: tuple[Series, ...] = ()
     examples: tuple[Example, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
-    failures: tuple[Failure, ...] = ()
+    failed: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
     schema: int = 3
     items: ItemFrames | None = field(default=None, compare=False)
@@ -564,34 +566,37 @@ class Result:
             raise SpecError("this result has no item scores; read the run's folder with ea.read(RUN)")
         return self.items.frame(diagnostic)
 
-    def mistakes(self, encoder: str, diagnostic: str | None = None) -> DataFrame:
-        """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest mistakes first.
+    def failures(self, encoder: str, diagnostic: str | None = None) -> DataFrame:
+        """Return the rows of :meth:`scores` that an encoder is wrong about, the clearest failures first.
 
         Parameters
         ----------
         encoder
             Its label.
         diagnostic
-            Only this one; may be omitted where the result has only one that shows items.
+            Only this one; by default all that show items, one after the other.
 
         Raises
         ------
         UnknownNameError
             If there is no such encoder or diagnostic.
+        SpecError
+            If no diagnostic of the result shows items.
         """
         import polars
 
         labels = [record.name for record in self.encoders]
         if encoder not in labels:
             raise UnknownNameError("encoder", encoder, labels)
+        names = [diagnostic]
         if diagnostic is None:
             names = list(dict.fromkeys(example.diagnostic for example in self.examples))
-            if len(names) != 1:
-                raise SpecError(f"name the diagnostic: {', '.join(names) or 'none of this result shows items'}")
-            (diagnostic,) = names
-        frame = self.scores(diagnostic)
-        is_mistake = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression
-        return frame.filter(is_mistake).sort("margin", nulls_last=True)
+        if not names:
+            raise SpecError("no diagnostic of this result shows items")
+        is_failure = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression
+        frames = [self.scores(name).filter(is_failure).sort("margin", nulls_last=True) for name in names]
+        # Each diagnostic has columns of its own.
+        return polars.concat(frames, how="diagonal_relaxed")
 
     def rank(self, diagnostic: str, corpus: str | None = None) -> DataFrame:
         """Return the candidates of a diagnostic, the highest value first, as a polars frame.

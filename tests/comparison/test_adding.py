@@ -1,6 +1,7 @@
 """Encoders are added to a finished run: the result is that of a run with all of them."""
 
 import json
+import shutil
 
 import pytest
 
@@ -36,6 +37,43 @@ def test_the_result_is_that_of_a_run_with_all_encoders(corpus, tmp_path):
 
     assert values(before).items() <= values(after).items()
     assert "b" in (tmp_path / "grown/report.html").read_text()
+
+
+class KilledError(BaseException):
+    """The process ends here."""
+
+
+def test_a_command_that_was_killed_late_can_be_repeated(corpus, tmp_path, monkeypatch):
+    assert run(corpus, tmp_path / "whole", A, B) == 0
+    assert run(corpus, tmp_path / "one", A) == 0
+
+    def kill(*arguments):
+        raise KilledError
+
+    for place, step in (
+        ("embassay.store.runs.RunFolder", "write_result"),
+        ("embassay.store.runs.RunFolder", "write_record"),
+        ("embassay.comparison.adding", "present"),
+    ):
+        grown = shutil.copytree(tmp_path / "one", tmp_path / step)
+        with monkeypatch.context() as patched:
+            patched.setattr(f"{place}.{step}", kill)
+            with pytest.raises(KilledError):
+                run(corpus, grown, B, add=True)
+        assert run(corpus, grown, B, add=True) == 0
+        assert (grown / "result.json").read_bytes() == (tmp_path / "whole/result.json").read_bytes()
+        settings = [json.loads((folder / "run.json").read_text())["settings"] for folder in (grown, tmp_path / "whole")]
+        assert settings[0] == settings[1]
+
+
+def test_an_encoder_is_added_to_a_run_that_joins_two_corpora(corpus, tmp_path):
+    general = source(tmp_path / "general", "general", 60, 1)
+    arguments = ["-c", corpus, "-c", general, "-d", "retrieval,k=1", "-d", "shift,domain=docs,general=general"]
+    arguments += ["--no-texts", "--no-cache", "--quiet", "--resamples", "100"]
+    assert exit_code_of(["run", "-e", A, "-e", B, *arguments, "-o", str(tmp_path / "whole")]) == 0
+    assert exit_code_of(["run", "-e", A, *arguments, "-o", str(tmp_path / "grown")]) == 0
+    assert run(corpus, tmp_path / "grown", B, add=True) == 0
+    assert (tmp_path / "grown/result.json").read_bytes() == (tmp_path / "whole/result.json").read_bytes()
 
 
 def test_the_command_with_all_encoders_finds_it_complete(corpus, tmp_path, capsys):

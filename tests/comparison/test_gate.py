@@ -74,7 +74,7 @@ def check_with(new, old, *failures, on=(), without=()):
     tasks = {}
     for name, task in new.tasks.items():
         tasks[name] = replace(task, scores={label: s for label, s in task.scores.items() if label not in without})
-    changed = replace(new, tasks=tasks, result=replace(new.result, failures=failures))
+    changed = replace(new, tasks=tasks, result=replace(new.result, failed=failures))
     return check_runs(changed, old, CheckOptions(on=on))
 
 

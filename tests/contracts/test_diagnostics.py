@@ -119,7 +119,7 @@ def test_it_declares_a_version_and_a_layout_that_can_be_drawn(name):
 @pytest.mark.parametrize("name", CORPORA)
 def test_its_rows_name_it_the_corpus_and_an_encoder_of_the_run(name):
     result = outcome(name).result
-    assert not result.failures
+    assert not result.failed
     assert result.rows
     labels = {record.name for record in result.encoders} | {""}
     for row in result.rows:
@@ -189,7 +189,7 @@ def figures(result):
 @pytest.mark.parametrize("name", CORPORA)
 def test_one_encoder_alone_is_enough(name):
     result = outcome(name, ("bow",)).result
-    assert not result.failures
+    assert not result.failed
     assert result.rows
     assert not [c for c in result.comparisons if c.family != "baseline"]
 

@@ -48,7 +48,7 @@ def failing_for(name, method, monkeypatch, diagnostic):
 def test_one_that_fails_on_one_encoder_is_recorded_and_the_others_finish(monkeypatch, diagnostic, method, corpus):
     failing_for("bow", method, monkeypatch, diagnostic)
     outcome = run()
-    (failure,) = outcome.result.failures
+    (failure,) = outcome.result.failed
     assert (failure.encoder, failure.corpus) == ("bow", corpus)
     assert failure.reason == "LinAlgError: eigenvalues did not converge"
     scored = {(row.encoder, row.corpus) for row in outcome.result.rows if row.diagnostic == failure.diagnostic}
@@ -60,7 +60,7 @@ def test_one_that_fails_on_one_encoder_is_recorded_and_the_others_finish(monkeyp
 def test_where_the_reference_fails_the_others_are_compared_with_the_next_and_it_is_told(monkeypatch):
     failing_for("hashing", "score", monkeypatch, NegatedAntonyms)
     outcome = run(["hashing", "bow", "tfidf"], ["opposites"])
-    (failure,) = outcome.result.failures
+    (failure,) = outcome.result.failed
     told = "(it was the reference; the others are compared with the first encoder that did not fail)"
     assert failure.reason == f"LinAlgError: eigenvalues did not converge {told}"
     (verdict,) = (v for v in outcome.result.verdicts if v.diagnostic == "negated_antonyms")
@@ -74,7 +74,7 @@ def test_one_whose_summary_fails_leaves_all_others(monkeypatch, returned):
     else:
         failing_for(None, "summarise", monkeypatch, NegatedAntonyms)
     outcome = run()
-    (failure,) = outcome.result.failures
+    (failure,) = outcome.result.failed
     assert (failure.encoder, failure.diagnostic, failure.corpus) == ("", "negated_antonyms", "opposites")
     assert {row.diagnostic for row in outcome.result.rows} == {"localization", "isotropy"}
 
@@ -102,7 +102,7 @@ def test_from_python_it_is_a_warning_and_only_a_failure_of_everything_is_raised(
     failing_for("bow", "score", monkeypatch, NegatedAntonyms)
     with pytest.warns(UserWarning, match="failed: bow, negated_antonyms on opposites: LinAlgError"):
         result = ea.assay(["bow"], ["opposites"], profile="research", resamples=20, baselines=False, cache=None)
-    assert [f.encoder for f in result.failures] == ["bow"]
+    assert [f.encoder for f in result.failed] == ["bow"]
     assert {row.diagnostic for row in result.rows} == {"isotropy"}
     with pytest.raises(EncoderError, match="negated_antonyms on opposites: LinAlgError"):
         ea.assay(["bow"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)
@@ -132,7 +132,7 @@ ONLY = next(iter(ea.load("paraphrases").texts()))[1]
 def test_zero_vectors_on_every_shape_make_a_report(zeros, others, tmp_path):
     encoder = ea.encoder(Partly(zeros), name="partly", version="1")
     result = ea.assay([encoder, *others], resamples=50, baselines=False, cache=None)
-    assert result.failures == ()
+    assert result.failed == ()
     page = ea.report(result, tmp_path / "report.html").read_text()
     assert "partly" in page
 
@@ -147,4 +147,4 @@ def test_sparse_vectors_with_wide_indices_are_vectors_as_any(tmp_path):
             return csr_array((rows.data, indices, starts), shape=rows.shape)
 
     result = ea.assay([ea.encoder(Wide(), name="wide", version="1")], resamples=50, baselines=False, cache=None)
-    assert result.failures == ()
+    assert result.failed == ()

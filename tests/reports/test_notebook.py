@@ -41,7 +41,7 @@ def test_a_notebook_shows_scorecard_and_findings(result):
 def test_labels_and_reasons_stay_text(result):
     encoders = tuple(replace(e, name=EVIL if e.name == "bow" else e.name) for e in result.encoders)
     rows = tuple(replace(r, encoder=EVIL if r.encoder == "bow" else r.encoder) for r in result.rows)
-    hostile = replace(result, encoders=encoders, rows=rows, failures=(Failure(EVIL, "", "", EVIL),))
+    hostile = replace(result, encoders=encoders, rows=rows, failed=(Failure(EVIL, "", "", EVIL),))
     html = hostile._repr_html_()
     assert "<script" not in html
     assert "\x1b" not in html

@@ -188,7 +188,7 @@ def six_questions(encoders, findings=(), failures=()):
         Verdict("d", corpus, "accuracy", 100, 50, candidates=tuple(encoders), chance=0.25 + 0.1 * n)
         for n, corpus in enumerate(names)
     )
-    return result_of(rows, verdicts=verdicts, findings=tuple(findings), failures=tuple(failures))
+    return result_of(rows, verdicts=verdicts, findings=tuple(findings), failed=tuple(failures))
 
 
 def screen(result, width, run="RUN"):

@@ -536,10 +536,10 @@ def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
     of_bm25 = Finding(
         "medium", "bm25: drop results below 0.4.", "Threshold", diagnostic="d", corpus="c", encoder="bm25"
     )
-    failed = replace(result, findings=(of_bm25,), failures=(Failure("a", "", "", "no such file"),))
+    failed = replace(result, findings=(of_bm25,), failed=(Failure("a", "", "", "no such file"),))
     findings = findings_of(failed, {"d": ACCURACY})
     assert [(finding.severity, finding.title) for finding in findings] == [("high", "No candidate finished")]
-    titles = [finding.title for finding in findings_of(replace(failed, failures=()), {"d": ACCURACY})]
+    titles = [finding.title for finding in findings_of(replace(failed, failed=()), {"d": ACCURACY})]
     assert titles == ["Only baselines", "Threshold"]
 
 

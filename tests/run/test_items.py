@@ -72,8 +72,8 @@ def test_what_was_found_for_a_question_has_its_text(result):
         assert row["value_found1"] >= row["value_found2"]
 
 
-def test_mistakes_are_the_wrong_items_the_clearest_first(result):
-    frame = result.mistakes("bow", "retrieval")
+def test_failures_are_the_wrong_items_the_clearest_first(result):
+    frame = result.failures("bow", "retrieval")
     assert frame["correct"].to_list() == [False] * len(frame)
     assert set(frame["encoder"]) == {"bow"}
     margins = frame["margin"].drop_nulls().to_list()
@@ -81,9 +81,11 @@ def test_mistakes_are_the_wrong_items_the_clearest_first(result):
     wrong = result.scores("retrieval").filter((polars.col("encoder") == "bow") & ~polars.col("correct"))
     assert len(frame) == len(wrong)
     with pytest.raises(UnknownNameError, match="encoder"):
-        result.mistakes("bog")
-    with pytest.raises(SpecError, match="name the diagnostic: composition, localization, minimal_pairs"):
-        result.mistakes("bow")
+        result.failures("bog")
+    # Without a diagnostic, those of all that show items.
+    of_all = result.failures("bow")
+    assert of_all.filter(diagnostic="retrieval")["item"].to_list() == frame["item"].to_list()
+    assert {"composition", "negated_antonyms", "retrieval"} <= set(of_all["diagnostic"])
 
 
 def test_what_shows_no_items_says_so(result, run):

@@ -18,6 +18,7 @@ from embassay.errors import OutputError, SpecError
 from embassay.result import Result
 from embassay.run.examples import ScoredTask
 from embassay.run.execute import Outcome, encoder_records, execute, joined, summarise_task, without_texts
+from embassay.run.items import joining_diagnostics
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of
 from embassay.run.request import RunRequest
@@ -30,6 +31,9 @@ from embassay.types import ItemScores, content_hash
 
 def add_encoders(request: RunRequest) -> int:
     """Score encoders on the corpora of a finished run, put them into its result, and return the exit code.
+
+    The same command can be repeated after it was killed, at whatever moment: what the folder holds of these encoders
+    is replaced.
 
     Parameters
     ----------
@@ -49,13 +53,14 @@ def add_encoders(request: RunRequest) -> int:
     for note in plan.remarks:
         request.tell(note)
     folder = RunFolder(stored.path)
+    stored = _without(stored, plan)
     # Until everything is there, the folder holds the finished run without the new encoders.
     outcome = execute(plan, folder)
     result = _result(plan, outcome, stored)
     if not plan.request.texts:
         result = without_texts(result)
     seconds = time.perf_counter() - start
-    record = _record(folder.record(), plan, outcome, result, seconds)
+    record = _record(stored.record, plan, outcome, result, seconds)
     folder.write_result(result)
     folder.write_record(record)
     if not outcome.failures:
@@ -86,7 +91,9 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
             f"{stored.path}: the run was made with embassay {version}, this is {__version__}; repeat its command with "
             "--overwrite"
         )
-    if sources is None or len(sources["corpora"]) < len(settings["corpora"]):
+    # A diagnostic makes the corpus of its task of two others, which have sources.
+    joined_corpora = joining_diagnostics(record, dict(settings["corpora"]), stored.path)
+    if sources is None or len(sources["corpora"]) + len(joined_corpora) < len(settings["corpora"]):
         raise OutputError(f"{stored.path}: its corpora were made in Python and cannot be read again")
     if settings.get("variants"):
         raise OutputError(
@@ -111,7 +118,7 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
 
 
 def _check_addable(plan: Plan, stored: StoredRun) -> None:
-    """Refuse labels that are taken, and corpora or diagnostics that have changed since the run.
+    """Refuse labels that other encoders have, and corpora or diagnostics that have changed since the run.
 
     Raises
     ------
@@ -120,11 +127,10 @@ def _check_addable(plan: Plan, stored: StoredRun) -> None:
     OutputError
         For a corpus or diagnostic that has changed.
     """
-    for entry in plan.entries:
-        if entry.label in stored.encoders:
-            raise SpecError(
-                f"the run has an encoder {entry.label!r} already; give the new one another label: -e NAME=SPEC"
-            )
+    in_run = {label: identity for label, *identity in stored.record["settings"]["encoders"]}
+    for label, *identity in settings_of(plan)["encoders"]:
+        if in_run.get(label, identity) != identity:
+            raise SpecError(f"the run has an encoder {label!r} already; give the new one another label: -e NAME=SPEC")
     fingerprints = dict(stored.record["settings"]["corpora"])
     for corpus in plan.corpora:
         before = fingerprints.get(corpus.name)
@@ -139,6 +145,29 @@ def _check_addable(plan: Plan, stored: StoredRun) -> None:
             raise OutputError(
                 f"{stored.path}: the code of {task.name} has changed since; run all encoders again with --overwrite"
             )
+
+
+def _without(stored: StoredRun, plan: Plan) -> StoredRun:
+    """Return a run without the encoders that are added, and without those that ``run.json`` does not list.
+
+    The result of a killed command has encoders before ``run.json`` lists them.
+    """
+    added = {entry.label for entry in plan.entries}
+    settings = stored.record["settings"]
+    encoders = [encoder for encoder in settings["encoders"] if encoder[0] not in added]
+    labels = {label for label, *_ in encoders}
+    tasks = {}
+    for name, task in stored.tasks.items():
+        scores = {label: of_encoder for label, of_encoder in task.scores.items() if label in labels}
+        tasks[name] = replace(task, scores=scores)
+    result = replace(
+        stored.result,
+        encoders=tuple(encoder for encoder in stored.result.encoders if encoder.name in labels),
+        # A failure of a diagnostic on all encoders names none.
+        failed=tuple(failure for failure in stored.result.failed if failure.encoder in {*labels, ""}),
+    )
+    record: RunRecord = {**stored.record, "settings": {**settings, "encoders": encoders}}
+    return replace(stored, result=result, record=record, tasks=tasks)
 
 
 def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
@@ -169,7 +198,7 @@ def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
         draws.resamples,
         encoders=tuple(records),
         corpora=stored.result.corpora,
-        failures=(*stored.result.failures, *outcome.result.failures),
+        failed=(*stored.result.failed, *outcome.result.failed),
     )
     return joined(head, parts)
 
@@ -200,8 +229,8 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     record["notes"] = list(dict.fromkeys(notes))
     seconds_before = before.get("seconds", 0.0)
     record["seconds"] = round(seconds_before + seconds, 3)
-    record["failures"] = [asdict(failure) for failure in result.failures]
-    record["state"] = "failed in part" if result.failures else "finished"
+    record["failures"] = [asdict(failure) for failure in result.failed]
+    record["state"] = "failed in part" if result.failed else "finished"
     return record
 
 

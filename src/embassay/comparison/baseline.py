@@ -87,8 +87,8 @@ def _candidates_of_complete_run(run: StoredRun) -> list[str]:
     SourceError
         If a part of the run failed, or it has no candidate.
     """
-    if run.result.failures:
-        failures = "; ".join(failure.sentence for failure in run.result.failures)
+    if run.result.failed:
+        failures = "; ".join(failure.sentence for failure in run.result.failed)
         raise SourceError(f"this run failed in part ({failures}); a baseline needs a complete run", run.path)
     labels = candidates_in(run)
     if not labels:

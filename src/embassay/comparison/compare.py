@@ -322,7 +322,7 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
         if _differ(versions):
             notes.append(f"version of {package}: {_listed(versions)}")
     for run in runs:
-        notes += [f"{run.name}: failed: {failure.sentence}" for failure in run.result.failures]
+        notes += [f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed]
     return notes
 
 

@@ -221,7 +221,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     margins = _without_excluded(options.margins, rows, excluded_rows)
     floor_values = _without_excluded(options.floors, rows, excluded_rows)
     failures = []
-    for failure in new.result.failures:
+    for failure in new.result.failed:
         # A failure without a diagnostic concerns the encoder everywhere.
         is_on = not failure.diagnostic or _is_on(options.on, (failure.diagnostic, failure.corpus), known_tasks)
         if is_on and _concerns_candidate(failure, new, old):
@@ -341,7 +341,7 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
     """
     in_new = candidates_in(new)
     in_old = candidates_in(old)
-    failed = {failure.encoder for failure in new.result.failures}
+    failed = {failure.encoder for failure in new.result.failed}
     missing = [label for label in in_old if label not in in_new and label not in failed]
     if missing:
         present = ", ".join(in_new) or "no candidate"
@@ -367,7 +367,7 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
     for task, old_task in old.tasks.items():
         where = " on ".join(task)  # "retrieval on docs"
         # What failed is reported as a failure.
-        failed = [failure for failure in new.result.failures if (failure.diagnostic, failure.corpus) == task]
+        failed = [failure for failure in new.result.failed if (failure.diagnostic, failure.corpus) == task]
         if task not in new.tasks:
             if not failed:
                 missing.append(where)

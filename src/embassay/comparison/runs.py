@@ -134,7 +134,7 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     tasks = {}
     for task in _tasks(record, result, stored_scores, folder.read_items(), path):
         tasks[task.name] = task
-    is_usable_failure = may_have_failed and result.failures
+    is_usable_failure = may_have_failed and result.failed
     if not tasks and not is_usable_failure:
         raise SourceError("nothing was scored in this run", path)
     return StoredRun(name or path.resolve().name, path, result, record, tasks)

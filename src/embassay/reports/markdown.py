@@ -177,9 +177,9 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
     if actions:
         yield "## Next"
         yield "\n".join(f"- {escaped(action)}" for action in actions[:MOST_ACTIONS])
-    if result.failures:
+    if result.failed:
         yield "## Failed"
-        yield "\n".join(f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failures)
+        yield "\n".join(f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failed)
 
 
 def _fitting(findings: Sequence[str]) -> Iterator[str]:

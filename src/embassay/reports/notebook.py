@@ -30,8 +30,8 @@ def summary_line(result: Result) -> str:
     corpora = visible(", ".join(corpus.name for corpus in result.corpora))
     rows = counted(len(result.rows), "row")
     line = f"<Result: {encoders} on {corpora}; {rows}"
-    if result.failures:
-        failures = counted(len(result.failures), "failure")
+    if result.failed:
+        failures = counted(len(result.failed), "failure")
         line += f", {failures}"
     if result.findings:
         findings = counted(len(result.findings), "finding")
@@ -58,7 +58,7 @@ def html(result: Result, layouts: Mapping[str, Layout]) -> str:
     more = len(result.findings) - len(findings)
     if more:
         parts.append(f"<p>and {counted(more, 'more finding')}: <code>result.findings</code></p>")
-    for failure in result.failures:
+    for failure in result.failed:
         parts.append(f"<p>failed: {_text(failure.sentence)}</p>")
     return "\n".join(parts)
 

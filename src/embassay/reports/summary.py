@@ -45,9 +45,9 @@ def show_summary(
     width = console.width
     card = scorecard(result, layouts)
     actions = _actions(result)
-    failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failures[:MOST_FAILURES]]
-    if len(result.failures) > MOST_FAILURES:
-        more_failures = f"and {counted(len(result.failures) - MOST_FAILURES, 'more failure')}: embassay show {run}"
+    failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failed[:MOST_FAILURES]]
+    if len(result.failed) > MOST_FAILURES:
+        more_failures = f"and {counted(len(result.failed) - MOST_FAILURES, 'more failure')}: embassay show {run}"
         failures.append(_shortened(more_failures, width))
     next_lines = list[str]()
     for action in actions:

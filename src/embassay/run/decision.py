@@ -68,7 +68,7 @@ class Decision:
             yield from self.precision()
         elif v.undefined:
             yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
-        elif self.result.failures:
+        elif self.result.failed:
             sentence = "No candidate finished; the figures are of baselines."
             yield self.finding("high", "No candidate finished", sentence)
         else:

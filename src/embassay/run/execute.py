@@ -43,7 +43,7 @@ NO_TEXTS = "the reason is not stored because it may contain texts"
 class Outcome:
     """The result of a run, the run of each encoder, and the failures.
 
-    ``failures`` has the reasons; those in ``result.failures`` are left out where texts are not stored, because a reason
+    ``failures`` has the reasons; those in ``result.failed`` are left out where texts are not stored, because a reason
     may quote a text.
     """
 
@@ -107,7 +107,7 @@ def execute(
                 run.abandon()
             raise
     result = summarise(plan, runs)
-    failures = result.failures
+    failures = result.failed
     if not request.texts:
         result = without_texts(result)
     return Outcome(result, tuple(runs), failures)
@@ -172,7 +172,7 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
         # A corpus that varies has one record, that of its first variant.
         corpora.append(corpus_record(replace(variants[0], name=label)))
     without_parts = Result(
-        draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failures=tuple(failures)
+        draws.seed, draws.resamples, encoders=tuple(encoders), corpora=tuple(corpora), failed=tuple(failures)
     )
     return joined(without_parts, parts)
 
@@ -202,8 +202,8 @@ def joined(without_parts: Result, parts: Sequence[Result]) -> Result:
 def without_texts(result: Result) -> Result:
     """Return the result without any text of a corpus: neither in examples nor in the reasons of failures."""
     examples = tuple(replace(example, texts={}) for example in result.examples)
-    failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failures)
-    return replace(result, examples=examples, failures=failures)
+    failures = tuple(replace(failure, reason=NO_TEXTS) for failure in result.failed)
+    return replace(result, examples=examples, failed=failures)
 
 
 def list_failures(plan: Plan, runs: Sequence[EncoderRun]) -> list[Failure]:

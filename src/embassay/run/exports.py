@@ -89,7 +89,7 @@ def finished_run(run: Path) -> FinishedRun:
     result = results.read(result_file)
     if not result.rows:
         reasons = ["nothing was scored in this run"]
-        reasons += [f"failed: {failure.sentence}" for failure in result.failures]
+        reasons += [f"failed: {failure.sentence}" for failure in result.failed]
         raise SourceError("; ".join(reasons), run)
     return FinishedRun(folder, result, record)
 

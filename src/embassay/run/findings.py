@@ -44,7 +44,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
         findings += _made_queries(corpus)
     findings += _decisions(result, headlines)
     findings += _best_first(result)
-    if result.failures and all(encoder.baseline for encoder in result.encoders):
+    if result.failed and all(encoder.baseline for encoder in result.encoders):
         # All requested encoders failed. What is known of the baselines is in the tables.
         findings = [finding for finding in findings if not finding.encoder]
     findings += _limits(result)

@@ -217,7 +217,7 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     missing = [name for name in fingerprint_in_run if name not in corpus_of]
     # The corpora that a diagnostic joins; those that no other diagnostic reads have no fingerprint in the run.
     members: set[str] = set()
-    for name, (diagnostic, method) in _joining_diagnostics(record, missing, path).items():
+    for name, (diagnostic, method) in joining_diagnostics(record, missing, path).items():
         missing.remove(name)
         members.update(method.pair)
         absent = [member for member in method.pair if member not in corpus_of]
@@ -262,7 +262,7 @@ def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus
     return limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
 
 
-def _joining_diagnostics(
+def joining_diagnostics(
     record: RunRecord, corpora: Collection[str], path: Path
 ) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
     """Return by corpus the diagnostic that made it of two others, with its method; only those of some corpora."""

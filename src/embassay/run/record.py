@@ -105,7 +105,7 @@ def finished_record(before: RunRecord, plan: Plan, outcome: Outcome, seconds: fl
         **environment(),
         "notes": list(plan.notes),
         "sources": sources_of(plan),
-        "failures": [asdict(failure) for failure in outcome.result.failures],
+        "failures": [asdict(failure) for failure in outcome.result.failed],
     }
 
 

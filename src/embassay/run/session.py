@@ -66,7 +66,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
         # An encoder that failed has no effort.
         efforts = [run.effort for run in outcome.encoders if run.effort]
         texts = sum(effort.texts for effort in efforts)
-        if efforts and texts == 0 and not outcome.result.failures:
+        if efforts and texts == 0 and not outcome.result.failed:
             tell(f"{folder.path} is already complete: nothing was encoded or scored again")
         exit_code = present(folder, outcome.result, record, tell)
     times = [f"{part} {seconds:.1f} s" for part, seconds in timeline.seconds().items()]
@@ -78,16 +78,16 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
     pages = make_layouts(folder, result)
     was_printed = pages is not None and print_summary(folder, result, pages, record)
-    for failure in result.failures:
+    for failure in result.failed:
         say(f"failed: {failure.sentence}")
     if not result.rows:
         # There is nothing to draw.
-        return FAILED_IN_PART if result.failures else FINE
+        return FAILED_IN_PART if result.failed else FINE
     was_drawn = pages is not None and write_report(folder, result, pages, record)
     if was_drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
-    if result.failures or not was_printed or not was_drawn:
+    if result.failed or not was_printed or not was_drawn:
         return FAILED_IN_PART
     return FINE
 

@@ -88,6 +88,8 @@ def _content(result: Result) -> JsonObject:
         if field.name == "items":
             continue  # the scores are in files of their own
         content[field.name] = getattr(result, field.name)
+    # In Python the name is that of a method.
+    content["failures"] = content.pop("failed")
     content["series"] = []
     for series in result.series:
         record = dict(series.data)
@@ -280,7 +282,8 @@ def _built(data: JsonObject) -> Result:
             records.append(_record(kind, content, place))
         parts[name] = tuple(records)
     series = tuple(_series(record) for record in data["series"])
-    return Result(data["seed"], data["resamples"], series=series, **parts)
+    failed = parts.pop("failures")
+    return Result(data["seed"], data["resamples"], series=series, failed=failed, **parts)
 
 
 def _series(record: JsonObject) -> Series:
