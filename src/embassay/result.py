@@ -588,9 +588,10 @@ class Result:
         labels = [record.name for record in self.encoders]
         if encoder not in labels:
             raise UnknownNameError("encoder", encoder, labels)
-        names = [diagnostic]
         if diagnostic is None:
             names = list(dict.fromkeys(example.diagnostic for example in self.examples))
+        else:
+            names = [diagnostic]
         if not names:
             raise SpecError("no diagnostic of this result shows items")
         is_failure = (polars.col("encoder") == encoder) & (polars.col("correct") == False)  # noqa: E712 - an expression

@@ -55,8 +55,8 @@ TERMS = (
     _term(
         "Baseline",
         "baselines?",
-        "A method that counts words (tfidf, bm25 on passages or on whole documents) or assigns random vectors "
-        "(random). An encoder that is no better than word counts is not worth its cost here.",
+        "Counts words (tfidf, bm25 on passages or on whole documents) or is random. "
+        "An encoder should find more than word counts do.",
     ),
     _term(
         "Cosine",
