@@ -13,6 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from embassay import __version__
 from embassay.cli.app import exit_code_of
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
@@ -669,10 +670,7 @@ def test_texts_that_are_cut_are_said_and_counted(embassay, tmp_path):
 
 def test_python_dash_m(tmp_path):
     done = subprocess.run([sys.executable, "-m", "embassay", "--version"], capture_output=True, text=True, check=True)
-    assert (
-        done.stdout.strip()
-        == Path(__file__).parent.parent.joinpath("src/embassay/_version.py").read_text().split('"')[-2]
-    )
+    assert done.stdout.strip() == __version__
 
 
 def test_look_says_what_a_corpus_was_filtered_with_and_what_unequal_units_are_worth(embassay, tmp_path):
