@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from importlib.resources import files
-from pathlib import Path
 
 import jsonschema
 import numpy as np
