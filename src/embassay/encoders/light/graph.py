@@ -1,7 +1,7 @@
 """The ONNX graph of a transformer: from token ids and positions to the last hidden states.
 
-It uses the fused operators of ONNX Runtime (domain ``com.microsoft``). The texts of a batch have the same number of
-tokens, so there is neither padding nor an attention mask.
+Attention and GELU are fused operators of ONNX Runtime (domain ``com.microsoft``). The texts of a batch have the same
+number of tokens, so there is neither padding nor an attention mask.
 """
 
 from __future__ import annotations
@@ -87,13 +87,12 @@ class _Graph:
         self.arrays[name] = np.ascontiguousarray(array)
         return name
 
-    def matrix(self, *names: str) -> str:
-        """Add the weights of one or several linear layers with the same input, side by side: (in, out)."""
-        columns = [self._weights[f"{name}.weight"].T for name in names]
-        return self.weight(f"{names[0]}.weight", np.concatenate(columns, axis=1))
+    def matrix(self, name: str) -> str:
+        """Add the (in, out) weights of a linear layer."""
+        return self.weight(f"{name}.weight", self._weights[f"{name}.weight"].T)
 
     def bias(self, *names: str) -> str:
-        """Add the bias of one or several linear layers."""
+        """Add the bias of one or several linear layers, one after the other."""
         return self.weight(f"{names[0]}.bias", np.concatenate([self._weights[f"{name}.bias"] for name in names]))
 
     def norm(self, name: str) -> list[str]:
@@ -107,19 +106,36 @@ def _add_layer(graph: _Graph, architecture: Architecture, number: int) -> None:
     epsilon = architecture.epsilon
     states, name = f"states.{number}", f"layer.{number}"
     projections = part["query"], part["key"], part["value"]
-    attention = [states, graph.matrix(*projections), graph.bias(*projections)]
+    # The fused Attention would project the tokens of each text and head in a product of their own.
+    for projection in projections:
+        graph.node("MatMul", [states, graph.matrix(projection)], projection)
+    attention = [*projections, graph.bias(*projections)]
     if architecture.has_position_bias:
-        # The empty names are a mask and earlier keys and values.
-        attention += ["", "", "position_bias"]
-    graph.node("Attention", attention, f"{name}.heads", FUSED, num_heads=architecture.heads)
+        # The empty name is a mask.
+        attention += ["", "position_bias"]
+    graph.node("MultiHeadAttention", attention, f"{name}.heads", FUSED, num_heads=architecture.heads)
     graph.node("MatMul", [f"{name}.heads", graph.matrix(part["attended"])], f"{name}.attended")
-    residual = [f"{name}.attended", states, *graph.norm(part["first_norm"]), graph.bias(part["attended"])]
-    graph.node("SkipLayerNormalization", residual, f"{name}.middle", FUSED, epsilon=epsilon)
+    _add_residual(
+        graph, [f"{name}.attended", states, graph.bias(part["attended"])], part["first_norm"], f"{name}.middle", epsilon
+    )
     graph.node("MatMul", [f"{name}.middle", graph.matrix(part["up"])], f"{name}.up")
     graph.node("BiasGelu", [f"{name}.up", graph.bias(part["up"])], f"{name}.active", FUSED)
     graph.node("MatMul", [f"{name}.active", graph.matrix(part["down"])], f"{name}.down")
-    residual = [f"{name}.down", f"{name}.middle", *graph.norm(part["second_norm"]), graph.bias(part["down"])]
-    graph.node("SkipLayerNormalization", residual, f"states.{number + 1}", FUSED, epsilon=epsilon)
+    _add_residual(
+        graph,
+        [f"{name}.down", f"{name}.middle", graph.bias(part["down"])],
+        part["second_norm"],
+        f"states.{number + 1}",
+        epsilon,
+    )
+
+
+def _add_residual(graph: _Graph, terms: list[str], norm: str, output: str, epsilon: float) -> None:
+    """Add the sum of three terms, the last of them a bias, and its LayerNorm."""
+    changed, states, bias = terms
+    graph.node("Add", [changed, bias], f"{output}.biased")
+    graph.node("Add", [f"{output}.biased", states], f"{output}.sum")
+    graph.node("LayerNormalization", [f"{output}.sum", *graph.norm(norm)], output, axis=-1, epsilon=epsilon)
 
 
 def _declaration(name: str, array: Array) -> TensorProto:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from embassay.encoders.exported.graph import unit
 from embassay.encoders.exported.pooling import pool
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 TOKENS = 512
 """Number of tokens in a batch: the values between two layers then stay in the cache of a core."""
+SLOWER = "SkipLayerNormFusion"
+"""The optimisation that makes one operator of sums and LayerNorm; on processors with AVX-512, it takes four times as
+long as they do."""
 PROBE_LENGTHS = (3, 17, 40)
 PROBE_TEXTS = 7
 """Numbers of tokens and of texts with which a loaded model is probed."""
@@ -120,7 +124,9 @@ class LightRunner:
         """
         places, blocks = [], []
         for group in groups(ids, equal_lengths=True, border=None):
-            size = 1 if self.alone else len(group)
+            size = len(group)
+            if self.alone:
+                size = 1
             for start in range(0, len(group), size):
                 part = group[start : start + size]
                 places += part
@@ -150,7 +156,7 @@ class LightRunner:
                 return False
         return True
 
-    def _vectors(self, ids: np.ndarray) -> Rows:
+    def _vectors(self, ids: NDArray[np.int64]) -> Rows:
         """Return the (n, d) vectors of texts of equal length, from their (n, t) int64 token ids."""
         feed = {"input_ids": ids, "position_ids": self._positions(ids)}
         if self.bias is not None:
@@ -169,14 +175,14 @@ class LightRunner:
                 rows = unit(rows)
         return rows
 
-    def _positions(self, ids: np.ndarray) -> np.ndarray:
+    def _positions(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the (n, t) positions of tokens."""
         padding = self.model.architecture.padding
         if padding is None:
             return np.broadcast_to(np.arange(ids.shape[1]), ids.shape)
         # A text that contains the padding token itself: it is not counted, and has the position of padding.
         is_counted = (ids != padding).astype(np.int64)
-        return np.cumsum(is_counted, axis=1) * is_counted + padding
+        return np.asarray(np.cumsum(is_counted, axis=1) * is_counted + padding)
 
 
 def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSession, list[OrtValue]]:
@@ -188,7 +194,10 @@ def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSessi
     options.log_severity_level = 3
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in arrays.values()]
     options.add_external_initializers(list(arrays), values)
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"]), values
+    session = onnxruntime.InferenceSession(
+        graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[SLOWER]
+    )
+    return session, values
 
 
 def load_tokenizer(model: LightModel, limit: int | None) -> Tokenizer:

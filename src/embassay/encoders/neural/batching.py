@@ -140,6 +140,24 @@ def windows(texts: Sequence[str]) -> Iterator[Places]:
             yield order[start:stop]
 
 
+def batches_of_one_length(lengths: Sequence[int], limit: int) -> Iterator[Places]:
+    """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
+
+    Parameters
+    ----------
+    lengths
+        The number of tokens of each text.
+    limit
+        The maximum number of tokens in a batch of more than one text.
+    """
+    order = np.argsort([-n for n in lengths], kind="stable")
+    for length, group in groupby(order, key=lambda n: lengths[n]):
+        places = np.array(list(group))
+        size = max(1, limit // max(length, 1))
+        for start in range(0, len(places), size):
+            yield places[start : start + size]
+
+
 def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) -> Iterator[Places]:
     """Yield the indices of the texts of each batch, longest texts first. A batch has at least one text.
 
@@ -175,7 +193,10 @@ def _shared(runners: Sequence[BatchRunner], ids: Sequence[Ids]) -> Iterator[tupl
     first = runners[0]
     # A runner that several threads use occurs several times.
     workers = _workers(runners, sum(lengths))
-    remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
+    if first.route == "light":
+        remaining = batches_of_one_length(lengths, first.tokens)
+    else:
+        remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
     if len(workers) == 1 and first.route not in ONE_PER_CORE:
         for places in remaining:
             yield places, first.forward([ids[n] for n in places])

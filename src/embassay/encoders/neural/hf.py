@@ -139,7 +139,7 @@ def create(
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
-    found = find(target, revision, runtime.sha256, "-e hf:")
+    found = find(target, revision, runtime.sha256, "-e hf:", runtime.tell)
     folder = modules(found.folder)[0][1]
     tokens = folder
     if tokenizer:

@@ -129,7 +129,7 @@ def create(
     }
     model_options = explicit_options(f"encoder {target!r}", options)
     check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
-    found = find(target, revision, runtime.sha256)
+    found = find(target, revision, runtime.sha256, tell=runtime.tell)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
     check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
