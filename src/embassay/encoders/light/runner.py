@@ -20,6 +20,7 @@ from embassay.encoders.exported.pooling import pool
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
 from embassay.encoders.neural.batching import CHUNK, Ids, Rows, groups
+from embassay.encoders.neural.hf_files import tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit
 from embassay.encoders.neural.memory import safetensors_files
 from embassay.errors import EncoderError, ModelNotFoundError
@@ -202,17 +203,15 @@ def open_session(graph: bytes, arrays: dict[str, Array]) -> tuple[InferenceSessi
 
 def load_tokenizer(model: LightModel, limit: int | None) -> Tokenizer:
     """Return the tokenizer, which truncates texts after ``limit`` tokens if that is not None."""
-    from tokenizers import Tokenizer, normalizers
+    from tokenizers import normalizers
 
     path = model.folder / "tokenizer.json"
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = tokenizer_of(model.folder)
     except Exception as error:
         raise ModelNotFoundError(f"{path}: damaged or not a tokenizer: {error}") from None
-    if tokenizer.get_vocab_size() == 0:
+    if tokenizer is None or tokenizer.get_vocab_size() == 0:
         raise ModelNotFoundError(f"{path}: the tokenizer has no vocabulary; download or copy it again")
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
     if model.lower:
         others = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
         tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *others])

@@ -259,11 +259,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
             return self.runtime.backend
         return ""
 
-    @property
     def route(self) -> Mapping[str, object]:
-        """How the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.light is None:
-            return super().route
+            return super().route()
         return {
             "device": "cpu",
             "dtype": self.dtype,
@@ -271,11 +270,6 @@ class SentenceTransformersEncoder(NeuralEncoder):
             "tokens_per_batch": TOKENS,
             "batch_invariant": True,
         }
-
-    @property
-    def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit. With torch, this loads the model."""
-        return self.light is not None or super().batch_invariant
 
     def _load_runners(self) -> Sequence[BatchRunner]:
         if self.light is None:
