@@ -136,7 +136,7 @@ def main() -> None:
             f" cosine ≥ {cosine.min():.5f}  {notes.get(name, '')}"
         )
     for name, encoder in encoders.items():
-        print(f"{name}: {dict(encoder.route)}")
+        print(f"{name}: {dict(encoder.route())}")
     first, second = again(encoders["embassay packed"], texts)
     print(f"with a cache: {first:.2f} s the first time, {second:.3f} s the second: {first / second:.0f}×")
 

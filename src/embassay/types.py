@@ -301,6 +301,9 @@ class Card:
         The only corpus shapes that it can be used with; all if empty.
     remote
         True when texts are sent to a service: requests are sent only when they are needed.
+    route
+        How its vectors are computed if there are several ways, whose vectors agree to 1e-6; empty for the usual one. It
+        is part of the key in the cache, and not of the fingerprint.
     price
         Price per million tokens, if known.
     known
@@ -322,6 +325,7 @@ class Card:
     similarity: Similarity = "cosine"
     shapes: tuple[str, ...] = ()
     remote: bool = False
+    route: str = ""
     price: float | None = None
     known: bool = True
     full: Encoder | None = field(default=None, repr=False)
@@ -400,6 +404,13 @@ class Runtime:
         check_device(self.device)
 
 
+def cache_key(fingerprint: str, route: str) -> str:
+    """Return the key of an encoder's vectors in the cache: vectors of two routes are not mixed in one run."""
+    if route:
+        return f"{fingerprint}-{route}"
+    return fingerprint
+
+
 def is_chance(spec: str) -> bool:
     """Return whether a spec gives random vectors; such an encoder represents chance and is not a candidate."""
     return spec.split(",")[0] == "random"
@@ -422,6 +433,8 @@ class Origin:
         Of the diagnostic: a number, or of another package's a hash of its source.
     reference
         Whether it is the encoder that the others are compared with.
+    route
+        The encoder's ``card.route``.
     """
 
     diagnostic: str
@@ -434,6 +447,12 @@ class Origin:
     baseline: bool = False
     version: str = ""
     reference: bool = False
+    route: str = ""
+
+    @property
+    def cache_key(self) -> str:
+        """The key of the encoder's vectors in the cache."""
+        return cache_key(self.encoder_fingerprint, self.route)
 
 
 @dataclass(frozen=True)

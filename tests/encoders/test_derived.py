@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+from embassay.encoders.base import key_in_cache
 from embassay.encoders.neural.shared import NeuralEncoder
 from embassay.engine.pool import encode
 from embassay.errors import EncoderError, SpecError
@@ -51,9 +52,9 @@ def test_derived_vectors_are_computed_from_cached_ones(tmp_path):
         scaled, effort = vectors_of(f"{MODEL},dim=64,normalize=true", cache)
         assert effort.encoded == 0
         np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
-        # Only the full vectors are kept, and under their own fingerprint.
+        # Only the full vectors are kept, and under their own key.
         (holding,) = cache.info().encoders
-        assert holding.note.fingerprint == load_encoder(MODEL).fingerprint
+        assert holding.note.fingerprint == key_in_cache(load_encoder(MODEL))
         assert holding.dim == 384
 
 

@@ -13,7 +13,7 @@ LARGE = int(28e9)
 def gpu(monkeypatch):
     """A machine with one GPU, on which 24 GB are free."""
     torch = pytest.importorskip("torch", reason="the hf extra is not installed")
-    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "is_surely_cpu", lambda device: device == "cpu")
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
@@ -42,7 +42,7 @@ def test_one_that_is_not_there_is_said_where_the_model_is_loaded(gpu):
 
 
 def test_without_torch_nothing_is_told_of_a_gpu(monkeypatch):
-    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "is_surely_cpu", lambda device: device == "cpu")
     monkeypatch.setattr(memory, "find_spec", lambda name: None)
     monkeypatch.setitem(sys.modules, "torch", None)  # importing it would fail
     assert not memory.foreseen(LARGE, "float32", "auto")
@@ -51,7 +51,7 @@ def test_without_torch_nothing_is_told_of_a_gpu(monkeypatch):
 
 def test_torch_is_asked_for_neither_small_models_nor_the_cpu(monkeypatch):
     asked = []
-    monkeypatch.setattr(memory, "_surely_cpu", lambda device: device == "cpu")
+    monkeypatch.setattr(memory, "is_surely_cpu", lambda device: device == "cpu")
     monkeypatch.setattr(memory, "_free_ram", lambda: 1000)
     monkeypatch.setattr(memory, "find_spec", asked.append)
     assert not memory.foreseen(int(9e7), "float32", "auto")

@@ -17,7 +17,7 @@ from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
 from embassay.store.cache import VectorCache
-from embassay.types import SHOWN, AnyCorpus, Audit, Encoder
+from embassay.types import SHOWN, AnyCorpus, Audit, Encoder, cache_key
 
 SAMPLES = 3
 """Samples of each corpus that are printed."""
@@ -155,7 +155,7 @@ def _not_cached(encoder: Encoder, texts: tuple[Text, ...], cache: VectorCache | 
     fingerprint: str | None = encoder.known_fingerprint() if isinstance(encoder, Remote) else encoder.fingerprint
     if not fingerprint:
         return None
-    return cache.missing(fingerprint, texts)
+    return cache.missing(cache_key(fingerprint, card.route), texts)
 
 
 def _by_role(texts: tuple[Text, ...]) -> dict[Role, list[str]]:

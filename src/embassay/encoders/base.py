@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
-from embassay.types import Encoder
+from embassay.types import Encoder, cache_key
 from embassay.vectors import Similarity, VectorMatrix
 
 
@@ -80,6 +80,11 @@ def encoder_of_vectors(encoder: Encoder) -> Encoder:
     """Return the encoder that has to encode for the vectors of this one: its full one, or else itself."""
     full = encoder.card.full
     return encoder if full is None else full
+
+
+def key_in_cache(encoder: Encoder) -> str:
+    """Return the key of an encoder's vectors in the cache; it holds the route."""
+    return cache_key(encoder.fingerprint, encoder.card.route)
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
-from embassay.encoders.base import Batches, BatchInvariant, Derived, Prepares, encoder_of_vectors
+from embassay.encoders.base import Batches, BatchInvariant, Derived, Prepares, encoder_of_vectors, key_in_cache
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError
 from embassay.formatting import counted
@@ -139,7 +139,7 @@ def encode(
         cache = None
     cached: Rows = [None] * len(texts)
     if cache is not None:
-        cached = cache.get(encoder.fingerprint, texts)
+        cached = cache.get(key_in_cache(encoder), texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
     if len(ready) < len(texts):
         _prepare(encoder, timeline or TimeLine())
@@ -294,7 +294,7 @@ class _Work:
         # Vectors of different lengths are an error, which :func:`_assemble` raises.
         widths = {part.shape[1] for part in rows}
         if len(widths) == 1:
-            self._cache.put(self._encoder.fingerprint, texts, np.concatenate(rows))
+            self._cache.put(key_in_cache(self._encoder), texts, np.concatenate(rows))
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:

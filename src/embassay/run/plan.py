@@ -83,6 +83,7 @@ class Task:
             baseline=entry.baseline,
             version=self.version,
             reference=entry.reference,
+            route=entry.encoder.card.route,
         )
 
 

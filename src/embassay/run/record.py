@@ -34,6 +34,8 @@ def settings_of(plan: Plan) -> JsonObject:
         encoders.append([entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline])
     settings: JsonObject = {
         "encoders": encoders,
+        # Encoders with a single route, or with the usual one, are not listed.
+        "routes": {entry.label: entry.encoder.card.route for entry in plan.entries if entry.encoder.card.route},
         "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
         "diagnostics": [[task.name, task.version, dict(task.options), task.corpus.name] for task in plan.tasks],
         "seed": request.seed,

@@ -121,10 +121,10 @@ def _create(spec: Spec, runtime: Runtime) -> Encoder:
     try:
         module = ENCODERS.module(scheme)
     except MissingExtraError:
-        # The default encoder is in an extra of its own, which is much smaller than that of all models.
-        if target.removeprefix("sentence-transformers/") != DEFAULT_ENCODER:
+        if scheme != DEFAULT_SCHEME:
             raise
-        raise MissingExtraError(f"encoder {target!r}", "minilm") from None
+        # The user has not written the scheme.
+        raise MissingExtraError(f"encoder {target!r}", "light") from None
     # What a target is, for messages ("FILE"); empty if the scheme takes none.
     target_name = getattr(module, "TARGET", "")
     if target_name and not target:

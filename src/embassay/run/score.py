@@ -24,6 +24,7 @@ from embassay.encoders.base import (
     Releases,
     Routed,
     encoder_of_vectors,
+    key_in_cache,
 )
 from embassay.engine.pending import Pending, Submit
 from embassay.engine.pool import Effort, derived, encode
@@ -51,9 +52,9 @@ class SharedVectors:
     Attributes
     ----------
     uses
-        By fingerprint of a full encoder, how many encoders of the run its vectors serve.
+        By key of a full encoder's vectors in the cache, how many encoders of the run its vectors serve.
     kept
-        By fingerprint of a full encoder, its vectors.
+        By the same key, its vectors.
     truncated
         By fingerprint of a full encoder, the texts that it truncates, and so all that are computed from its vectors.
     """
@@ -65,17 +66,17 @@ class SharedVectors:
     @classmethod
     def of(cls, encoders: Iterable[Encoder]) -> SharedVectors:
         """Count the encoders of a run that share full vectors."""
-        fingerprints = []
+        keys = []
         for encoder in encoders:
             if isinstance(encoder, Derived):
                 # Why a model cannot be read is said when it has to encode.
                 with suppress(EncoderError, OSError):
-                    fingerprints.append(encoder_of_vectors(encoder).fingerprint)
-        return cls(Counter(fingerprints))
+                    keys.append(key_in_cache(encoder_of_vectors(encoder)))
+        return cls(Counter(keys))
 
-    def take(self, fingerprint: str, texts: Sequence[Text]) -> Vectors | None:
+    def take(self, key: str, texts: Sequence[Text]) -> Vectors | None:
         """Return the full vectors of the texts, in the order of the texts; None if that of one text is missing."""
-        vectors = self.kept.get(fingerprint)
+        vectors = self.kept.get(key)
         if vectors is None:
             return None
         rows = []
@@ -96,10 +97,10 @@ class SharedVectors:
             self.truncated[full.fingerprint] = find_truncated(full, limit, corpora)
         return self.truncated[full.fingerprint]
 
-    def keep(self, fingerprint: str, vectors: Vectors) -> None:
+    def keep(self, key: str, vectors: Vectors) -> None:
         """Keep vectors that another encoder of the run also needs."""
-        if self.uses.get(fingerprint, 0) > 1:
-            self.kept[fingerprint] = vectors
+        if self.uses.get(key, 0) > 1:
+            self.kept[key] = vectors
 
 
 @dataclass(frozen=True)
@@ -240,21 +241,21 @@ class EncoderRun:
         shared = self.services.shared
         # The vectors of a derived encoder, such as one with fewer dimensions, are computed from those of the full one.
         full_encoder = encoder_of_vectors(pool.encoder)
-        fingerprint = full_encoder.fingerprint
-        shared_vectors = shared.take(fingerprint, pool.texts)
+        key = key_in_cache(full_encoder)
+        shared_vectors = shared.take(key, pool.texts)
         if shared_vectors is not None:
             advance(len(pool.texts))
             return derived(pool.encoder, shared_vectors), Effort(len(pool.texts))
         if cache:
-            cache.note(fingerprint, full_encoder.card.spec)
+            cache.note(key, full_encoder.card.spec)
         # With the ledger, a run that continues counts what its earlier starts have encoded.
         ledger = None
         if folder:
-            ledger = partial(folder.ledger, self.entry.label, fingerprint, pool.texts)
+            ledger = partial(folder.ledger, self.entry.label, key, pool.texts)
         full_vectors, effort = encode(full_encoder, pool.texts, cache, advance, ledger, self.services.timeline)
         # Where the cache keeps the full vectors, the next derived encoder reads them there.
         if cache is None or cache.trouble:
-            shared.keep(fingerprint, full_vectors)
+            shared.keep(key, full_vectors)
         vectors = derived(pool.encoder, full_vectors)
         if isinstance(pool.encoder, Relearns):
             learn = partial(relearnt_matrix, pool.encoder, pool.texts, timeline=self.services.timeline)

@@ -171,7 +171,7 @@ def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cach
     texts = corpus.texts()
     origin = scores.origin
     if cache is not None:
-        cached = cache.get(origin.encoder_fingerprint, texts)
+        cached = cache.get(origin.cache_key, texts)
         rows = [vector for vector in cached if vector is not None]
         has_all = len(rows) == len(texts)
         if has_all:

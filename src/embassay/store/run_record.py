@@ -37,8 +37,9 @@ class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
     ``settings`` identifies the run: ``encoders`` is a list of [label, spec, fingerprint, whether a baseline],
-    ``diagnostics`` a list of tasks [diagnostic, version of its code, options, corpus], and there are single values
-    such as ``seed``. ``key`` is a hash of the settings and of the version of embassay. ``state`` is
+    ``diagnostics`` a list of tasks [diagnostic, version of its code, options, corpus], ``routes`` has the routes by
+    label of the encoders that have several, and there are single values such as ``seed``. ``key`` is a hash of the
+    settings and of the version of embassay. ``state`` is
     ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
     ``limit`` and ``follow_links``. ``cost`` holds how long the models took for the same texts. ``blessed`` marks a
     baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept that a check reads.

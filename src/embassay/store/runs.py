@@ -309,4 +309,7 @@ def _identity(origin: Origin) -> JsonObject:
     """
     identity = asdict(origin)
     del identity["baseline"], identity["reference"]
+    # Scores of encoders with a single route are stored as before there were several.
+    if not origin.route:
+        del identity["route"]
     return identity

@@ -135,8 +135,9 @@ def first_line(error: Exception) -> str:
 
 def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts and the current weights of a model."""
-    # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use.
-    other = replace(encoder)
+    # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use. The
+    # weights in training are those of torch.
+    other = replace(encoder, light=None)
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
     vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
     return other

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from embassay.engine.cores import cores, single_threads
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedConfig
-
-    from embassay.encoders.neural.runner import Runner
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
@@ -36,9 +34,47 @@ LEAST = 128
 """The smallest number of tokens for which another core is used."""
 SMALLER = 8
 """The last batches are smaller than the others, at most by this factor."""
+ONE_PER_CORE = ("light", "packed")
+"""Routes whose batches run side by side on the processor, each with a single thread."""
 
 
-def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
+class BatchRunner(Protocol):
+    """A loaded model on one device, with the route by which it encodes."""
+
+    @property
+    def route(self) -> str:
+        """The name of the route."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """The device."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """The maximum number of tokens in a batch."""
+        ...
+
+    @property
+    def batch_invariant(self) -> bool:
+        """Whether a text has the same vector in every batch, bit by bit."""
+        ...
+
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
+        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
+        ...
+
+    def forward(self, ids: Sequence[Ids]) -> Rows:
+        """Return the (n, d) vectors of tokenised texts."""
+        ...
+
+    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
+        """Return the (n, d) vectors of texts as one batch."""
+        ...
+
+
+def run(runners: Sequence[BatchRunner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
     """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first.
 
     Parameters
@@ -70,7 +106,7 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
 
 
 def _encoded_window(
-    runners: Sequence[Runner], window: Places, tokens: Future[list[Ids]]
+    runners: Sequence[BatchRunner], window: Places, tokens: Future[list[Ids]]
 ) -> Iterator[tuple[Places, Rows]]:
     for places, rows in _shared(runners, tokens.result()):
         yield window[places], rows
@@ -104,6 +140,24 @@ def windows(texts: Sequence[str]) -> Iterator[Places]:
             yield order[start:stop]
 
 
+def batches_of_one_length(lengths: Sequence[int], limit: int) -> Iterator[Places]:
+    """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
+
+    Parameters
+    ----------
+    lengths
+        The number of tokens of each text.
+    limit
+        The maximum number of tokens in a batch of more than one text.
+    """
+    order = np.argsort([-n for n in lengths], kind="stable")
+    for length, group in groupby(order, key=lambda n: lengths[n]):
+        places = np.array(list(group))
+        size = max(1, limit // max(length, 1))
+        for start in range(0, len(places), size):
+            yield places[start : start + size]
+
+
 def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) -> Iterator[Places]:
     """Yield the indices of the texts of each batch, longest texts first. A batch has at least one text.
 
@@ -133,24 +187,27 @@ def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) 
         remaining -= sum(lengths[n] for n in places)
 
 
-def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
+def _shared(runners: Sequence[BatchRunner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
     """Yield (indices, vectors) of tokenised texts; each runner gets the next batch as soon as it is free."""
     lengths = [len(text) for text in ids]
     first = runners[0]
     # A runner that several threads use occurs several times.
     workers = _workers(runners, sum(lengths))
-    remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
-    if len(workers) == 1 and first.route != "packed":
+    if first.route == "light":
+        remaining = batches_of_one_length(lengths, first.tokens)
+    else:
+        remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
+    if len(workers) == 1 and first.route not in ONE_PER_CORE:
         for places in remaining:
             yield places, first.forward([ids[n] for n in places])
         return
-    # Packed batches run side by side on the processor, each with a single thread. A batch that runs alone also has a
-    # single thread, because a product that is divided among threads may be summed in another order.
-    threads = single_threads(len(workers)) if first.route == "packed" else ThreadPoolExecutor(len(workers))
+    # On such a route, a batch that runs alone also has a single thread, because a product that is divided among threads
+    # may be summed in another order.
+    threads = single_threads(len(workers)) if first.route in ONE_PER_CORE else ThreadPoolExecutor(len(workers))
     with threads as pool:
-        running: dict[Future[Rows], tuple[Runner, Places]] = {}
+        running: dict[Future[Rows], tuple[BatchRunner, Places]] = {}
 
-        def start_next(runner: Runner) -> None:
+        def start_next(runner: BatchRunner) -> None:
             places = next(remaining, None)
             if places is not None:
                 running[pool.submit(runner.forward, [ids[n] for n in places])] = runner, places
@@ -170,9 +227,9 @@ def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Pla
             yield places, rows
 
 
-def _workers(runners: Sequence[Runner], tokens: int) -> Sequence[Runner]:
-    """Return the runners that share the batches: one per device, or for packed batches the same one for each core."""
-    if len(runners) > 1 or runners[0].route != "packed":
+def _workers(runners: Sequence[BatchRunner], tokens: int) -> Sequence[BatchRunner]:
+    """Return the runners that share the batches: one per device, or the same one for each core."""
+    if len(runners) > 1 or runners[0].route not in ONE_PER_CORE:
         return runners
     return [runners[0]] * max(1, min(cores(), tokens // LEAST))
 

@@ -37,7 +37,7 @@ from embassay.encoders.neural.locations import find, modules, own_code_of
 from embassay.encoders.neural.memory import parameters, weights
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.pooling import Pooling
-from embassay.encoders.neural.runner import RunnerOptions
+from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
     NeuralEncoder,
     check_dimensions,
@@ -136,10 +136,10 @@ def create(
     }
     model_options = explicit_options(f"encoder {target!r}", options)
     place = device or runtime.device
-    check_place("auto" if place == AUTO_MAP else place, runtime.backend, (*hf_runner.ROUTES, "sentence-transformers"))
+    check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
-    found = find(target, revision, runtime.sha256, "-e hf:")
+    found = find(target, revision, runtime.sha256, "-e hf:", runtime.tell)
     folder = modules(found.folder)[0][1]
     tokens = folder
     if tokenizer:
@@ -269,7 +269,7 @@ class TransformersEncoder(NeuralEncoder):
         """Load the model onto a device."""
         model = load_model(self._loading, device)
         limit = self.card.max_tokens
-        check_limit(limit, self._tokenizer)
+        check_limit(limit, len(self._tokenizer("")["input_ids"]))
         return PooledModel(
             model,
             self._tokenizer,

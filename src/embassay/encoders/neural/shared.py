@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.checks import check_whole
-from embassay.encoders.neural.batching import encode_distinct, run
+from embassay.encoders.exported.graph import unit
+from embassay.encoders.neural.batching import BatchRunner, encode_distinct, run
 from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.encoders.neural.model_card import training_datasets
@@ -183,9 +184,7 @@ class NeuralEncoder(ABC):
         if "dim" in applied:
             rows = rows[:, :dim]
         if "normalize" in applied:
-            import torch
-
-            rows = torch.nn.functional.normalize(torch.from_numpy(rows), p=2, dim=1).numpy()
+            rows = unit(rows)
         return quantized(rows, self.options.get("vectors", "float32"))
 
     def reworded(self, role: Role) -> Iterator[Self]:
@@ -211,11 +210,11 @@ class NeuralEncoder(ABC):
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.full is not None:
             return self.full.route()
-        runners: Sequence[Runner] = vars(self).get("_runners", ())
+        runners: Sequence[BatchRunner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
         return {
-            "device": ",".join(str(runner.model.device) for runner in runners),
+            "device": ",".join(runner.device for runner in runners),
             "dtype": self.dtype,
             "backend": runners[0].route,
             "tokens_per_batch": runners[0].tokens,
@@ -260,10 +259,14 @@ class NeuralEncoder(ABC):
         return [device.strip() for device in self.device.split(",") if device.strip()]
 
     @cached_property
-    def _runners(self) -> list[Runner]:
+    def _runners(self) -> Sequence[BatchRunner]:
         """The loaded model on each device, all with the same route."""
         if self.full is not None:
             return self.full._runners
+        return self._load_runners()
+
+    def _load_runners(self) -> Sequence[BatchRunner]:
+        """Load the model onto each device, and choose the route."""
         devices = [there(device) for device in self._devices]
         check_fits(self._size, self.dtype, devices)
         runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]

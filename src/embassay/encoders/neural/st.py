@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.exported.pooling import configured
+from embassay.encoders.light.choice import check_installed, choose_route
+from embassay.encoders.light.model import LightModel
+from embassay.encoders.light.runner import TOKENS, LightRunner
+from embassay.encoders.neural.batching import BatchRunner
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -29,7 +33,7 @@ from embassay.encoders.neural.locations import (
     read_json,
     without_tokenizer,
 )
-from embassay.encoders.neural.memory import parameters
+from embassay.encoders.neural.memory import check_fits, parameters
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
@@ -53,8 +57,9 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedTokenizerBase
 
-EXTRA = "hf"
-REQUIRES = ("torch", "transformers", "sentence_transformers")
+EXTRA = "light"
+REQUIRES = ("huggingface_hub",)
+"""What finds the files of a model; the packages that run it depend on the model."""
 TARGET = "MODEL or ./FOLDER"
 CONFIG = "config_sentence_transformers.json"
 LIBRARIES = {"sentence_transformers", "transformers", "torch"}
@@ -123,28 +128,50 @@ def create(
         "vectors": None if vectors == "float32" else vectors,
     }
     model_options = explicit_options(f"encoder {target!r}", options)
-    check_place(device or runtime.device, runtime.backend, ROUTES)
-    found = find(target, revision, runtime.sha256)
+    check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
+    found = find(target, revision, runtime.sha256, tell=runtime.tell)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
     check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
-    return SentenceTransformersEncoder(target, found, runtime, device or runtime.device, dtype, model_options)
+    device = device or runtime.device
+    light, why_not = choose_route(target, found.folder, runtime.backend, device, dtype)
+    return SentenceTransformersEncoder(target, found, runtime, device, dtype, model_options, light, why_not)
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
-    """Return whether a model's files are on this machine; torch is not imported."""
+    """Return whether a model's files are on this machine; torch is not imported.
+
+    Raises
+    ------
+    MissingExtraError
+        If nothing that could run the model is installed.
+    """
+    check_installed(target)
     return find_offline(target, "", runtime.sha256) is not None
 
 
 @dataclass(frozen=True)
 class SentenceTransformersEncoder(NeuralEncoder):
-    """A sentence-transformers model; it is loaded when the first text is encoded."""
+    """A sentence-transformers model; it is loaded when the first text is encoded.
+
+    Attributes
+    ----------
+    light
+        The model for the light route; None for the routes with torch.
+    why_not_light
+        Why the light route cannot run the model; empty if it can, or if something else decided.
+    """
+
+    light: LightModel | None = field(default=None, repr=False)
+    why_not_light: str = field(default="", repr=False)
 
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
         written_options = [f"{name}={value}" for name, value in sorted(self.options.items())]
         warnings = []
+        if self.why_not_light:
+            warnings.append(f"runs with sentence-transformers (extra 'hf'), because {self.why_not_light}")
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
         if own_code(self.found.folder) and not self.runtime.trust_remote_code:
@@ -170,6 +197,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             full=self.full,
             warnings=tuple(warnings),
             similarity=self.options.get("similarity", supported_similarity(model_similarity)),
+            route=self._route_name,
         )
 
     @cached_property
@@ -222,6 +250,33 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def _routes(self) -> Sequence[str]:
         return ROUTES
 
+    @property
+    def _route_name(self) -> str:
+        """The route as far as it is known before loading: light, a forced one, or empty for the fastest with torch."""
+        if self.light is not None:
+            return "light"
+        if self.runtime.backend != "auto":
+            return self.runtime.backend
+        return ""
+
+    def route(self) -> Mapping[str, object]:
+        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
+        if self.light is None:
+            return super().route()
+        return {
+            "device": "cpu",
+            "dtype": self.dtype,
+            "backend": "light",
+            "tokens_per_batch": TOKENS,
+            "batch_invariant": True,
+        }
+
+    def _load_runners(self) -> Sequence[BatchRunner]:
+        if self.light is None:
+            return super()._load_runners()
+        check_fits(self._size, self.dtype, ["cpu"])
+        return [LightRunner.load(self.light, self._max_tokens)]
+
     def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options)
 
@@ -247,7 +302,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
         if isinstance(getattr(model[0], "model", None), PreTrainedModel):
             check_stored(model[0].model, modules(self.found.folder)[0][1])
-            check_limit(limit, model.tokenizer)
+            check_limit(limit, len(model.tokenizer("")["input_ids"]))
         return model
 
     @cached_property

@@ -1,0 +1,273 @@
+"""The architectures of the light route: their settings in ``config.json``, and the names and shapes of their tensors.
+
+All are BERT (Devlin et al. 2019) with other names, other first positions, or MPNet's relative position bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from embassay.types import JsonObject
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+class NotSupportedError(Exception):
+    """The light route cannot run a model; the message says why."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """How models of one ``model_type`` name their tensors, and where their positions begin.
+
+    Attributes
+    ----------
+    prefix
+        The beginning of all names in files that also have the weights of a task.
+    layers, parts
+        The names of the layers, and of the parts of a layer.
+    has_token_types
+        Whether there is a table of token types, of which single texts use the first row.
+    after_padding
+        Whether positions begin after the id of the padding token, rather than at 0.
+    """
+
+    prefix: str
+    layers: str
+    parts: Mapping[str, str]
+    has_token_types: bool = True
+    after_padding: bool = False
+
+
+_BERT_LAYER = {
+    "query": "attention.self.query",
+    "key": "attention.self.key",
+    "value": "attention.self.value",
+    "attended": "attention.output.dense",
+    "first_norm": "attention.output.LayerNorm",
+    "up": "intermediate.dense",
+    "down": "output.dense",
+    "second_norm": "output.LayerNorm",
+}
+_MPNET_LAYER = {
+    **_BERT_LAYER,
+    "query": "attention.attn.q",
+    "key": "attention.attn.k",
+    "value": "attention.attn.v",
+    "attended": "attention.attn.o",
+    "first_norm": "attention.LayerNorm",
+}
+_DISTILBERT_LAYER = {
+    "query": "attention.q_lin",
+    "key": "attention.k_lin",
+    "value": "attention.v_lin",
+    "attended": "attention.out_lin",
+    "first_norm": "sa_layer_norm",
+    "up": "ffn.lin1",
+    "down": "ffn.lin2",
+    "second_norm": "output_layer_norm",
+}
+_ROBERTA = Family("roberta.", "encoder.layer", _BERT_LAYER, after_padding=True)
+FAMILIES = {
+    "bert": Family("bert.", "encoder.layer", _BERT_LAYER),
+    "roberta": _ROBERTA,
+    "xlm-roberta": _ROBERTA,
+    "camembert": _ROBERTA,
+    "distilbert": Family("distilbert.", "transformer.layer", _DISTILBERT_LAYER, has_token_types=False),
+    "mpnet": Family("mpnet.", "encoder.layer", _MPNET_LAYER, has_token_types=False, after_padding=True),
+}
+"""The families by ``model_type``."""
+BUCKETS = 32
+"""The rows of MPNet's relative position bias; the library uses this number whatever the configuration says."""
+SIZES = {
+    "hidden": ("hidden_size", "dim"),
+    "intermediate": ("intermediate_size", "hidden_dim"),
+    "layers": ("num_hidden_layers", "n_layers"),
+    "heads": ("num_attention_heads", "n_heads"),
+    "positions": ("max_position_embeddings",),
+    "vocabulary": ("vocab_size",),
+}
+"""The settings of sizes, with their names in DistilBERT."""
+FIXED: JsonObject = {
+    "hidden_act": "gelu",
+    "activation": "gelu",
+    "position_embedding_type": "absolute",
+    "relative_attention_num_buckets": BUCKETS,
+    "is_decoder": False,
+    "is_encoder_decoder": False,
+    "add_cross_attention": False,
+    "pruned_heads": {},
+}
+"""Settings that may have one value only: the graph computes nothing else."""
+READ = ("model_type", "pad_token_id", "type_vocab_size", "layer_norm_eps")
+WITHOUT_EFFECT = frozenset(
+    """
+    _name_or_path _attn_implementation_autoset architectures attention_dropout attention_probs_dropout_prob bos_token_id
+    chunk_size_feed_forward classifier_dropout cls_token_id directionality dropout dtype eos_token_id finetuning_task
+    gradient_checkpointing hidden_dropout_prob id2label initializer_range label2id language name num_labels
+    output_attentions output_hidden_states output_past pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers
+    pooler_size_per_head pooler_type problem_type qa_dropout return_dict sep_token_id seq_classif_dropout
+    sinusoidal_pos_embds task_specific_params tie_weights_ tie_word_embeddings tokenizer_class torch_dtype torchscript
+    transformers_version use_bfloat16 use_cache
+    """.split()
+)
+"""Settings on which no vector depends."""
+HEADS = ("pooler.", "cls.", "lm_head.", "vocab_", "classifier.", "pre_classifier.", "qa_outputs.")
+"""Beginnings of the names of tensors that other tasks use after the last hidden states."""
+BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
+"""Constants that some files store among the weights."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The sizes of a transformer.
+
+    Attributes
+    ----------
+    model_type
+        One of :data:`FAMILIES`.
+    hidden, intermediate, layers, heads
+        The width of the hidden states and of the feed-forward layers; the number of layers, and of attention heads.
+    positions, vocabulary, token_types
+        The rows of the tables of embeddings; without a table of token types, 0.
+    epsilon
+        What each LayerNorm adds to the variance.
+    padding
+        The id of the padding token if positions begin after it; None if they begin at 0.
+    """
+
+    model_type: str
+    hidden: int
+    intermediate: int
+    layers: int
+    heads: int
+    positions: int
+    vocabulary: int
+    token_types: int
+    epsilon: float
+    padding: int | None
+
+    @classmethod
+    def of(cls, config: JsonObject) -> Architecture:
+        """Read the content of a model's ``config.json``.
+
+        Raises
+        ------
+        NotSupportedError
+            For another architecture, for a setting with an effect that the graph does not have, and for an unknown
+            setting.
+        """
+        model_type = config.get("model_type")
+        if model_type not in FAMILIES:
+            raise NotSupportedError(f"its model_type is {model_type!r}")
+        _check_settings(config)
+        sizes = {field: _size(config, names) for field, names in SIZES.items()}
+        if sizes["hidden"] % sizes["heads"]:
+            raise NotSupportedError(f"its {sizes['heads']} attention heads do not divide {sizes['hidden']} dimensions")
+        family = FAMILIES[model_type]
+        token_types = 0
+        if family.has_token_types:
+            token_types = _size(config, ("type_vocab_size",))
+        padding = None
+        if family.after_padding:
+            # MPNet always uses 1, whatever its configuration says; the others do if it says nothing.
+            padding = 1
+            if model_type != "mpnet" and "pad_token_id" in config:
+                padding = _size(config, ("pad_token_id",))
+        # DistilBERT has no such setting, and always uses this value.
+        epsilon = float(config.get("layer_norm_eps", 1e-12))
+        return cls(model_type, **sizes, token_types=token_types, epsilon=epsilon, padding=padding)
+
+    @property
+    def family(self) -> Family:
+        """The names of the tensors."""
+        return FAMILIES[self.model_type]
+
+    @property
+    def has_position_bias(self) -> bool:
+        """Whether the attention scores have a bias for the relative position of two tokens."""
+        return self.model_type == "mpnet"
+
+    @property
+    def shapes(self) -> Shapes:
+        """The shape of each tensor that the graph needs, by name, without the prefix."""
+        shapes: Shapes = {
+            "embeddings.word_embeddings.weight": (self.vocabulary, self.hidden),
+            "embeddings.position_embeddings.weight": (self.positions, self.hidden),
+            **_vectors("embeddings.LayerNorm", self.hidden),
+        }
+        if self.token_types:
+            shapes["embeddings.token_type_embeddings.weight"] = (self.token_types, self.hidden)
+        if self.has_position_bias:
+            shapes["encoder.relative_attention_bias.weight"] = (BUCKETS, self.heads)
+        for number in range(self.layers):
+            part = self.parts(number)
+            for name in ("query", "key", "value", "attended"):
+                shapes |= _linear(part[name], self.hidden, self.hidden)
+            shapes |= _linear(part["up"], self.hidden, self.intermediate)
+            shapes |= _linear(part["down"], self.intermediate, self.hidden)
+            shapes |= _vectors(part["first_norm"], self.hidden)
+            shapes |= _vectors(part["second_norm"], self.hidden)
+        return shapes
+
+    def parts(self, layer: int) -> dict[str, str]:
+        """Return the full name of each part of a layer."""
+        return {part: f"{self.family.layers}.{layer}.{name}" for part, name in self.family.parts.items()}
+
+    def check_names(self, names: frozenset[str]) -> None:
+        """Check that a file has all tensors, and no others that could have an effect.
+
+        Parameters
+        ----------
+        names
+            The names of the tensors in the file, without the prefix.
+
+        Raises
+        ------
+        NotSupportedError
+            With one missing or unknown tensor.
+        """
+        missing = self.shapes.keys() - names
+        if missing:
+            raise NotSupportedError(f"its weights lack the tensor {min(missing)!r}")
+        unknown = [name for name in names - self.shapes.keys() if name not in BUFFERS and not name.startswith(HEADS)]
+        if unknown:
+            raise NotSupportedError(f"its weights have the unknown tensor {min(unknown)!r}")
+
+
+def _check_settings(config: JsonObject) -> None:
+    """Raise NotSupportedError for a setting that is unknown or has an effect that the graph does not have."""
+    known_names = {*READ, *WITHOUT_EFFECT, *FIXED}
+    for names in SIZES.values():
+        known_names.update(names)
+    for name, value in config.items():
+        if name not in known_names:
+            raise NotSupportedError(f"its config.json has the unknown setting {name!r}")
+        if name in FIXED and value != FIXED[name]:
+            raise NotSupportedError(f"its config.json has {name}={value!r}")
+
+
+def _size(config: JsonObject, names: tuple[str, ...]) -> int:
+    """Return the value of the setting with one of these names.
+
+    Raises
+    ------
+    NotSupportedError
+        If it is missing, so that the library's default would apply, or no whole number.
+    """
+    for name in names:
+        if name in config:
+            value = config[name]
+            if type(value) is not int or value < 0:
+                raise NotSupportedError(f"its config.json has {name}={value!r}")
+            return value
+    raise NotSupportedError(f"its config.json has no {names[0]}")
+
+
+def _vectors(name: str, size: int) -> Shapes:
+    return {f"{name}.weight": (size,), f"{name}.bias": (size,)}
+
+
+def _linear(name: str, size_in: int, size_out: int) -> Shapes:
+    return {f"{name}.weight": (size_out, size_in), f"{name}.bias": (size_out,)}

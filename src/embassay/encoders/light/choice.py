@@ -1,0 +1,87 @@
+"""Which route runs a sentence-transformers model: light, or one of those with torch."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from embassay.encoders.light.architecture import NotSupportedError
+from embassay.encoders.light.model import LightModel
+from embassay.encoders.neural.memory import is_surely_cpu
+from embassay.errors import InputError, MissingExtraError, SpecError
+
+EXTRAS = {
+    "light": ("onnxruntime", "onnx", "tokenizers", "safetensors"),
+    "hf": ("torch", "transformers", "sentence_transformers"),
+}
+"""The packages of the light route, and of the routes with torch."""
+
+
+def is_installed(extra: str) -> bool:
+    """Return whether the packages of an extra are installed; none is imported."""
+    return all(find_spec(package) for package in EXTRAS[extra])
+
+
+def check_installed(target: str) -> None:
+    """Raise MissingExtraError if the packages of no route are installed."""
+    if not any(map(is_installed, EXTRAS)):
+        raise MissingExtraError(f"encoder {target!r}", "light")
+
+
+def choose_route(target: str, folder: Path, backend: str, device: str, dtype: str) -> tuple[LightModel | None, str]:
+    """Return the model for the light route, or None for a route with torch; and why the light route cannot run it.
+
+    The reason is empty if it can, or if a setting or an installed package decided.
+
+    Parameters
+    ----------
+    backend
+        The route that the user has chosen, or ``auto``.
+
+    Raises
+    ------
+    SpecError
+        If the user has chosen the light route, and it cannot run the model.
+    MissingExtraError
+        If the packages of the route are not installed.
+    """
+    if backend not in ("auto", "light"):
+        if not is_installed("hf"):
+            raise MissingExtraError(f"backend {backend!r}", "hf")
+        return None, ""
+    model: LightModel | None = None
+    setting = reason = _wanted_otherwise(backend, device, dtype)
+    if not setting:
+        try:
+            model = LightModel.of(folder)
+        except NotSupportedError as error:
+            reason = str(error)
+    if model is not None and is_installed("light"):
+        return model, ""
+    if backend == "light" or not is_installed("hf"):
+        raise _unusable(target, backend, model, reason)
+    # What the user has set, or has not installed, needs no explanation.
+    if setting or not is_installed("light"):
+        return None, ""
+    return None, f"the light route cannot run it: {reason}"
+
+
+def _unusable(target: str, backend: str, model: LightModel | None, reason: str) -> InputError:
+    """Return the error for a model without a route; ``model`` is None where the light route cannot run it."""
+    if model is not None:
+        return MissingExtraError(f"encoder {target!r}", "light")
+    if backend == "light":
+        return SpecError(f"encoder {target!r}: backend 'light' cannot run this model: {reason}; leave --backend out")
+    return MissingExtraError(f"encoder {target!r} cannot run without torch ({reason}) and", "hf")
+
+
+def _wanted_otherwise(backend: str, device: str, dtype: str) -> str:
+    """Return which setting, or which device, the light route does not have; empty if it has all of them."""
+    if dtype != "float32":
+        return f"it computes in float32, not in {dtype}"
+    if device not in ("auto", "cpu"):
+        return f"it runs on the CPU, not on {device}"
+    # Only torch can tell whether there is a GPU, and importing it takes seconds.
+    if backend == "auto" and not is_surely_cpu(device) and is_installed("hf"):
+        return "there may be a GPU"
+    return ""
