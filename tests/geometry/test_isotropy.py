@@ -329,6 +329,22 @@ def test_two_eigenvalues_of_a_large_matrix_give_the_same_as_all_of_them(make, sh
     assert isotropy(make(v)).i_a == pytest.approx(naive(v)[0], abs=1e-7)
 
 
+def test_words_that_always_occur_together_leave_nothing_to_factorise(monkeypatch):
+    monkeypatch.setattr(module, "FEW_EIGENVALUES", 3)
+    v = sparse_vectors(150, 40)
+    v[:, 9] = v[:, 31]
+    expected = naive(v)[0]
+    calls = []
+    smallest = module._smallest
+    monkeypatch.setattr(module, "_smallest", lambda *given: calls.append(given) or smallest(*given))
+    assert isotropy(csr_array(v)).i_a == pytest.approx(expected, abs=1e-12)
+    assert not calls
+    # Equal in all texts but one: the matrix has its inverse.
+    v[np.flatnonzero(v[:, 9])[0], 9] *= 2
+    assert isotropy(csr_array(v)).i_a == pytest.approx(naive(v)[0], abs=1e-10)
+    assert calls
+
+
 def test_all_eigenvalues_are_computed_where_the_iteration_does_not_converge(monkeypatch):
     from scipy.sparse.linalg import ArpackNoConvergence
 

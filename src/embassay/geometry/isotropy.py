@@ -18,6 +18,7 @@ Both published formulas describe the n vectors themselves. The participation rat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,7 +257,7 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
         return _extreme_of_all(gram, fewer_rows)
     try:
         largest = _largest(gram)
-        smallest = 0.0 if fewer_rows else _smallest(gram, largest)
+        smallest = 0.0 if fewer_rows or _has_equal_rows(gram) else _smallest(gram, largest)
     except (ArpackError, np.linalg.LinAlgError):
         # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
         return _extreme_of_all(gram, fewer_rows)
@@ -287,6 +288,24 @@ def _largest(gram: Vectors) -> float:
     return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
 
 
+def _has_equal_rows(gram: Vectors) -> bool:
+    """Return whether two rows of a sparse matrix are equal bit by bit, so that it is singular.
+
+    Counts of words nearly always have some: of two words that occur in the same texts, equally often in each.
+    """
+    if not issparse(gram):
+        return False
+    rows = csr_array(gram)
+    rows.sort_indices()
+    seen = set()
+    for start, stop in pairwise(rows.indptr):
+        row = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
+        if row in seen:
+            return True
+        seen.add(row)
+    return False
+
+
 def _smallest(gram: Vectors, largest: float) -> float:
     """Return the smallest eigenvalue of a symmetric positive semidefinite matrix, by Lanczos iteration on its inverse.
 
@@ -300,8 +319,12 @@ def _smallest(gram: Vectors, largest: float) -> float:
     size = len(dense)
     shift = size * float(np.finfo(np.float64).eps) * largest
     dense[np.diag_indices(size)] += shift
-    factor = cho_factor(dense, lower=True, overwrite_a=True)
-    inverse = LinearOperator((size, size), matvec=lambda vector: cho_solve(factor, vector), dtype=np.float64)
+    factor = cho_factor(dense, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(vector: Floats) -> Floats:
+        return np.asarray(cho_solve(factor, vector, check_finite=False))
+
+    inverse = LinearOperator((size, size), matvec=solve, dtype=np.float64)
     reciprocal = float(eigsh(inverse, k=1, v0=_start(size), tol=PRECISION, return_eigenvectors=False)[0])
     return max(0.0, 1 / reciprocal - shift)
 
