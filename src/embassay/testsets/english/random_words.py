@@ -52,8 +52,8 @@ UNUSABLE = frozenset(
     "capable google outright sheer further utter upper net hyper haired exact little individual golden colored minimum "
     "maximum foreign-born medical mutual swear bother learn wonder convince tell leftist homeless "
     "multiple numerous comment wish extra actual whole entire sole mere certain sure main former latter super extreme "
-    "able unable due worth like more less least most so racist sexist gay lesbian black white brown asian jewish muslim "
-    "christian fat".split()
+    "able unable due worth like more less least most so racist sexist gay lesbian black white brown asian jewish "
+    "muslim christian fat".split()
 )
 """Words that hardly ever replace another adjective or verb, and words about groups of people."""
 NEAR = (
