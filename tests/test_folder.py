@@ -78,8 +78,11 @@ def test_listing_imports_nothing():
 def test_every_plug_in_describes_itself(folder):
     for name in folder.names():
         summary, _, _ = folder.describe(name)
-        assert summary.endswith((".", ":", "?", ";")) or len(summary) > 10
-        assert len(summary) < 120
+        # A whole sentence, or the kind of thing it is: "Paragraph vectors, … out of a folder written by …."
+        assert len(summary.split()) >= 4, name
+        assert summary[0].isupper(), name
+        assert summary.endswith((".", "?")), name
+        assert len(summary) < 120, name
 
 
 def test_an_unknown_name_lists_the_known_ones():

@@ -139,6 +139,9 @@ def test_a_floor_is_missed_or_kept(choice_run):
     assert "0.900 [" in outcome.sentences[1]
     assert "misses the floor of 0.95" in outcome.sentences[1]
     assert "keeps the ceiling of 0.2 (lower is better)" in outcome.sentences[2]
+    # A value that is just the allowed one is kept.
+    outcome = ea.check(run, old, floors={"accuracy": 0.9, "chosen[antonym]": 0.1})
+    assert [(floor.value, floor.outcome) for floor in outcome.floors] == [(0.9, "pass"), (0.1, "pass")]
 
 
 def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
+from contracts.abilities import abilities_in, abilities_of
+from embassay.encoders import base
 from embassay.plugins import ENCODERS
-from embassay.run.resolve import load_encoder
+from embassay.run.resolve import load_encoder, scheme_of
 from embassay.types import Card
 
 SPECS = {
@@ -33,6 +35,34 @@ SPECS = {
     "mteb": "mteb:mteb/baseline-random-encoder",
     "use": "use:{use}",
 }
+LOADED = {"Prepares", "Releases"}
+EXPORTED = {"Batches", "CountsTokens", "Derived", "Routed", *LOADED}
+NEURAL = {*EXPORTED, "BatchInvariant", "NamesTrainingData", "Reworded"}
+KNOWN_WORDS = {"KnowsWords", "Routed", *LOADED}
+ABILITIES = {
+    "api": {"Batches", "Releases", "Remote", "Routed"},
+    "bm25": set(),
+    "bow": set(),
+    "tfidf": set(),
+    "hashing": set(),
+    "hf": NEURAL,
+    "random": set(),
+    "python": set(),
+    "st": NEURAL,
+    "words": KNOWN_WORDS,
+    "paragraphs": KNOWN_WORDS,
+    "urae": KNOWN_WORDS,
+    "onnx": EXPORTED,
+    "openvino": EXPORTED,
+    "vectors": {"Batches", "Routed", *LOADED},
+    "infersent": KNOWN_WORDS,
+    "laser": LOADED,
+    "mteb": {"Routed", *LOADED},
+    "use": LOADED,
+}
+"""What each encoder can do beyond encoding; a method that is renamed by mistake takes an ability away."""
+WITH_OPTIONS = {"Relearns", "HasStoredVectors", "EncodesWithAnother", "MayChange"}
+"""Abilities of encoders with other options, and of objects."""
 TRAINED = {"words", "paragraphs", "urae", "onnx", "openvino", "vectors", "infersent", "laser", "use"}
 """Each has a fixture of its name: what its target is."""
 TEXTS = [
@@ -176,7 +206,13 @@ def encode(encoder, texts):
 
 
 def test_every_encoder_is_under_this_contract():
-    assert set(SPECS) == set(ENCODERS.names())
+    assert set(SPECS) == set(ABILITIES) == set(ENCODERS.names())
+    assert set().union(WITH_OPTIONS, *ABILITIES.values()) == set(abilities_in(base))
+
+
+def test_it_has_its_abilities(spec, encoder):
+    scheme, _ = scheme_of(spec.partition(",")[0])
+    assert abilities_of(encoder, base) == ABILITIES[scheme], scheme
 
 
 def test_one_float32_row_for_each_text(encoder):

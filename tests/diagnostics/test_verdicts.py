@@ -90,6 +90,16 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_called_best_where_the_othe
     assert any("Significantly worse than another candidate: leaves." in line for line in told) is not left_out
 
 
+def test_encoders_without_ranks_come_last_by_their_values():
+    """Those that give no vector to many texts are not ranked with the others."""
+    corpus = corpus_of(130)
+    easy, hard = range(90), range(90, 130)
+    leaving = [Table(f"leaves, {right}", answering(corpus, set(easy[:right]), hard)) for right in (40, 80, 60)]
+    (found,) = run([*leaving, Table("good", answering(corpus, set(range(50))))], corpus).verdicts
+    assert found.left_out == ("leaves, 40", "leaves, 80", "leaves, 60")
+    assert found.candidates == ("good", "leaves, 80", "leaves, 60", "leaves, 40")
+
+
 def test_best_and_better_never_contradict_each_other():
     # Drawn at random: whoever is in the best set is not significantly worse than the reference in it.
     corpus = corpus_of(60)

@@ -410,6 +410,22 @@ def test_what_limits_the_whole_run_is_a_finding():
     assert findings_of(replace(result, verdicts=()), {}) == ()
 
 
+@pytest.mark.parametrize(("effective_units", "is_few"), [(49.9, True), (50.0, False)])
+def test_units_are_few_below_half_of_the_items(effective_units, is_few):
+    result = replace(result_of(verdict_with()), verdicts=())
+    corpus = replace(result.corpora[0], items=100, effective_units=effective_units)
+    titles = [finding.title for finding in findings_of(replace(result, corpora=(corpus,)), {})]
+    assert titles == (["Few independent items"] if is_few else [])
+
+
+@pytest.mark.parametrize(("truncated", "severity"), [(9, "low"), (10, "medium")])
+def test_one_text_in_a_hundred_is_many_that_are_truncated(truncated, severity):
+    result = replace(result_of(verdict_with()), verdicts=())
+    first = replace(result.encoders[0], max_tokens=256, truncated_in={"c": truncated}, texts_in={"c": 1000})
+    (finding,) = findings_of(replace(result, encoders=(first,)), {})
+    assert (finding.title, finding.severity) == ("Texts were truncated", severity)
+
+
 def test_an_interval_without_0_is_no_finding_where_holm_s_p_is_above_5_percent():
     (sentence,) = lines(verdict_with(baseline="bm25", against_baseline={"a": gap(0.1, 0.01, 0.19, 0.08)}))[1:]
     assert sentence.startswith("a is not significantly better or worse than bm25")

@@ -1,0 +1,23 @@
+"""The optional protocols of a kind of plug-in, and which of them a plug-in has."""
+
+import inspect
+
+
+def abilities_in(module):
+    """Return by name the members of each protocol that a module defines."""
+    abilities = {}
+    for name, value in vars(module).items():
+        is_protocol = inspect.isclass(value) and getattr(value, "_is_protocol", False)
+        if is_protocol and value.__module__ == module.__name__:
+            abilities[name] = [member for member in vars(value) if not member.startswith("_")]
+    return abilities
+
+
+def abilities_of(plug_in, module):
+    """Return the names of the protocols of which a plug-in has all members; none is read, which could load a model."""
+    absent = object()
+    found = set()
+    for name, members in abilities_in(module).items():
+        if all(inspect.getattr_static(plug_in, member, absent) is not absent for member in members):
+            found.add(name)
+    return found
