@@ -84,7 +84,7 @@ def keys_of(result: Result) -> Iterator[str]:
         if row.interval == "confidence":
             yield "hesterberg2015"
     for verdict in result.verdicts:
-        if verdict.best_set:
+        if verdict.best_set and len(verdict.candidates) > 1:
             yield "mogstad2024"
         if verdict.quantity and meaning_of(verdict.diagnostic).points:
             yield from ("wilson1927", "kish1965")
