@@ -276,6 +276,12 @@ def test_queries_that_nobody_asked_come_first(method):
     assert findings[0].sentence.startswith(f"c has no questions: the results are of 100 {SOURCES[method]}. ")
     assert "questions=questions.csv" in findings[0].action
     assert not any(f.title == findings[0].title for f in findings_of(result, {"d": ACCURACY}))
+    # Nobody wrote them independently of each other, and more of them would not help.
+    dependent = replace(corpus, documents=40, effective_units=20.0, loader="documents")
+    imprecise = verdict_with(smallest_difference=0.2, smallest_units=50)
+    result = replace(result_of(imprecise), corpora=(dependent,))
+    actions = [finding.action for finding in findings_of(result, {"d": ACCURACY}) if finding.action]
+    assert actions == [findings[0].action]
 
 
 def test_documents_can_be_cut_shorter_and_questions_be_units():

@@ -8,7 +8,9 @@ from itertools import chain
 from statistics import NormalDist
 
 from embassay.corpora.io.passages import word_count
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted
+from embassay.result import CorpusRecord
 from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
@@ -42,12 +44,21 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
     are_dependent = audit.effective_units < audit.items / 2
     if corpus.documents and are_dependent:
         remedy = "questions about other documents would add more"
-        if corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings:
+        if may_be_independent(corpus):
             remedy = "set unit=question if they were written independently"
         yield (
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
             f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}); {remedy}"
         )
+
+
+def may_be_independent(corpus: AnyCorpus | CorpusRecord) -> bool:
+    """Return whether the user may know that questions about one document are independent, and has not said so.
+
+    Queries that a program made from one document never are.
+    """
+    is_made = corpus.source in MADE_QUERIES.values()
+    return corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings and not is_made
 
 
 def visible_differences(corpus: AnyCorpus) -> Iterator[str]:

@@ -63,7 +63,7 @@ class Decision:
             yield from self.undefined_as_wrong()
             yield from self.ranking()
             yield from self.smaller_index()
-            yield from setting_findings(self.result, v, self.headline)
+            yield from self.settings()
             yield from self.comparisons()
             yield from self.precision()
         elif v.undefined:
@@ -125,7 +125,12 @@ class Decision:
     @property
     def decides(self) -> bool:
         """Whether the ranking is a reason to choose an encoder: not if its queries were made by a program."""
-        return self.is_good and self.corpus.source not in MADE_QUERIES.values()
+        return self.is_good and not self.has_made_queries
+
+    @property
+    def has_made_queries(self) -> bool:
+        """Whether a program made the queries of the corpus."""
+        return self.corpus.source in MADE_QUERIES.values()
 
     @property
     def ranked(self) -> list[str]:
@@ -224,6 +229,11 @@ class Decision:
                 f"good enough: a loss of {margin} is not ruled out."
             )
             yield self.finding("medium", f"No smaller {self.what_is_stored}", sentence)
+
+    def settings(self) -> Iterator[Finding]:
+        """Yield how the settings of the reference compare; on made queries that matters as little as the best set."""
+        for finding in setting_findings(self.result, self.verdict, self.headline):
+            yield replace(finding, severity="high" if self.decides else "medium")
 
     @property
     def what_is_stored(self) -> str:
@@ -362,7 +372,9 @@ class Decision:
         action = ""
         if undecided:
             severity = "medium"
-            action = self.more_items(undecided[0], units)
+            # More queries of a program would not make up for real questions.
+            if not self.has_made_queries:
+                action = self.more_items(undecided[0], units)
         finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
         yield replace(finding, value=pairs[0].detectable, format=style)
 

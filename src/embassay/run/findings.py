@@ -13,7 +13,7 @@ from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted
 from embassay.layout import Column
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
-from embassay.run.advice import WITH_UNIT_OPTION
+from embassay.run.advice import WITH_UNIT_OPTION, may_be_independent
 from embassay.run.decision import Decision
 
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
@@ -158,7 +158,7 @@ def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
         return
     items = "questions" if corpus.documents else "items"
     action = ""
-    if corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings:
+    if may_be_independent(corpus):
         action = UNIT_OF_QUESTIONS
     yield Finding(
         "medium",
