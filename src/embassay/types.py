@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
@@ -374,6 +374,19 @@ def check_device(devices: str) -> None:
             raise SpecError(f"unknown device {device.strip()!r}; known: auto, cpu, cuda, cuda:1 …, mps, xpu")
 
 
+def sha256_of(path: Path) -> str:
+    """Return the hexadecimal SHA-256 of a file's content; an unchanged file is read once in a process."""
+    status = path.stat()
+    return _sha256_of(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _sha256_of(path: Path, size: int, changed: int) -> str:
+    """Return the hash of a file; size and time of change are only there to notice a change."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 @dataclass(frozen=True)
 class Runtime:
     """How and where encoders run; nothing here changes what their vectors mean.
@@ -395,7 +408,7 @@ class Runtime:
     device: str = "auto"
     backend: str = "auto"
     trust_remote_code: bool = False
-    sha256: Callable[[Path], str] = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
+    sha256: Callable[[Path], str] = sha256_of
     remembered: MutableMapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     tell: Callable[[str], None] = field(default=lambda line: None, compare=False, repr=False)
 

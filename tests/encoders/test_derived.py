@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
+import tiny_model
 from embassay.encoders.base import key_in_cache
 from embassay.encoders.neural.shared import NeuralEncoder
 from embassay.engine.pool import encode
@@ -15,9 +16,14 @@ from embassay.run.resolve import load_encoder
 from embassay.run.specs import alternatives, parse
 from embassay.store.cache import VectorCache
 
-MODEL = "all-MiniLM-L6-v2"
 TEXTS = tuple(("text", text) for text in ("The shop is open.", "The shop is closed.", "Rain", ""))
 pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """The folder of a small model with 32 dimensions."""
+    return str(tiny_model.make(tmp_path_factory.mktemp("tiny")))
 
 
 @pytest.fixture
@@ -39,54 +45,54 @@ def vectors_of(spec, cache):
     return vectors.matrix, effort
 
 
-def test_derived_vectors_are_computed_from_cached_ones(tmp_path):
+def test_derived_vectors_are_computed_from_cached_ones(model, tmp_path):
     with VectorCache(tmp_path) as cache:
-        full, effort = vectors_of(MODEL, cache)
+        full, effort = vectors_of(model, cache)
         assert effort.encoded == len(TEXTS)
-        cut, effort = vectors_of(f"{MODEL},dim=64", cache)
+        cut, effort = vectors_of(f"{model},dim=16", cache)
         assert effort.encoded == 0
-        np.testing.assert_array_equal(cut, full[:, :64])
-        signs, effort = vectors_of(f"{MODEL},vectors=binary,dim=64", cache)
+        np.testing.assert_array_equal(cut, full[:, :16])
+        signs, effort = vectors_of(f"{model},vectors=binary,dim=16", cache)
         assert effort.encoded == 0
-        np.testing.assert_array_equal(signs, np.where(full[:, :64] > 0, 1, -1))
-        scaled, effort = vectors_of(f"{MODEL},dim=64,normalize=true", cache)
+        np.testing.assert_array_equal(signs, np.where(full[:, :16] > 0, 1, -1))
+        scaled, effort = vectors_of(f"{model},dim=16,normalize=true", cache)
         assert effort.encoded == 0
         np.testing.assert_allclose(np.linalg.norm(scaled, axis=1), 1, rtol=1e-6)
         # Only the full vectors are kept, and under their own key.
         (holding,) = cache.info().encoders
-        assert holding.note.fingerprint == key_in_cache(load_encoder(MODEL))
-        assert holding.dim == 384
+        assert holding.note.fingerprint == key_in_cache(load_encoder(model))
+        assert holding.dim == 32
 
 
-@pytest.mark.parametrize("options", ["dim=64", "dim=64,normalize=true", "vectors=int8", "dim=32,vectors=binary"])
-def test_a_derived_encoder_encodes_alone_what_it_derives(options, tmp_path):
-    encoder = load_encoder(f"{MODEL},{options}")
+@pytest.mark.parametrize("options", ["dim=16", "dim=16,normalize=true", "vectors=int8", "dim=8,vectors=binary"])
+def test_a_derived_encoder_encodes_alone_what_it_derives(model, options, tmp_path):
+    encoder = load_encoder(f"{model},{options}")
     alone = encoder.encode([text for _, text in TEXTS])
     with VectorCache(tmp_path) as cache:
-        vectors_of(MODEL, cache)
-        np.testing.assert_allclose(vectors_of(f"{MODEL},{options}", cache)[0], alone, atol=1e-7)
+        vectors_of(model, cache)
+        np.testing.assert_allclose(vectors_of(f"{model},{options}", cache)[0], alone, atol=1e-7)
 
 
-def test_a_prompt_or_a_length_is_another_model(tmp_path):
+def test_a_prompt_or_a_length_is_another_model(model, tmp_path):
     with VectorCache(tmp_path) as cache:
-        vectors_of(MODEL, cache)
-        for other in ("text_prompt=Text: ,dim=64", "max_length=3,dim=64"):
-            assert vectors_of(f"{MODEL},{other}", cache)[1].encoded == len(TEXTS)
+        vectors_of(model, cache)
+        for other in ("text_prompt=Text: ,dim=16", "max_length=3,dim=16"):
+            assert vectors_of(f"{model},{other}", cache)[1].encoded == len(TEXTS)
 
 
-def test_too_many_dimensions_are_refused_also_from_the_cache(tmp_path, monkeypatch):
+def test_too_many_dimensions_are_refused_also_from_the_cache(model, tmp_path, monkeypatch):
     # For example a model with modules of its own, whose files do not tell its dimensions.
     monkeypatch.setattr("embassay.encoders.neural.st._dimensions", lambda folder: None)
     with VectorCache(tmp_path) as cache:
-        vectors_of(MODEL, cache)
-        with pytest.raises(EncoderError, match="the model has 384 dimensions, so dim=500 is too large"):
-            vectors_of(f"{MODEL},dim=500", cache)
+        vectors_of(model, cache)
+        with pytest.raises(EncoderError, match="the model has 32 dimensions, so dim=500 is too large"):
+            vectors_of(f"{model},dim=500", cache)
 
 
 @pytest.mark.parametrize("cached", [True, False])
-def test_a_list_of_dimensions_encodes_each_text_once(cached, tmp_path, encoded):
+def test_a_list_of_dimensions_encodes_each_text_once(model, cached, tmp_path, encoded):
     request = RunRequest(
-        [f"{MODEL},dim=[64,128,256,384]", MODEL],
+        [f"{model},dim=[4,8,16,32]", model],
         ["opposites"],
         ["negated_antonyms"],
         baselines=False,
@@ -99,12 +105,12 @@ def test_a_list_of_dimensions_encodes_each_text_once(cached, tmp_path, encoded):
     assert len(encoded) == len(set(encoded)) == 280
     efforts = [run.effort for run in outcome.encoders]
     assert [effort.encoded for effort in efforts] == [efforts[0].texts, 0, 0, 0, 0]
-    assert [record.dim for record in outcome.result.encoders] == [64, 128, 256, 384, 384]
+    assert [record.dim for record in outcome.result.encoders] == [4, 8, 16, 32, 32]
     assert len({record.fingerprint for record in outcome.result.encoders}) == 5
 
 
-def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity():
-    request = RunRequest([f"dot={MODEL},similarity=dot", MODEL, f"short={MODEL},dim=64"], ["handbook"], ["retrieval"],
+def test_encoders_with_another_similarity_share_vectors_but_not_the_similarity(model):
+    request = RunRequest([f"dot={model},similarity=dot", model, f"short={model},dim=16"], ["handbook"], ["retrieval"],
                          baselines=False, resamples=20, quiet=True)  # fmt: skip
     outcome = execute(prepare(request), workers=1)
     assert [run.effort.encoded > 0 for run in outcome.encoders] == [True, False, False]

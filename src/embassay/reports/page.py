@@ -9,8 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embassay._version import __version__
 from embassay.layout import (
@@ -54,6 +55,9 @@ from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table
 from embassay.reports.words import readable, support
 from embassay.result import Result, anchor
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -201,8 +205,6 @@ def render(
     title
         The heading of the page.
     """
-    from jinja2 import Environment, StrictUndefined
-
     library, script, browser = (_resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
     style = _resource("page.css") + _resource("examples.css")
     costs = Costs.of(result, times or {}, latency or {})
@@ -224,10 +226,7 @@ def render(
     all_notes = list(notes)
     for name, checks in badges.items():
         all_notes += [f"{name}: {note}" for note in checks.get("notes", ())]
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
-    )
-    page: str = environment.from_string(_resource("page.html")).render(
+    page: str = _template().render(
         result=result,
         title=title,
         panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
@@ -253,6 +252,17 @@ def render(
         notes=all_notes,
     )
     return page
+
+
+@cache
+def _template() -> Template:
+    """Return the compiled template of the page."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
+    )
+    return environment.from_string(_resource("page.html"))
 
 
 def _finalized(value: object) -> object:

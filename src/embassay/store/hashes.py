@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
 from embassay.store.canonical import write
 from embassay.store.files import HASHES, PROBES
+from embassay.types import sha256_of
 
 
 class FileHashes:
@@ -29,8 +29,7 @@ class FileHashes:
         stored_hash = self._hashes.get(key)
         if stored_hash is not None:
             return stored_hash
-        with real.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = sha256_of(real)
         self._hashes[key] = digest
         if self._path:
             write(self._path, json.dumps(self._hashes, indent=0).encode())
