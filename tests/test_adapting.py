@@ -281,22 +281,17 @@ def test_a_dry_run_says_what_would_be_done(base, tmp_path, trainers, capsys):
     )
     assert "sentences to pre-train on: 301; documents: 301" in said
     assert "The shift between your texts and general ones was not measured" in said
-    assert "pretrained: 301 rows: 10 steps, about" in said
-    looks = "6 steps, 4 evaluations on all documents, about"
+    assert "pretrained: 301 rows: 10 steps\n" in said
+    looks = "6 steps, 4 evaluations on all documents\n"
     assert f"finetuned: 82 rows with at most 2 negatives each: {looks}" in said
-    assert "search for negatives: about" in said
     assay = "assay: base, pretrained, finetuned, pretrained+finetuned on handbook, opposites, edits, vignettes: "
-    assert re.search(re.escape(assay) + r"[\d,]+ texts each, about", said)
-    assert re.search(r"total: about .* on this computer \(estimated from 4 steps of each kind of training, 96 ", said)
+    assert re.search(re.escape(assay) + r"[\d,]+ texts each\n", said)
     assert "all documents and their sentences are kept" not in said
     assert exit_code_of([*command, "--loss", "triplet", "--limit", "120", "--finetune"]) == 0
     said = capsys.readouterr().out
     assert re.search(r"finetuned: 1\d\d rows at most, one for each negative: \d+ steps", said)
     assert "--limit 120 limits the units of the questions; all documents and their sentences are kept" in said
-    # A little of each training is done, on the real data and without evaluations, and nothing of it is kept.
-    assert [kind for kind, *_ in trainers] == ["pretrain", "finetune", "finetune"]
-    assert {given["settings"].max_steps for _, _, given in trainers} == {4}
-    assert [given["dev"] for _, _, given in trainers[1:]] == [(), ()]
+    assert trainers == []
     assert list(tmp_path.iterdir()) == []
 
 

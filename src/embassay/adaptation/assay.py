@@ -30,8 +30,6 @@ NO_SHIFT = (
     "The shift between your texts and general ones was not measured: it needs a general corpus of questions and "
     "documents; name one with --general"
 )
-DIMENSIONS = 384
-"""Dimensions of the placeholder vectors with which the duration of an assay is measured."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +86,6 @@ class VariantAssay:
         if pages is not None:
             write_report(folder, outcome.result, pages, record)
         return outcome.result, _headlines(plan, folder)
-
-    def scoring_seconds(self) -> float:
-        """Measure how long the assay of one variant takes without encoding, with vectors of hashed word counts."""
-        plan = self._plan([Spec("hashing", None, {"dim": str(DIMENSIONS)})])
-        start = time.perf_counter()
-        execute(replace(plan, request=replace(plan.request, cache=None, quiet=True)))
-        return time.perf_counter() - start
 
     def limitations(self) -> tuple[str, ...]:
         """Return what the assay does not examine, one sentence each."""

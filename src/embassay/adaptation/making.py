@@ -20,6 +20,8 @@ from embassay.training.stage import spec_of
 
 REPEATED = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
 """The facts of ``training.json`` that are copied to the record of the adaptation and to the model card."""
+TIMED_STEPS = 10
+"""Steps from which the rest of a training is estimated."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class Making:
         self.folder.start(stage)
         began = time.perf_counter()
         with self.request.training(stage.variant) as advance:
-            trained = self.train(stage, mined, advance)
+            trained = self.train(stage, mined, self._with_estimate(stage, advance))
         for note in (*trained.notes, f"trained in {duration(time.perf_counter() - began)}"):
             self.request.say(f"{stage.variant}: {note}")
         facts: dict[str, object] = {}
@@ -151,6 +153,21 @@ class Making:
         facts["fingerprint"] = self._fingerprint(stage)
         facts["notes"] = [*notes, *trained.notes]
         self.folder.finish(stage, facts)
+
+    def _with_estimate(self, stage: Stage, advance: Advance) -> Advance:
+        """Return a callback that also says, after the first steps, how long the training takes without evaluations."""
+        steps: list[tuple[float, int]] = []
+
+        def advance_and_estimate(done: int, total: int) -> None:
+            advance(done, total)
+            # The first step includes the warm-up of the libraries, so the time is measured from its end.
+            steps.append((time.perf_counter(), done))
+            if len(steps) == TIMED_STEPS + 1:
+                (first_end, first_rows), (last_end, last_rows) = steps[0], steps[-1]
+                seconds = (last_end - first_end) / (last_rows - first_rows) * (total - last_rows)
+                self.request.say(f"{stage.variant}: about {duration(seconds)} left without evaluations")
+
+        return advance_and_estimate
 
     def _fingerprint(self, stage: Stage) -> str:
         return find_base(spec_of(self.folder.place(stage))).fingerprint

@@ -48,7 +48,7 @@ def adapt(
     cache
         Folder of the vector cache.
     dry_run
-        Print what would be done and about how long it takes, and stop.
+        Print what would be done, and stop.
     overwrite
         Replace a different adaptation in the folder.
     quiet
