@@ -177,7 +177,7 @@ def building_minimal_pairs() -> str:
     short = comments.rejected["fewer than 9 words"]
     return (
         f"- GoEmotions, {comments.read:,} rows, {short:,} sentences of them shorter than 9 words: "
-        f"{len(comments.samples):,} originals with all six edits.\n"
+        f"{len(comments.samples):,} originals.\n"
         f"- Image captions of SugarCrepe++, {len(captions()):,}: {len(prose.samples):,} originals.\n"
     )
 

@@ -75,6 +75,7 @@ def build(
     Returns
     -------
     An item for each original, in the order of the sources, with all six edits and additional ones that are certain.
+    If the chosen word is the main verb, both negations are one text, which is ``negation_main`` only.
 
     Raises
     ------
