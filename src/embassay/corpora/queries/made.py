@@ -279,8 +279,12 @@ def is_version_or_date(heading: str) -> bool:
 
 
 def _query_of(path: Sequence[str]) -> str:
-    """Return the headings above a section, its own last, as one query; as in TREC CAR."""
-    return ": ".join(filter(None, map(plain, path)))
+    """Return the headings above a section, its own last, as one query; as in TREC CAR.
+
+    Versions and dates above are left out, because nobody searches for *Changelog: 3.2.4: Fixed*.
+    """
+    above = [heading for heading in path[:-1] if not is_version_or_date(heading)]
+    return ": ".join(filter(None, map(plain, (*above, path[-1]))))
 
 
 # --- Sentences ---
