@@ -138,7 +138,7 @@ def test_questions_in_python_need_a_generator_too(folder):
 def test_a_builder_that_asks_nothing_has_no_estimate(tmp_path, chat):
     needs_extras()
     table = tmp_path / "pairs.csv"
-    table.write_text("first,second\na,b\n", encoding="utf-8")
+    table.write_text("first,second,label\na,b,1\n", encoding="utf-8")
     with pytest.raises(SpecError, match="does not use a generator"):
         estimate("groups", table, spec(chat))
 

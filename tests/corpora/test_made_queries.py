@@ -123,7 +123,9 @@ def test_a_heading_that_is_only_a_version_or_a_date_is_no_query(heading, is_only
 
 
 def test_versions_above_a_heading_are_not_part_of_the_query():
-    text = f"# Changelog\n\n## 2.0\n\n### Fixed\n\n{SPIN}\n\n## 1.0\n\n### Fixed\n\n{LOCK}\n\n### Safety of children\n\n{LOCK_2}"
+    second = f"## 2.0\n\n### Fixed\n\n{SPIN}\n\n"
+    first = f"## 1.0\n\n### Fixed\n\n{LOCK}\n\n### Safety of children\n\n{LOCK_2}"
+    text = f"# Changelog\n\n{second}{first}"
     made = made_queries([doc(text)], "headings")
     assert made.rejected["a heading that several sections have"] == 2
     assert [query.text for query in made.queries] == ["Changelog: Safety of children"]
