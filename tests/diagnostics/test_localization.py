@@ -16,12 +16,14 @@ from scipy.sparse import csr_matrix
 
 from embassay.api import assay, report
 from embassay.data import MSRP, MSRP_GROUPED
+from embassay.diagnostics.localization import localization
 from embassay.diagnostics.localization.localization import create
 from embassay.diagnostics.localization.rows import LocalizationView
 from embassay.diagnostics.localization.scores import (
     classify,
     codes,
     cosine_with,
+    most_iterations,
     nearest_centroid,
     precision_at_r,
     stratified_folds,
@@ -133,6 +135,11 @@ def vectors_of(corpus, encoder):
     return Vectors(encoder.encode(texts, "text"), {("text", t): i for i, t in enumerate(texts)}, search=exact)
 
 
+def scored(corpus, encoder):
+    origin = Origin("localization", "", corpus.name, corpus.fingerprint, encoder.name, encoder.fingerprint)
+    return create().score(corpus, vectors_of(corpus, encoder), origin)
+
+
 def test_the_order_of_the_corpus_decides_who_tests():
     corpus, turned = corpus_of(4, 5), corpus_of(4, 5, turned=True)
     first, second = (
@@ -154,7 +161,7 @@ def test_the_other_folds_are_those_of_scikit_learn_and_stand_in_the_signature():
     assert create().options == create(fold=2, compare="all").options == ""
     corpus = corpus_of(4, 5, 7, 3)
     signature = rows(run([perfect(corpus)], corpus, "localization,folds=sklearn"), "perfect")["all"].signature
-    assert signature.startswith("localization@2(folds=sklearn)|")
+    assert signature.startswith("localization@3(folds=sklearn)|")
 
 
 def test_the_classifier_is_liblinear_s_on_dense_and_on_sparse_vectors():
@@ -185,9 +192,40 @@ def test_a_classifier_that_stops_early_warns_nobody_and_becomes_a_finding():
     matrix = rng.normal(size=(12, 5)).astype(np.float32)
     _, converged = classify(matrix, labels, np.arange(0, 12, 2), np.arange(1, 12, 2), iterations=1)
     assert not converged
-    unfinished = [replace(s, scalars={**s.scalars, "unconverged": 2.0}) for s in three()]
-    found = sentences(create().summarise(unfinished, Draws()))
-    assert "a: in 2 of the folds the classifier stopped before it had converged" in found
+
+
+def test_an_encoder_whose_classifier_stopped_early_has_no_accuracy_and_no_rank(monkeypatch):
+    corpus = corpus_of(*[3] * 12)
+    usual = scored(corpus, perfect(corpus))
+    monkeypatch.setattr(localization, "most_iterations", lambda entries: 1)
+    stopped = scored(corpus, noise(corpus, "stopped"))
+    result = create().summarise([usual, stopped], Draws(0, 20))
+    found = rows(result, "stopped")
+    assert set(found) == {"all", "fold0", "fold1", "fold2"}
+    for row in found.values():
+        assert (row.value, row.reason) == (None, "the classifier did not converge")
+    assert rows(result, "stopped", "centroid_accuracy")["all"].value is not None
+    (verdict,) = result.verdicts
+    assert (verdict.candidates, verdict.undefined, verdict.best_set) == (("perfect",), ("stopped",), ("perfect",))
+    assert all(comparison.p is None for comparison in result.comparisons)
+    assert series(result, "agreement")["names"] == ["perfect"]
+    (reservation,) = [f for f in result.findings if f.encoder == "stopped"]
+    assert "has no accuracy and is not ranked: in 3 of the folds" in reservation.sentence
+
+
+def test_long_vectors_are_trained_until_the_classifier_converges():
+    # Planes can separate the groups. The vectors are 20 times as long as usual: 10,000 iterations are too few.
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(8), 3)
+    matrix = 20 * (rng.normal(size=(8, 8))[labels] + 0.3 * rng.normal(size=(24, 8))).astype(np.float32)
+    train = np.flatnonzero(np.arange(24) % 3 != 0)
+    stopped_early, converged = classify(matrix, labels, train, train, iterations=10_000)
+    assert not converged
+    assert not np.array_equal(stopped_early, labels[train])
+    predicted, converged = classify(matrix, labels, train, train)
+    assert converged
+    assert np.array_equal(predicted, labels[train])
+    assert (most_iterations(matrix.size), most_iterations(20_000 * 768)) == (200_000, 10_000)
 
 
 @pytest.mark.parametrize("fold", [-1, 3])
@@ -304,9 +342,9 @@ def test_pca_is_fitted_on_the_training_texts_of_each_fold(monkeypatch):
     corpus = load_corpus("paraphrases")
     given = []
 
-    def spy(matrix, labels, train, test):
+    def spy(matrix, *more):
         given.append(matrix)
-        return classify(matrix, labels, train, test)
+        return classify(matrix, *more)
 
     monkeypatch.setattr("embassay.diagnostics.localization.localization.classify", spy)
     run(["bow,pca=5"], corpus)

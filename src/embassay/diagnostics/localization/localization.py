@@ -37,6 +37,7 @@ from embassay.diagnostics.localization.scores import (
     codes,
     cosine_with,
     count_zero_vectors,
+    most_iterations,
     nearest_centroid,
     precision_at_r,
     stratified_folds,
@@ -61,7 +62,7 @@ CITATION = """@inproceedings{white2015,
   year = {2015},
   doi = {10.1145/2838931.2838932}
 }"""
-VERSION = 2
+VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)
 DIRECTIONS: dict[str, Direction] = {
@@ -176,6 +177,9 @@ class Localization:
                 predicted[fold == number], converged = classifier.result()
                 unconverged += not converged
             values["accuracy"] = (predicted == labels).astype(np.float64)
+            if unconverged:
+                # Where an optimisation stopped says little about the vectors: by then it may place half as many right.
+                values["accuracy"][:] = np.nan
             values["to_named"] = cosine_with(matrix, labels, predicted)
             return ItemScores(
                 origin,
@@ -321,6 +325,7 @@ def _start_classifier(
     """
     entries = matrix.nnz if issparse(matrix) else matrix.size
     work = entries * int(labels.max(initial=0))
+    iterations = most_iterations(entries)
     if work < LIGHT:
-        return at_once(classify, matrix, labels, train, test)
-    return submit(classify, matrix, labels, train, test)
+        return at_once(classify, matrix, labels, train, test, iterations)
+    return submit(classify, matrix, labels, train, test, iterations)

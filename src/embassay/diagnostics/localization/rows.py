@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,11 @@ class LocalizationView(View):
     def predicted(self) -> NDArray[np.str_]:
         """(n,) the name of the group that the classifier places each sentence in."""
         return self.scores.labels["named"]
+
+    @property
+    def unconverged(self) -> int:
+        """The number of folds in which the classifier stopped early; then the accuracy is undefined."""
+        return int(self.scores.scalars["unconverged"])
 
     @cached_property
     def wrong(self) -> NDArray[np.bool_]:
@@ -147,15 +152,25 @@ def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) ->
     # change the signatures of the first only: each has its own part of the scores.
     classifier = view.scores_behind("accuracy")
     cosines = view.scores_behind("centroid_accuracy")
-    yield share_row(classifier, draws, "accuracy", "all", shares.accuracy, shares.classifier_pool)
+    accuracy = _with_reason(view, shares.accuracy)
+    yield share_row(classifier, draws, "accuracy", "all", accuracy, shares.classifier_pool)
     yield share_row(
         cosines, draws, "centroid_accuracy", "all", shares.centroid_accuracy, shares.cosine_pool, measure="cosine"
     )
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
     yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
     for subset, share in shares.by_fold.items():
-        yield share_row(classifier, draws, "accuracy", subset, share, shares.classifier_pool)
-    yield from _by_group(view, draws)
+        yield share_row(classifier, draws, "accuracy", subset, _with_reason(view, share), shares.classifier_pool)
+    # A group has no undefined sentence: either all are classified or none.
+    if not view.unconverged:
+        yield from _by_group(view, draws)
+
+
+def _with_reason(view: LocalizationView, share: PooledShare) -> PooledShare:
+    """Return a share of the classifier, with the reason where it is undefined because training stopped early."""
+    if not view.unconverged:
+        return share
+    return replace(share, estimate=replace(share.estimate, reason="the classifier did not converge"))
 
 
 def _by_group(view: LocalizationView, draws: Draws) -> Iterator[Row]:

@@ -17,8 +17,12 @@ from embassay.vectors import Found, Search, VectorMatrix
 FOLDS = 3
 TIE = 1e-12
 """Cosines with centroids that differ by at most this are tied: the rounding error of a float64 cosine."""
-ITERATIONS = 10_000
-"""Maximum iterations of liblinear; scikit-learn's default of 1,000 is too few for vectors not of unit length."""
+ITERATIONS = 200_000
+"""Maximum iterations of liblinear, of which the default is 1,000: sums of word vectors on MSRP need 120,000."""
+FEWEST_ITERATIONS = 10_000
+"""The maximum for a large corpus, on which the full number would take hours."""
+MOST_WORK = 50_000_000_000
+"""Iterations times numbers in the vectors, at most, unless that allows fewer iterations than the fewest."""
 BLOCK = 4_000_000
 """Similarities held at once."""
 Ints = NDArray[np.int64]
@@ -40,6 +44,11 @@ def stratified_folds(labels: Ints) -> Ints:
     for number, (_, test) in enumerate(StratifiedKFold(FOLDS).split(np.zeros(len(labels)), labels)):
         fold[test] = number
     return fold
+
+
+def most_iterations(entries: int) -> int:
+    """Return after how many iterations a classifier stops, from the number of entries of its matrix of vectors."""
+    return max(FEWEST_ITERATIONS, min(ITERATIONS, MOST_WORK // max(entries, 1)))
 
 
 def classify(

@@ -63,7 +63,10 @@ def agreement(
 
 
 def agreement_series(views: Sequence[LocalizationView], fold: int, draws: Draws) -> Iterator[Series]:
-    """Yield the agreement of errors on one fold, as in the paper, and on all."""
+    """Yield the agreement of errors on one fold, as in the paper, and on all, of the encoders with an accuracy."""
+    views = [view for view in views if not view.unconverged]
+    if not views:
+        return
     parts = {
         "agreement": (views[0].fold == fold, f"fold {fold}"),
         "agreement_pooled": (np.ones(len(views[0].fold), dtype=bool), "all folds"),
@@ -153,8 +156,8 @@ def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator
         accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
         if accuracy.value is not None:
             yield _placement(view, accuracy, centroid)
-            yield from _reservations(view)
             yield from _differing_from_published(view, accuracy)
+        yield from _reservations(view)
     yield from _shared_errors(views)
 
 
@@ -182,7 +185,6 @@ def _placement(view: LocalizationView, accuracy: Row, centroid: Row | None) -> F
 def _reservations(view: LocalizationView) -> Iterator[Finding]:
     """Yield what limits an encoder's figures: sentences without a vector, folds in which the classifier gave up."""
     zeros = int(view.scores.scalars["zeros"])
-    unconverged = int(view.scores.scalars["unconverged"])
     if zeros:
         sentences = "1 sentence has"
         if zeros > 1:
@@ -191,9 +193,15 @@ def _reservations(view: LocalizationView) -> Iterator[Finding]:
             f"{view.encoder}: {sentences} a zero vector, which the classifier places blindly and cosines leave out."
         )
         yield finding(view.scores, "Sentences without a vector", sentence, severity="medium")
-    if unconverged:
-        sentence = f"{view.encoder}: in {unconverged} of the folds the classifier stopped before it had converged."
-        yield finding(view.scores, "The classifier did not converge", sentence, severity="medium")
+    if view.unconverged:
+        sentence = (
+            f"{view.encoder} has no accuracy and is not ranked: in {view.unconverged} of the folds the classifier "
+            "stopped before it had converged."
+        )
+        consequence = "Its nearest centroid and MAP@R need no classifier. Vectors of unit length converge sooner."
+        yield finding(
+            view.scores, "The classifier did not converge", sentence, severity="medium", consequence=consequence
+        )
 
 
 def _differing_from_published(view: LocalizationView, accuracy: Row) -> Iterator[Finding]:
