@@ -33,13 +33,19 @@ def bundled():
 
 
 @pytest.fixture
-def copy(bundled, tmp_path):
-    """A folder with the model's files, to be changed."""
+def bundled_copy(bundled, tmp_path):
+    """A folder with the files of the bundled model, 90 MB, to be changed."""
     folder = tmp_path / "model"
     for name in BUNDLED_FILES:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(bundled / name, folder / name)
     return folder
+
+
+@pytest.fixture
+def copy(plain, tmp_path):
+    """A folder with the files of a small model, to be changed."""
+    return shutil.copytree(plain, tmp_path / "tiny")
 
 
 def test_vectors_equal_the_library_s_own(bundled):
@@ -111,13 +117,13 @@ def test_the_device_does_not_move_the_fingerprint(bundled):
     assert load_encoder("all-MiniLM-L6-v2,device=cpu").fingerprint == load_encoder("all-MiniLM-L6-v2").fingerprint
 
 
-def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(copy):
-    same = load_encoder(str(copy)).fingerprint
+def test_a_copy_elsewhere_has_the_same_fingerprint_and_other_weights_another(bundled_copy):
+    same = load_encoder(str(bundled_copy)).fingerprint
     assert same == load_encoder("all-MiniLM-L6-v2").fingerprint
-    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights = bytearray((bundled_copy / "model.safetensors").read_bytes())
     weights[-1] ^= 1
-    (copy / "model.safetensors").write_bytes(weights)
-    assert load_encoder(str(copy)).fingerprint != same
+    (bundled_copy / "model.safetensors").write_bytes(weights)
+    assert load_encoder(str(bundled_copy)).fingerprint != same
 
 
 def test_pooling_is_part_of_the_fingerprint(copy):
@@ -129,11 +135,11 @@ def test_pooling_is_part_of_the_fingerprint(copy):
 
 
 @pytest.mark.parametrize(("said", "read"), [(128, 128), (int(1e30), 512)])
-def test_how_much_it_reads_may_stand_with_its_tokenizer_alone(copy, said, read):
-    (copy / "sentence_bert_config.json").write_text("{}")
-    tokenizer = json.loads((copy / "tokenizer_config.json").read_text())
-    (copy / "tokenizer_config.json").write_text(json.dumps(tokenizer | {"model_max_length": said}))
-    assert load_encoder(str(copy)).card.max_tokens == read
+def test_how_much_it_reads_may_stand_with_its_tokenizer_alone(bundled_copy, said, read):
+    (bundled_copy / "sentence_bert_config.json").write_text("{}")
+    tokenizer = json.loads((bundled_copy / "tokenizer_config.json").read_text())
+    (bundled_copy / "tokenizer_config.json").write_text(json.dumps(tokenizer | {"model_max_length": said}))
+    assert load_encoder(str(bundled_copy)).card.max_tokens == read
 
 
 def test_what_training_leaves_beside_the_weights_moves_no_fingerprint(copy):
@@ -253,14 +259,14 @@ def test_safetensors_go_before_pickles_and_exports_are_left_out():
     assert "pytorch_model.bin" in model_files(["config.json", "pytorch_model.bin"])
 
 
-def test_files_of_a_folder_are_named_relative(copy):
-    assert set(folder_files(copy)) == set(BUNDLED_FILES)
+def test_files_of_a_folder_are_named_relative(bundled_copy):
+    assert set(folder_files(bundled_copy)) == set(BUNDLED_FILES)
 
 
-def test_weights_cut_short_are_named_before_any_work(copy):
-    (copy / "model.safetensors").write_bytes((copy / "model.safetensors").read_bytes()[:5000])
+def test_weights_cut_short_are_named_before_any_work(bundled_copy):
+    (bundled_copy / "model.safetensors").write_bytes((bundled_copy / "model.safetensors").read_bytes()[:5000])
     with pytest.raises(ModelNotFoundError, match=r"model\.safetensors: damaged"):
-        _ = load_encoder(str(copy)).card
+        _ = load_encoder(str(bundled_copy)).card
 
 
 def test_a_model_that_does_not_load_is_an_encoder_error(copy):
@@ -322,17 +328,17 @@ def test_an_adapter_is_refused(copy):
 
 
 def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(copy):
-    with pytest.raises(SpecError, match="the model has 384 dimensions, so dim=385 is too large"):
-        load_encoder(f"{copy},dim=385")
+    with pytest.raises(SpecError, match="the model has 32 dimensions, so dim=33 is too large"):
+        load_encoder(f"{copy},dim=33")
     # A dense layer or two ways to pool change the number of dimensions; other modules may.
     pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
-    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode_cls_token": True}))
-    assert load_encoder(f"{copy},dim=768").options["dim"] == 768
+    (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
+    assert load_encoder(f"{copy},dim=64").options["dim"] == 64
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     modules = json.loads((copy / "modules.json").read_text())
     (copy / "modules.json").write_text(json.dumps([*modules, dense]))
     (copy / "2_Dense").mkdir()
-    (copy / "2_Dense" / "config.json").write_text('{"in_features": 768, "out_features": 100}')
+    (copy / "2_Dense" / "config.json").write_text('{"in_features": 64, "out_features": 100}')
     with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
         load_encoder(f"{copy},dim=101")
     (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
@@ -373,14 +379,14 @@ def test_a_missing_shard_is_named_before_any_work(copy):
         load_encoder(str(copy))
 
 
-def test_files_in_linked_folders_are_part_of_the_fingerprint(copy, tmp_path):
+def test_files_in_linked_folders_are_part_of_the_fingerprint(bundled_copy, tmp_path):
     pooling = tmp_path / "pooling"
-    shutil.move(copy / "1_Pooling", pooling)
-    (copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
-    before = load_encoder(str(copy)).fingerprint
+    shutil.move(bundled_copy / "1_Pooling", pooling)
+    (bundled_copy / "1_Pooling").symlink_to(pooling, target_is_directory=True)
+    before = load_encoder(str(bundled_copy)).fingerprint
     assert before == load_encoder("all-MiniLM-L6-v2").fingerprint
     (pooling / "config.json").write_text('{"embedding_dimension": 384, "pooling_mode": "max"}')
-    assert load_encoder(str(copy)).fingerprint != before
+    assert load_encoder(str(bundled_copy)).fingerprint != before
 
 
 def test_code_that_is_not_run_is_said(copy):
