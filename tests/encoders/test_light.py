@@ -167,6 +167,15 @@ def test_prompts_truncation_lower_case_and_options_are_those_of_the_files(copy):
     assert np.abs(shorter - whole.encode(TEXTS, prompt="", normalize_embeddings=True)).max() < 1e-6
 
 
+def test_a_limit_is_shorter_than_the_position_bias(make):
+    folder = make("mpnet")
+    from sentence_transformers import SentenceTransformer
+
+    whole = SentenceTransformer(str(folder), device="cpu")
+    whole.max_seq_length = 6
+    assert np.abs(light(folder, ",max_length=6").encode(TEXTS) - whole.encode(TEXTS)).max() < 1e-6
+
+
 def test_texts_are_lower_cased_where_the_model_says_so_and_its_tokenizer_does_not(make):
     folder = make("xlm-roberta")
     change(folder / "sentence_bert_config.json", do_lower_case=True)
@@ -204,7 +213,7 @@ def test_weights_of_more_than_two_gigabytes(bert):
     weights = {name: np.zeros(shape, dtype=np.float32) for name, shape in architecture.shapes.items()}
     weights["embeddings.word_embeddings.weight"][-1] = 1.0
     graph, arrays = build(architecture, weights)
-    session, _ = open_session(graph.SerializeToString(), arrays)
+    session, _ = open_session(graph, arrays)
     ids = np.array([[0, rows - 1]])
     (states,) = session.run(None, {"input_ids": ids, "position_ids": np.array([[0, 1]])})
     assert states.shape == (1, 2, content["hidden_size"])
@@ -354,7 +363,6 @@ def test_a_tokenizer_without_vocabulary_or_of_another_model_is_named(copy):
         light(copy).encode(["a z"])
     tokenizer["model"]["vocab"] = {}
     tokenizer["added_tokens"] = []
-    tokenizer["post_processor"] = None
     path.write_text(json.dumps(tokenizer))
     with pytest.raises(ModelNotFoundError, match=r"tokenizer.json: the tokenizer has no vocabulary; download or copy"):
         light(copy).encode(["a"])

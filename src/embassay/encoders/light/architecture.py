@@ -80,18 +80,21 @@ FAMILIES = {
 """The families by ``model_type``."""
 BUCKETS = 32
 """The rows of MPNet's relative position bias; the library uses this number whatever the configuration says."""
-SIZES = {
-    "hidden": ("hidden_size", "dim"),
-    "intermediate": ("intermediate_size", "hidden_dim"),
-    "layers": ("num_hidden_layers", "n_layers"),
-    "heads": ("num_attention_heads", "n_heads"),
-    "positions": ("max_position_embeddings",),
-    "vocabulary": ("vocab_size",),
+DISTILBERT = {
+    "dim": "hidden_size",
+    "hidden_dim": "intermediate_size",
+    "n_layers": "num_hidden_layers",
+    "n_heads": "num_attention_heads",
+    "activation": "hidden_act",
 }
-"""The settings of sizes, with their names in DistilBERT."""
+"""The names of settings in DistilBERT, and in the others."""
+WORDS = "embeddings.word_embeddings.weight"
+POSITIONS = "embeddings.position_embeddings.weight"
+TYPES = "embeddings.token_type_embeddings.weight"
+POSITION_BIAS = "encoder.relative_attention_bias.weight"
+"""Names of tensors."""
 FIXED: JsonObject = {
     "hidden_act": "gelu",
-    "activation": "gelu",
     "position_embedding_type": "absolute",
     "relative_attention_num_buckets": BUCKETS,
     "is_decoder": False,
@@ -100,7 +103,12 @@ FIXED: JsonObject = {
     "pruned_heads": {},
 }
 """Settings that may have one value only: the graph computes nothing else."""
-READ = ("model_type", "pad_token_id", "type_vocab_size", "layer_norm_eps")
+READ = frozenset(
+    """
+    hidden_size intermediate_size layer_norm_eps max_position_embeddings model_type num_attention_heads
+    num_hidden_layers pad_token_id type_vocab_size vocab_size
+    """.split()
+)
 WITHOUT_EFFECT = frozenset(
     """
     _name_or_path _attn_implementation_autoset architectures attention_dropout attention_probs_dropout_prob bos_token_id
@@ -161,23 +169,34 @@ class Architecture:
         model_type = config.get("model_type")
         if model_type not in FAMILIES:
             raise NotSupportedError(f"its model_type is {model_type!r}")
-        _check_settings(config)
-        sizes = {field: _size(config, names) for field, names in SIZES.items()}
-        if sizes["hidden"] % sizes["heads"]:
-            raise NotSupportedError(f"its {sizes['heads']} attention heads do not divide {sizes['hidden']} dimensions")
         family = FAMILIES[model_type]
-        token_types = 0
-        if family.has_token_types:
-            token_types = _size(config, ("type_vocab_size",))
+        if model_type == "distilbert":
+            config = {DISTILBERT.get(name, name): value for name, value in config.items()}
+        _check_settings(config)
         padding = None
         if family.after_padding:
-            # MPNet always uses 1, whatever its configuration says; the others do if it says nothing.
-            padding = 1
-            if model_type != "mpnet" and "pad_token_id" in config:
-                padding = _size(config, ("pad_token_id",))
-        # DistilBERT has no such setting, and always uses this value.
-        epsilon = float(config.get("layer_norm_eps", 1e-12))
-        return cls(model_type, **sizes, token_types=token_types, epsilon=epsilon, padding=padding)
+            # MPNet always uses 1, whatever its configuration says.
+            padding = 1 if model_type == "mpnet" else config.get("pad_token_id", 1)
+        try:
+            architecture = cls(
+                model_type,
+                hidden=config["hidden_size"],
+                intermediate=config["intermediate_size"],
+                layers=config["num_hidden_layers"],
+                heads=config["num_attention_heads"],
+                positions=config["max_position_embeddings"],
+                vocabulary=config["vocab_size"],
+                token_types=config["type_vocab_size"] if family.has_token_types else 0,
+                # DistilBERT has no such setting, and always uses this value.
+                epsilon=config.get("layer_norm_eps", 1e-12),
+                padding=padding,
+            )
+        except KeyError as error:
+            # The library would use its own default.
+            raise NotSupportedError(f"its config.json has no {error.args[0]}") from None
+        if architecture.hidden % architecture.heads:
+            raise NotSupportedError(f"{architecture.heads} attention heads do not divide its dimensions")
+        return architecture
 
     @property
     def family(self) -> Family:
@@ -193,14 +212,14 @@ class Architecture:
     def shapes(self) -> Shapes:
         """The shape of each tensor that the graph needs, by name, without the prefix."""
         shapes: Shapes = {
-            "embeddings.word_embeddings.weight": (self.vocabulary, self.hidden),
-            "embeddings.position_embeddings.weight": (self.positions, self.hidden),
+            WORDS: (self.vocabulary, self.hidden),
+            POSITIONS: (self.positions, self.hidden),
             **_vectors("embeddings.LayerNorm", self.hidden),
         }
         if self.token_types:
-            shapes["embeddings.token_type_embeddings.weight"] = (self.token_types, self.hidden)
+            shapes[TYPES] = (self.token_types, self.hidden)
         if self.has_position_bias:
-            shapes["encoder.relative_attention_bias.weight"] = (BUCKETS, self.heads)
+            shapes[POSITION_BIAS] = (BUCKETS, self.heads)
         for number in range(self.layers):
             part = self.parts(number)
             for name in ("query", "key", "value", "attended"):
@@ -238,31 +257,11 @@ class Architecture:
 
 def _check_settings(config: JsonObject) -> None:
     """Raise NotSupportedError for a setting that is unknown or has an effect that the graph does not have."""
-    known_names = {*READ, *WITHOUT_EFFECT, *FIXED}
-    for names in SIZES.values():
-        known_names.update(names)
     for name, value in config.items():
-        if name not in known_names:
+        if name not in READ | WITHOUT_EFFECT | FIXED.keys():
             raise NotSupportedError(f"its config.json has the unknown setting {name!r}")
         if name in FIXED and value != FIXED[name]:
             raise NotSupportedError(f"its config.json has {name}={value!r}")
-
-
-def _size(config: JsonObject, names: tuple[str, ...]) -> int:
-    """Return the value of the setting with one of these names.
-
-    Raises
-    ------
-    NotSupportedError
-        If it is missing, so that the library's default would apply, or no whole number.
-    """
-    for name in names:
-        if name in config:
-            value = config[name]
-            if type(value) is not int or value < 0:
-                raise NotSupportedError(f"its config.json has {name}={value!r}")
-            return value
-    raise NotSupportedError(f"its config.json has no {names[0]}")
 
 
 def _vectors(name: str, size: int) -> Shapes:

@@ -148,6 +148,8 @@ def _check_tokenizer(folder: Path) -> None:
     tokenizer = read_json(folder / "tokenizer.json")
     if not tokenizer:
         raise NotSupportedError("it has no tokenizer.json")
+    if not tokenizer.get("post_processor"):
+        raise NotSupportedError("its tokenizer adds no special tokens, so an empty text has no tokens")
     settings = read_json(folder / "tokenizer_config.json")
     truncation = tokenizer.get("truncation") or {}
     if "left" in (settings.get("truncation_side"), str(truncation.get("direction")).lower()):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.exported.graph import unit
 from embassay.encoders.exported.pooling import pool
+from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
 from embassay.encoders.neural.batching import CHUNK, Ids, Rows, groups
@@ -85,11 +86,10 @@ class LightRunner:
         graph, arrays = build(model.architecture, weights)
         bias = None
         if model.architecture.has_position_bias:
-            # That of shorter texts is a part of it.
-            longest = limit or model.architecture.positions
-            bias = position_bias(weights["encoder.relative_attention_bias.weight"], longest)
+            # Of the longest text; that of a shorter one is a part of it.
+            bias = position_bias(weights[POSITION_BIAS], model.architecture.positions)
         dense = {step: read_dense(step) for step in model.steps if isinstance(step, Dense)}
-        session, values = open_session(graph.SerializeToString(), arrays)
+        session, values = open_session(graph, arrays)
         runner = cls(model, session, tokenizer, values, dense, bias)
         runner.alone = not runner.is_stable()
         return runner
@@ -125,11 +125,10 @@ class LightRunner:
         """
         places, blocks = [], []
         for group in groups(ids, equal_lengths=True, border=None):
-            size = len(group)
+            parts = [group]
             if self.alone:
-                size = 1
-            for start in range(0, len(group), size):
-                part = group[start : start + size]
+                parts = [[place] for place in group]
+            for part in parts:
                 places += part
                 blocks.append(self._vectors(np.stack([ids[place] for place in part]).astype(np.int64)))
         rows = np.concatenate(blocks)

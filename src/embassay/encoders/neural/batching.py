@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,12 @@ from embassay.engine.cores import cores, single_threads
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import PreTrainedConfig
+
+    from embassay.encoders.light.runner import LightRunner
+    from embassay.encoders.neural.runner import Runner
+
+    BatchRunner: TypeAlias = Runner | LightRunner
+    """A loaded model on one device, with the route by which it encodes."""
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
@@ -36,42 +42,6 @@ SMALLER = 8
 """The last batches are smaller than the others, at most by this factor."""
 ONE_PER_CORE = ("light", "packed")
 """Routes whose batches run side by side on the processor, each with a single thread."""
-
-
-class BatchRunner(Protocol):
-    """A loaded model on one device, with the route by which it encodes."""
-
-    @property
-    def route(self) -> str:
-        """The name of the route."""
-        ...
-
-    @property
-    def device(self) -> str:
-        """The device."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """The maximum number of tokens in a batch."""
-        ...
-
-    @property
-    def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit."""
-        ...
-
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
-        ...
-
-    def forward(self, ids: Sequence[Ids]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts."""
-        ...
-
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts as one batch."""
-        ...
 
 
 def run(runners: Sequence[BatchRunner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.checks import check_whole
 from embassay.encoders.exported.graph import unit
-from embassay.encoders.neural.batching import BatchRunner, encode_distinct, run
+from embassay.encoders.neural.batching import encode_distinct, run
 from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, weights
 from embassay.encoders.neural.model_card import training_datasets
@@ -24,6 +24,9 @@ from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Runtime, check_device
 from embassay.vectors import Similarity
+
+if TYPE_CHECKING:
+    from embassay.encoders.neural.batching import BatchRunner
 
 FAMILIES = {
     r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",

@@ -21,7 +21,6 @@ from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import TOKENS, LightRunner
-from embassay.encoders.neural.batching import BatchRunner
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
     from transformers import PreTrainedTokenizerBase
+
+    from embassay.encoders.neural.batching import BatchRunner
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
