@@ -24,8 +24,8 @@ TERMS = (
     _term(
         "May be the best",
         "May be the (?:best|highest)",
-        "With 95% confidence the encoder that is truly best is among those named. Choose among them by speed, size or "
-        "price.",
+        "With 95% confidence the encoder that is truly best is among those named. The others of them may be a little "
+        "worse.",
     ),
     _term(
         "95% interval",

@@ -137,7 +137,7 @@ def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) ->
 
 
 def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Table | None:
-    """Lay out, for each question, who may be the best and which of these are fastest, smallest and cheapest.
+    """Lay out, for each question, who may be the best, and what is known of their cost.
 
     Returns None if no encoder is named: on built-in corpora, or where there is one candidate.
     """
