@@ -98,6 +98,14 @@ def test_settings_come_after_the_best_set_but_not_on_built_in_corpora(builtin):
         assert titles[:2] == ["May be the best", "Settings"]
 
 
+def test_settings_of_a_model_that_is_not_among_the_best_come_later():
+    records = [record("dim=8"), record("dim=16"), record("dim=8", name="better")]
+    result = result_of(records, [gap(0.1, 0.01), gap(0.3, 0.01)])
+    verdict = replace(result.verdicts[0], best_set=("better,dim=8",))
+    findings = findings_of(replace(result, verdicts=(verdict,)), {"retrieval": HEADLINE})
+    assert [finding.severity for finding in findings if finding.title == "Settings"] == ["medium"]
+
+
 def test_the_table_has_a_row_for_each_setting_with_its_price():
     records = [record("passages=paragraph"), record("passages=100", 210)]
     result = result_of(records, [gap(0.024, 0.01)])

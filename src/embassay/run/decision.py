@@ -10,9 +10,9 @@ from functools import cached_property
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
-from embassay.result import CorpusRecord, Finding, Result, Row, Verdict, headline_rows
+from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
 from embassay.run.differences import Difference, read_difference, read_differences
-from embassay.run.setting_findings import setting_findings
+from embassay.run.setting_findings import base, setting_findings
 
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
@@ -103,6 +103,11 @@ class Decision:
     def corpus(self) -> CorpusRecord:
         """The corpus of the verdict."""
         return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
+
+    @cached_property
+    def encoders(self) -> dict[str, EncoderRecord]:
+        """The encoders of the result, by label."""
+        return {record.name: record for record in self.result.encoders}
 
     @cached_property
     def rows(self) -> dict[str, Row]:
@@ -199,12 +204,11 @@ class Decision:
         v = self.verdict
         if v.margin is None or not self.decides:
             return
-        records = {record.name: record for record in self.result.encoders}
         best = v.best_set[0]
-        size_of_best = records[best].index_bytes(v.corpus) or 0
+        size_of_best = self.encoders[best].index_bytes(v.corpus) or 0
         smaller = []
         for name in v.best_set[1:]:
-            size = records[name].index_bytes(v.corpus)
+            size = self.encoders[name].index_bytes(v.corpus)
             if size is not None and size < size_of_best:
                 smaller.append((size, name))
         # The sort is stable: of equal sizes the candidate with the higher value comes first.
@@ -231,9 +235,12 @@ class Decision:
             yield self.finding("medium", f"No smaller {self.what_is_stored}", sentence)
 
     def settings(self) -> Iterator[Finding]:
-        """Yield how the settings of the reference compare; on made queries that matters as little as the best set."""
-        for finding in setting_findings(self.result, self.verdict, self.headline):
-            yield replace(finding, severity="high" if self.decides else "medium")
+        """Yield how the settings of the reference compare; that decides only if its model may be the best."""
+        v = self.verdict
+        for finding in setting_findings(self.result, v, self.headline):
+            best_models = {base(self.encoders[name]) for name in v.best_set}
+            decides = self.decides and base(self.encoders[v.reference or ""]) in best_models
+            yield replace(finding, severity="high" if decides else "medium")
 
     @property
     def what_is_stored(self) -> str:
