@@ -341,7 +341,7 @@ def test_encoders_that_read_more_give_no_second_length_of_passages():
 
 def smaller(not_worse, sizes=None, **changes):
     """What is said of the sizes: a is the best, b and c have smaller indexes, bytes by encoder."""
-    ranking = verdict_with(best_set=("a", "b", "c"), margin=0.02, not_worse=not_worse, **changes)
+    ranking = verdict_with(**{"best_set": ("a", "b", "c"), "margin": 0.02, "not_worse": not_worse, **changes})
     result = result_of(ranking)
     sizes = sizes or {"a": (100, 1536), "b": (50, 1536), "c": (200, 96), "bm25": (1, 1)}
     encoders = tuple(
@@ -379,6 +379,14 @@ def test_nothing_is_recommended_that_was_not_shown_in_the_order_of_sizes(not_wor
             "out.",
         )
     ]
+
+
+def test_a_candidate_outside_the_best_set_ends_the_search_for_a_smaller_index():
+    # b, the larger one, is not in the best set: what may be tested must not depend on the data.
+    assert [severity for severity, _ in smaller(("c",), best_set=("a", "c"))] == ["medium"]
+    # Where it is the smaller one, c is found before it.
+    sizes = {"a": (100, 1536), "b": (50, 96), "c": (200, 96), "bm25": (1, 1)}
+    assert [severity for severity, _ in smaller(("c",), sizes, best_set=("a", "c"))] == ["high"]
 
 
 def test_no_index_is_recommended_where_no_best_candidate_is():
