@@ -98,7 +98,7 @@ ABILITIES = {
     "minimal_pairs": ON_ITEMS,
     "composition": ON_ITEMS,
     "localization": {"ChecksCorpus", "ScoresInParallel", *ON_ITEMS},
-    "retrieval": {"ChecksCorpus", *ON_ITEMS},
+    "retrieval": {"ChecksCorpus", "SearchesWholeDocuments", *ON_ITEMS},
     "similarity": ON_ITEMS,
     "isotropy": set(),
     "shift": {"SetsSideBySide"},

@@ -1358,7 +1358,8 @@ def test_xquad_sentences_have_the_figures_of_the_reference(xquad):
     assert success.items == 1190
     assert found["isoscore", "documents", ""].value == pytest.approx(0.27, abs=0.02)
     assert found["i_a", "documents", ""].value == pytest.approx(0.67, abs=0.02)
-    assert found["isoscore", "documents", ""].items == 1162
+    # Three of the 1,162 sentences repeat another one.
+    assert found["isoscore", "documents", ""].items == 1159
     for condition, score, i_a in (("standardize", 0.28, 0.98), ("whiten", 0.98, 0.99), ("remove_pcs", 0.31, 0.98)):
         assert found["isoscore", "documents", condition].value == pytest.approx(score, abs=0.02)
         assert found["i_a", "documents", condition].value == pytest.approx(i_a, abs=0.02)

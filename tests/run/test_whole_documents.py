@@ -10,6 +10,7 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.retrieval.shared import cut_all
+from embassay.errors import SpecError
 
 WHOLE = "bm25 on whole documents"
 WORDS = [f"w{number}" for number in range(40)]
@@ -66,6 +67,13 @@ def test_it_does_not_join_where_documents_are_whole_or_nothing_joins(docs):
     assert WHOLE not in names(assay(docs, "100"))
     assert names(assay(docs, "3", baselines=False)) == ["m"]
     assert WHOLE not in names(ea.assay("m=hashing", "handbook", "retrieval", resamples=100, cache=None))
+
+
+def test_it_joins_for_diagnostics_that_search_whole_documents_only(docs):
+    result = ea.assay("m=hashing", f"{docs},passages=3", "isotropy", resamples=100, cache=None)
+    assert WHOLE not in names(result)
+    with pytest.raises(SpecError, match="encoder 'bm25' cannot be used with isotropy"):
+        ea.assay("bm25,whole=true", f"{docs},passages=3", "isotropy", resamples=100, cache=None)
 
 
 def test_it_joins_a_run_over_passages_once_unless_one_of_them_is_the_whole_document(docs):

@@ -11,8 +11,7 @@ from embassay.plugins import ENCODERS
 from embassay.run.presets import EncoderSet, Member, named_in
 from embassay.run.resolve import DEFAULT_ENCODER, DEFAULT_SCHEME, default_label, load_encoder
 from embassay.run.specs import Spec, alternatives, as_spec
-from embassay.run.variants import always_cut
-from embassay.types import AnyCorpus, Encoder, Runtime, is_chance, reads_whole_documents
+from embassay.types import AnyCorpus, Encoder, Runtime, is_chance
 
 BASELINES = (
     Spec("tfidf"),
@@ -223,20 +222,15 @@ def load_spec(spec: Spec, runtime: Runtime, trusted: Collection[str]) -> Entry:
     return Entry(label, load_encoder(spec, runtime))
 
 
-def load_baselines(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], runtime: Runtime) -> list[Entry]:
-    """Return the baselines that suit some corpus and are not among the entries already."""
+def load_baselines(entries: Sequence[Entry], runtime: Runtime) -> list[Entry]:
+    """Return the baselines that are not among the entries already."""
     labels = {entry.label for entry in entries}
     baselines = []
     for spec in BASELINES:
         label = spec.label or spec.head
         if label in labels:
             continue
-        baseline = Entry(label, load_encoder(spec, runtime), baseline=True)
-        suitable = [corpus for corpus in corpora if baseline.suits(corpus)]
-        if reads_whole_documents(baseline.encoder.card.spec):
-            suitable = always_cut(suitable)
-        if suitable:
-            baselines.append(baseline)
+        baselines.append(Entry(label, load_encoder(spec, runtime), baseline=True))
     return baselines
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from embassay.diagnostics.base import ChecksCorpus, SetsSideBySide
+from embassay.diagnostics.base import ChecksCorpus, SearchesWholeDocuments, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError, nearest
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.run.advice import advice
@@ -107,14 +107,7 @@ class Plan:
 
     def tasks_of(self, entry: Entry) -> tuple[Task, ...]:
         """Return the tasks that an encoder can be scored on."""
-        tasks = [task for task in self.tasks if entry.suits(task.corpus)]
-        if reads_whole_documents(entry.encoder.card.spec):
-            # Diagnostics for any shape describe the passages.
-            tasks = [task for task in tasks if task.diagnostic.shape != ANY]
-            if entry.baseline:
-                cut = {corpus.name for corpus in always_cut(self.corpora)}
-                tasks = [task for task in tasks if task.corpus.name in cut]
-        return tuple(tasks)
+        return suitable_tasks(entry, self.tasks)
 
     @property
     def reference(self) -> str | None:
@@ -166,7 +159,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     check_candidates(candidates, request, tasks, corpora)
     entries = list(candidates.entries)
     if request.baselines:
-        entries += load_baselines(entries, [task.corpus for task in tasks], runtime)
+        entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
         raise SpecError(f"no encoder to assay{reasons_in(candidates)}; add one with -e, or drop --no-baselines")
     if request.reference:
@@ -314,6 +307,20 @@ def needed_shapes(diagnostics: Iterable[NamedDiagnostic]) -> str:
 def limited(corpus: AnyCorpus, limit: int, seed: int) -> AnyCorpus:
     """Keep at most ``limit`` randomly chosen units of a corpus, each whole."""
     return limited_variants([corpus], limit, seed)[0]
+
+
+def suitable_tasks(entry: Entry, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Return the tasks that an encoder can be scored on.
+
+    A baseline of whole documents is only scored where documents are cut into passages: elsewhere it adds nothing.
+    """
+    suitable = [task for task in tasks if entry.suits(task.corpus)]
+    if reads_whole_documents(entry.encoder.card.spec):
+        suitable = [task for task in suitable if isinstance(task.diagnostic, SearchesWholeDocuments)]
+        if entry.baseline:
+            cut = {corpus.name for corpus in always_cut(task.corpus for task in suitable)}
+            suitable = [task for task in suitable if task.corpus.name in cut]
+    return tuple(suitable)
 
 
 def as_read(corpus: AnyCorpus, encoder: Encoder) -> AnyCorpus:
@@ -471,7 +478,7 @@ def check_candidates(
     if unknown:
         raise UnknownNameError("label after --trust-remote-code", min(unknown), candidates.labels)
     for entry in entries:
-        if not any(entry.suits(task.corpus) for task in tasks):
+        if not suitable_tasks(entry, tasks):
             raise SpecError(why_unsuited(entry, tasks, corpora))
 
 

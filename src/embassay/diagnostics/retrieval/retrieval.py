@@ -169,6 +169,11 @@ class Retrieval:
             changed.append(f"transforms={self.transforms}")
         return ",".join(changed)
 
+    @property
+    def searches_whole_documents(self) -> bool:
+        """True: a document that is found is shown by its first passage."""
+        return True
+
     def check(self, corpus: Corpus[Question]) -> None:
         """Check that fewer documents are retrieved than there are, and that some question has an answer.
 
