@@ -11,6 +11,7 @@ folder works too. "fastest torch" is the route that a model takes without the li
 from __future__ import annotations
 
 import argparse
+import re
 import statistics
 import subprocess
 import sys
@@ -25,8 +26,8 @@ from embassay.encoders.light import choice
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.types import Runtime
 
-PACKAGES = ("onnxruntime", "onnx", "tokenizers", "safetensors", "huggingface_hub", "protobuf", "ml_dtypes", "hf-xet")
-"""The packages of the extra, and the larger ones that they require."""
+PACKAGES = {"onnxruntime", "onnx", "tokenizers", "safetensors", "huggingface_hub"}
+"""The packages of the extra."""
 FIRST = {
     "light": "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
     "load_encoder({model!r}, Runtime(backend='light')).encode(['A short text.'])",
@@ -96,15 +97,29 @@ def first_vector(model: str, folder: str, repeats: int = 3) -> None:
         print(f"  {name:<22} {min(taken):.2f} to {max(taken):.2f} s")
 
 
-def sizes() -> None:
-    """Print the installed MB of the packages of the light route."""
-    total = 0.0
-    for name in PACKAGES:
+def required(names: set[str]) -> set[str]:
+    """Return installed packages and all that they require without an extra."""
+    known: set[str] = set()
+    waiting = set(names)
+    while waiting:
+        name = waiting.pop().replace("_", "-").lower()
         try:
-            files = distribution(name).files or []
+            requirements = distribution(name).requires or []
         except PackageNotFoundError:
+            # Required on other systems only.
             continue
-        size = sum(path.stat().st_size for path in (file.locate() for file in files) if path.is_file()) / 1e6
+        known.add(name)
+        without_extras = (line for line in requirements if "extra ==" not in line)
+        waiting |= {re.match(r"[\w.-]+", line)[0].replace("_", "-").lower() for line in without_extras} - known
+    return known
+
+
+def sizes() -> None:
+    """Print the installed MB of the packages that the light route adds to the core."""
+    total = 0.0
+    for name in sorted(required(PACKAGES) - required({"embassay"})):
+        paths = [file.locate() for file in distribution(name).files or []]
+        size = sum(path.stat().st_size for path in paths if path.is_file()) / 1e6
         total += size
         print(f"  {name:<16}{size:>7.1f} MB")
     print(f"  {'together':<16}{total:>7.1f} MB")

@@ -591,6 +591,8 @@ def test_a_tokenizer_in_the_hub_s_cache_needs_no_weights(folder, tmp_path, monke
     cache = tmp_path / "cache"
     tokenizer(cache, "decoder")
     path = shutil.copytree(folder("LlamaModel"), tmp_path / "m", ignore=shutil.ignore_patterns("tokenizer*"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    (tmp_path / "models--org--llama").mkdir()
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **options: str(cache))
     monkeypatch.setattr(models_module, "_in_cache", lambda repository, revision: Found(path, "c0ffee"))
     encoder = load_encoder("hf:org/elm,tokenizer=org/llama")
