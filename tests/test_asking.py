@@ -13,7 +13,7 @@ import pytest
 
 from embassay.encoders import base
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn")
+HEAVY = ("torch", "transformers", "sentence_transformers", "onnxruntime", "onnx", "sklearn")
 REFUSE = f"""
 import sys
 from importlib.machinery import ModuleSpec

@@ -37,6 +37,8 @@ WIDEST = 8192
 """The largest dense Gram matrix whose smallest and largest eigenvalue, which I_A needs, are computed."""
 FEW_EIGENVALUES = 2048
 """Up to this size of a Gram matrix, computing all eigenvalues is about as fast as computing two of them."""
+COMMON = 0.02
+"""A column with a value in more than this share of the rows is multiplied as a dense one."""
 PRECISION = 1e-10
 """The relative error of an eigenvalue at which an iteration stops."""
 
@@ -76,13 +78,41 @@ class Isotropy:
 
 
 @dataclass(frozen=True)
+class _SparseRows:
+    """VVᵀ of n sparse unit vectors, without its values: a word that all texts have makes all n² of them nonzero."""
+
+    unit: csr_array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, n)."""
+        return self.unit.shape[0], self.unit.shape[0]
+
+    def dot(self, vectors: Floats) -> Floats:
+        """Return VVᵀ times (n,) or (n, k) vectors."""
+        return np.asarray(self.unit @ (self.unit.T @ vectors))
+
+    def square(self) -> float:
+        """Return ‖VVᵀ‖²_F = ‖FᵀF‖² + 2‖RᵀF‖² + ‖RRᵀ‖², with V divided into its common columns F and the rare ones R."""
+        columns = self.unit.tocsc()
+        is_common = np.diff(columns.indptr) > COMMON * self.unit.shape[0]
+        common = columns[:, is_common].toarray()
+        rare = csr_array(columns[:, ~is_common])
+        of_common = ((common.T @ common) ** 2).sum()
+        mixed = (np.asarray(rare.T @ common) ** 2).sum()
+        of_rare = (csr_array(rare @ rare.T).data ** 2).sum()
+        return float(of_common + 2 * mixed + of_rare)
+
+
+@dataclass(frozen=True)
 class _Products:
     """The products of n unit vectors V in d dimensions, from which the measures are computed.
 
     Attributes
     ----------
     gram
-        The smaller of VᵀV (d, d) and VVᵀ (n, n), dense or sparse; both have the same positive eigenvalues.
+        The smaller of VᵀV (d, d) and VVᵀ (n, n), dense or sparse; both have the same positive eigenvalues. VVᵀ of
+        sparse vectors is not computed.
     of_rows
         Whether ``gram`` is VVᵀ.
     total
@@ -91,7 +121,7 @@ class _Products:
         n, without zero vectors.
     """
 
-    gram: Vectors
+    gram: Vectors | _SparseRows
     of_rows: bool
     total: Floats
     rows: int
@@ -199,31 +229,24 @@ def _centred_square(products: _Products) -> float:
     """Return ‖n·C‖²_F, from whichever Gram matrix there is.
 
     With G = VᵀV and t = 1ᵀV it is ‖G − ttᵀ/n‖²_F; with K = VVᵀ and H = I − 11ᵀ/n it is ‖HKH‖²_F. Centring would make a
-    sparse matrix dense, so for sparse ones both norms are expanded.
+    sparse matrix dense, so for sparse ones both norms are expanded. k is the means of the columns of K, m that of k.
     """
-    if products.of_rows:
-        return _centred_square_of_rows(products)
     gram, total, rows = products.gram, products.total, products.rows
+    if isinstance(gram, _SparseRows):
+        # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
+        means = gram.dot(np.ones(rows)) / rows
+        return float(gram.square() - 2 * rows * (means @ means) + (rows * means.mean()) ** 2)
     if issparse(gram):
         # ‖G − ttᵀ/n‖² = ‖G‖² − 2 tᵀGt/n + (tᵀt/n)²
         square = (csr_array(gram).data ** 2).sum()
         mixed = 2 * (total @ (gram @ total)) / rows
         removed = (total @ total / rows) ** 2
         return float(square - mixed + removed)
-    centred = gram - np.outer(total, total) / rows
-    return float((centred**2).sum())
-
-
-def _centred_square_of_rows(products: _Products) -> float:
-    """Return ‖HKH‖²_F for K = VVᵀ, with k the means of its columns and m the mean of k."""
-    gram, rows = products.gram, products.rows
-    means = np.asarray(gram.mean(axis=0), dtype=np.float64).ravel()
-    mean = means.mean()
-    if issparse(gram):
-        # ‖HKH‖² = ‖K‖² − 2n‖k‖² + n²m²
-        square = (csr_array(gram).data ** 2).sum()
-        return float(square - 2 * rows * (means @ means) + (rows * mean) ** 2)
-    centred = gram - means - means[:, None] + mean
+    if products.of_rows:
+        means = gram.mean(axis=0)
+        centred = gram - means - means[:, None] + means.mean()
+    else:
+        centred = gram - np.outer(total, total) / rows
     return float((centred**2).sum())
 
 
@@ -249,7 +272,8 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
     """Return σ²_min (0 when n < d) and σ²_max."""
     from scipy.sparse.linalg import ArpackError
 
-    gram, size = products.gram, products.gram.shape[0]
+    gram = products.gram
+    size = gram.shape[0]
     fewer_rows = products.rows < width
     # With fewer rows only the largest is computed, which the iteration finds quickly. It needs more than two rows.
     iterate = size > 2 if fewer_rows else size > FEW_EIGENVALUES
@@ -257,19 +281,24 @@ def _extreme_squares(products: _Products, width: int) -> tuple[float, float]:
         return _extreme_of_all(gram, fewer_rows)
     try:
         largest = _largest(gram)
-        smallest = 0.0 if fewer_rows or _has_equal_rows(gram) else _smallest(gram, largest)
+        smallest = 0.0
+        # There is VVᵀ of sparse vectors only for fewer rows than dimensions.
+        if not (fewer_rows or isinstance(gram, _SparseRows) or _has_equal_rows(gram)):
+            smallest = _smallest(gram, largest)
     except (ArpackError, np.linalg.LinAlgError):
         # The iteration did not converge, or rounding left the matrix without a Cholesky factor.
         return _extreme_of_all(gram, fewer_rows)
     return smallest, largest
 
 
-def _extreme_of_all(gram: Vectors, fewer_rows: bool) -> tuple[float, float]:
+def _extreme_of_all(gram: Vectors | _SparseRows, fewer_rows: bool) -> tuple[float, float]:
     """Return the smallest (0 for fewer rows than dimensions) and the largest of all eigenvalues.
 
     All are computed: LAPACK's solver for a subset of them fails on some degenerate matrices, for example of centred
     orthogonal vectors.
     """
+    if isinstance(gram, _SparseRows):
+        gram = gram.dot(np.eye(gram.shape[0]))
     if issparse(gram):
         gram = csr_array(gram).toarray()
     eigenvalues = np.linalg.eigvalsh(gram)
@@ -281,10 +310,12 @@ def _extreme_of_all(gram: Vectors, fewer_rows: bool) -> tuple[float, float]:
     return smallest, largest
 
 
-def _largest(gram: Vectors) -> float:
+def _largest(gram: Vectors | _SparseRows) -> float:
     """Return the largest eigenvalue of a symmetric matrix, dense or sparse, by Lanczos iteration."""
-    from scipy.sparse.linalg import eigsh
+    from scipy.sparse.linalg import LinearOperator, eigsh
 
+    if isinstance(gram, _SparseRows):
+        gram = LinearOperator(gram.shape, matvec=gram.dot, dtype=np.float64)
     return float(eigsh(gram, k=1, v0=_start(gram.shape[0]), tol=PRECISION, return_eigenvectors=False)[0])
 
 
@@ -403,7 +434,7 @@ def _sparse_products(vectors: csr_array) -> _Products:
     total = np.asarray(unit.sum(axis=0), dtype=np.float64).ravel()
     # With many rows VVᵀ is hardly sparse any more, and larger than VᵀV.
     of_rows = rows < min(width, WIDEST)
-    gram = unit @ unit.T if of_rows else unit.T @ unit
+    gram = _SparseRows(unit) if of_rows else unit.T @ unit
     return _Products(gram, of_rows, total, rows)
 
 
