@@ -406,9 +406,10 @@ def test_run_look_and_check_never_import_torch(bert, tmp_path):
     run = f"run -e m={bert} -c opposites -o {tmp_path}/run --backend light --quiet"
     look = f"look -e m={bert} -c opposites"
     check = f"check {tmp_path}/run --baseline {tmp_path}/run"
-    commands = f"{look};{run};{check}"
+    add = f"run --add -o {tmp_path}/run -e n={bert},dim=4 --quiet"
+    commands = f"{look};{run};{add};{check}"
     done = subprocess.run([sys.executable, "-c", BLOCKED, commands], capture_output=True, text=True, cwd=tmp_path)
-    assert "codes [0, 0, 0] False" in done.stdout, done.stdout + done.stderr
+    assert "codes [0, 0, 0, 0] False" in done.stdout, done.stdout + done.stderr
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["encoders"]["m"]["route"]["backend"] == "light"
-    assert record["settings"]["routes"] == {"m": "light"}
+    assert record["settings"]["routes"] == {"m": "light", "n": "light"}

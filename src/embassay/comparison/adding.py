@@ -220,8 +220,10 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     # This has the work of all encoders, but notes, seconds, failures and state of the new ones only.
     record = finished_record(before, plan, outcome, seconds)
 
-    encoders = [*before["settings"]["encoders"], *settings_of(plan)["encoders"]]
-    settings = {**before["settings"], "encoders": _baselines_last(encoders)}
+    added = settings_of(plan)
+    encoders = [*before["settings"]["encoders"], *added["encoders"]]
+    routes = {**before["settings"].get("routes", {}), **added["routes"]}
+    settings = {**before["settings"], "encoders": _baselines_last(encoders), "routes": routes}
     record["settings"] = settings
     record["key"] = content_hash([settings, __version__])
 
