@@ -50,7 +50,7 @@ def test_the_research_profile_compares_two_corpora():
     found = prepared(corpora=corpora, profile="research")
     (shift,) = [task for task in found.tasks if task.name == "shift"]
     assert (shift.corpus.name, shift.options) == ("mine vs news", {"domain": "mine", "general": "news"})
-    assert "shift takes mine as the domain and news as general language, in the order of -c" in found.remarks
+    assert "shift takes mine as the domain and news as general language, in the order of -c" in found.notes
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_research_profile_compares_two_corpora():
 def test_the_research_profile_says_why_shift_is_left_out(corpora, missing):
     found = prepared(corpora=corpora, profile="research")
     assert "shift" not in {task.name for task in found.tasks}
-    (note,) = [note for note in found.remarks if note.startswith("shift is left out: ")]
+    (note,) = [note for note in found.notes if note.startswith("shift is left out: ")]
     assert missing in note
 
 

@@ -98,7 +98,7 @@ class Plan:
     notes
         Assumptions, and what was left out.
     remarks
-        The notes that belong to no corpus and no encoder: which encoders are left out, what ``shift`` compares.
+        The notes that belong to no corpus and no encoder: which encoders are left out, and why.
     """
 
     request: RunRequest = field(repr=False)  # Its specs may hold passwords.
@@ -186,7 +186,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         tasks=tuple(tasks),
         notes=(*candidates.notes, *shift_notes, *corpus_notes, *encoder_notes, *favoured),
         # embassay look prints the notes of corpora and encoders beside each of them.
-        remarks=(*candidates.notes, *shift_notes, *favoured),
+        remarks=(*candidates.notes, *favoured),
     )
 
 
