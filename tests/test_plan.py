@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import embassay as ea
 from embassay.errors import MissingExtraError, SourceError, SpecError, UnknownNameError
 from embassay.plugins import ENCODERS
 from embassay.run.plan import limited, prepare
@@ -39,6 +40,32 @@ def test_the_research_profile_runs_all_that_fits():
     } <= set(tasks)
     # What reads every corpus comes last.
     assert tasks[-5:] == [("isotropy", name) for name in ("edits", "handbook", "opposites", "paraphrases", "vignettes")]
+
+
+def test_the_research_profile_compares_two_corpora():
+    corpora = []
+    for name in ("mine", "news"):
+        pairs = tuple(ea.Pair(str(n), f"{name} {n}", f"also {name} {n}", float(n)) for n in range(5))
+        corpora.append(ea.Corpus(name, "pairs", pairs))
+    found = prepared(corpora=corpora, profile="research")
+    (shift,) = [task for task in found.tasks if task.name == "shift"]
+    assert (shift.corpus.name, shift.options) == ("mine vs news", {"domain": "mine", "general": "news"})
+    assert "shift takes mine as the domain and news as general language, in the order of -c" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("corpora", "missing"),
+    [
+        ([], "this run does not have exactly two. To name them: -d shift,domain=LABEL,general=LABEL"),
+        (["handbook"], "this run does not have exactly two"),
+        (["handbook", "opposites"], "'handbook' (retrieval) and 'opposites' (choice) have no kind of text in common"),
+    ],
+)
+def test_the_research_profile_says_why_shift_is_left_out(corpora, missing):
+    found = prepared(corpora=corpora, profile="research")
+    assert "shift" not in {task.name for task in found.tasks}
+    (note,) = [note for note in found.notes if note.startswith("shift is left out: ")]
+    assert missing in note
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 
 import embassay as ea
 from embassay.diagnostics.base import HasHeadline, HasItemQuantities, direction_of, meaning_of
-from embassay.errors import SpecError
+from embassay.diagnostics.negated_antonyms import negated_antonyms
+from embassay.errors import EncoderError, SpecError
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -103,3 +104,10 @@ def test_directions(diagnostic, quantity, subset, condition, direction):
 def test_what_is_not_declared_has_no_direction():
     with pytest.raises(SpecError, match=r"'isotropy' does not say whether higher or lower values of width\[texts\]"):
         direction_of("isotropy", "width", "texts")
+
+
+def test_a_headline_of_which_lower_is_better_is_refused(monkeypatch):
+    # Rankings, the gate and adapt take a higher headline for a better one.
+    monkeypatch.setitem(negated_antonyms.DIRECTIONS, "accuracy[*]", "lower")
+    with pytest.raises(EncoderError, match="a headline must be a quantity of which higher values are better"):
+        ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)

@@ -33,6 +33,8 @@ from embassay.types import AnyCorpus, Corpus, Diagnostic, Encoder, Origin, reads
 
 NAMED = 3
 """Notes on encoders that were left out, shown if no encoder remains."""
+SHIFT = "shift"
+"""The diagnostic that compares two corpora."""
 ANY = "any"
 """The shape of a diagnostic that reads the texts of any corpus."""
 
@@ -152,6 +154,11 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     diagnostics = load_diagnostics(request.diagnostics, request.profile)
     corpora = load_corpora(request, diagnostics)
     tasks = make_tasks(diagnostics, corpora, were_chosen)
+    shift_notes: list[str] = []
+    if not were_chosen and SHIFT in [diagnostic.name for diagnostic in diagnostics]:
+        shift_tasks, shift_note = shift_of(corpora)
+        tasks += shift_tasks
+        shift_notes.append(shift_note)
     if will_score:
         tasks = [task for task in tasks if takes_its_corpus(task, were_chosen)]
 
@@ -177,7 +184,7 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         request,
         entries=tuple(entries),
         tasks=tuple(tasks),
-        notes=(*candidates.notes, *corpus_notes, *encoder_notes, *favoured),
+        notes=(*candidates.notes, *shift_notes, *corpus_notes, *encoder_notes, *favoured),
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*candidates.notes, *favoured),
     )
@@ -387,7 +394,8 @@ def make_tasks(diagnostics: Sequence[NamedDiagnostic], corpora: Sequence[AnyCorp
     Parameters
     ----------
     chosen
-        Whether the diagnostics were requested by name; only then do those run that compare two corpora.
+        Whether the diagnostics were requested by name; only then do those run that compare two corpora. For a profile
+        see :func:`shift_of`.
 
     Raises
     ------
@@ -447,6 +455,26 @@ def joined_task(diagnostic: NamedDiagnostic, joining: SetsSideBySide, corpora: S
         first, second = joining.pair
         joined = joining.join(corpus_of[first], corpus_of[second])
     return Task(diagnostic.name, diagnostic.method, joined, diagnostic.options)
+
+
+def shift_of(corpora: Sequence[AnyCorpus]) -> tuple[list[Task], str]:
+    """Return the task of ``shift`` in a profile, and a note: what it compares, or why it is left out.
+
+    The first of two corpora is taken as the domain, the second as general language.
+    """
+    if len(corpora) != 2 or any(corpus.variant_of for corpus in corpora):
+        return [], (
+            f"{SHIFT} is left out: it compares two corpora, a domain and general language; this run does not have "
+            f"exactly two. To name them: -d {SHIFT},domain=LABEL,general=LABEL"
+        )
+    domain, general = (corpus.name for corpus in corpora)
+    diagnostic = load_diagnostic(Spec(SHIFT, options={"domain": domain, "general": general}))
+    try:
+        # Among diagnostics that are chosen by name it runs as one that compares two corpora.
+        tasks = make_tasks([diagnostic], corpora, chosen=True)
+    except SpecError as error:
+        return [], f"{SHIFT} is left out: {error}"
+    return tasks, f"{SHIFT} takes {domain} as the domain and {general} as general language, in the order of -c"
 
 
 def takes_its_corpus(task: Task, chosen: bool) -> bool:
