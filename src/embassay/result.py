@@ -422,8 +422,6 @@ class EncoderRecord:
         The options that vary in the run, with their values: ``dim=64,passages=100``. They are the end of the name.
     vectors
         How many document vectors there are, by corpus, where there are documents.
-    characters
-        How many characters these documents have, by corpus.
     vector_bytes
         The size of one stored vector; None where the number of dimensions depends on the corpus.
     texts_in
@@ -447,7 +445,6 @@ class EncoderRecord:
     truncated_in: Mapping[str, int] = field(default_factory=dict)
     setting: str = ""
     vectors: Mapping[str, int] = field(default_factory=dict)
-    characters: Mapping[str, int] = field(default_factory=dict)
     vector_bytes: int | None = None
     texts_in: Mapping[str, int] = field(default_factory=dict)
 

@@ -306,7 +306,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     card = entry.encoder.card
     words = count_words(run, corpora)
     truncated = find_truncated_in(run, corpora)
-    sizes = document_sizes([as_read(corpus, entry.encoder) for corpus in corpora])
+    vectors = document_vectors([as_read(corpus, entry.encoder) for corpus in corpora])
     texts_in = {}
     if setting:
         texts_in = {Variant.of(corpus).corpus: len(corpus.texts()) for corpus in corpora}
@@ -327,8 +327,7 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         unknown_words=words.unknown_share,
         without_words=words.texts_without_words,
         setting=joined_setting(entry.setting, setting),
-        vectors=sizes.vectors,
-        characters=sizes.characters,
+        vectors=vectors,
         vector_bytes=vector_bytes(card.spec, run.dim),
         texts_in=texts_in,
     )
@@ -401,27 +400,16 @@ def find_truncated_in(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> Truncate
     return Truncated(len(distinct), counts)
 
 
-@dataclass(frozen=True)
-class DocumentSizes:
-    """The documents of corpora by their labels: the vectors they take, and their characters where texts are at hand."""
-
-    vectors: Mapping[str, int]
-    characters: Mapping[str, int]
-
-
-def document_sizes(corpora: Sequence[AnyCorpus]) -> DocumentSizes:
-    """Count the vectors and characters of the documents of some corpora; corpora without documents are left out."""
+def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:
+    """Return how many vectors the documents of some corpora take, by label; corpora without documents are left out."""
     vectors = {}
-    characters = {}
     for corpus in corpora:
         label = Variant.of(corpus).corpus
         if corpus.stored_documents:
             vectors[label] = len(corpus.documents)
         elif corpus.documents:
-            passages = list(chain.from_iterable(document.passages for document in corpus.documents))
-            vectors[label] = len(passages)
-            characters[label] = sum(map(len, passages))
-    return DocumentSizes(vectors, characters)
+            vectors[label] = sum(len(document.passages) for document in corpus.documents)
+    return vectors
 
 
 def vector_bytes(spec: str, dim: int | None) -> int | None:

@@ -183,6 +183,9 @@ def role_swap(tagged: Tagged) -> str | None:
     if kind is None or kind != _person_kind(words, goal.head):
         return None
     first, second = _phrase(tagged, 0, subject.end), _phrase(tagged, verb + 1, goal.end)
+    if first == second:
+        # "Jackie loves Jackie": the swap would change nothing.
+        return None
     if words[0].tag not in {"NNP", "NNPS"}:
         first = first[0].lower() + first[1:]
     second = second[0].upper() + second[1:]
