@@ -58,7 +58,7 @@ def _works(command: Sequence[str]) -> bool:
 
 def write_passages(folder: Path) -> str:
     """Write passages and questions of random words; return the corpus as ``-c`` takes it."""
-    source = random.Random(0)
+    source = random.Random(0)  # noqa: S311
     vocabulary = [f"w{number}" for number in range(WORDS)]
     weights = [1 / (1 + number) for number in range(WORDS)]
     texts = [source.choices(vocabulary, weights, k=source.randint(20, 60)) for _ in range(PASSAGES)]
@@ -105,7 +105,9 @@ def timed(command: Sequence[str]) -> tuple[float, tuple[str, ...]]:
 def line(name: str, measured: Sequence[tuple[float, tuple[str, ...]]], target: str) -> str:
     """Return the median of a command's seconds, with the medians of its parts."""
     seconds = statistics.median(seconds for seconds, _ in measured)
-    medians = [f"{statistics.median(map(float, part)):.1f}" for part in zip(*(parts for _, parts in measured))]
+    medians = [
+        f"{statistics.median(map(float, part)):.1f}" for part in zip(*(parts for _, parts in measured), strict=True)
+    ]
     return f"{name:38} {seconds:7.2f} s   {' + '.join(medians):24} {target}"
 
 
