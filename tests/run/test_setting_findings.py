@@ -14,11 +14,11 @@ from embassay.run.setting_findings import setting_findings
 HEADLINE = Column("Success@5", "Success@5")
 
 
-def record(setting, vectors=100, vector_bytes=1536, name="m", characters=1000):
+def record(setting, vectors=100, vector_bytes=1536, name="m"):
     return EncoderRecord(
         name=f"{name},{setting}" if setting else name, spec=f"st:{name}", fingerprint=name, revision="", dim=384,
         parameters=1, prompts={}, baseline=False, setting=setting, vectors={"docs": vectors},
-        characters={"docs": characters}, vector_bytes=vector_bytes,
+        vector_bytes=vector_bytes,
     )  # fmt: skip
 
 
