@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import os
@@ -26,12 +25,6 @@ settings.load_profile("steady")
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-
-def pytest_collection_finish():
-    """Keep the garbage collector from going through the thousands of collected tests and imported modules each time."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope="session")
