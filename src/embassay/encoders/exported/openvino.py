@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -22,11 +22,23 @@ from embassay.errors import EncoderError
 from embassay.types import Runtime
 
 if TYPE_CHECKING:
-    from openvino import CompiledModel, InferRequest
+    from openvino import CompiledModel, Core, InferRequest
 
 TARGET = "FOLDER"
 EXTRA = "openvino"
 REQUIRES = ("openvino", "tokenizers")
+
+
+@cache
+def _core() -> Core:
+    """Return the one runtime of this process.
+
+    A runtime gives the main thread a stack of its own for signals, and takes it back when it goes. If a second one goes
+    after the first, the freed stack stays in use, and Ctrl-C ends the process with a segmentation fault.
+    """
+    import openvino
+
+    return openvino.Core()
 
 
 @dataclass(frozen=True)
@@ -57,8 +69,6 @@ class OpenVinoSession:
         """
         if device.partition(":")[0] not in ("auto", "cpu"):
             raise EncoderError(f"device {device!r} is not supported by openvino here; use cpu")
-        import openvino
-
         threads = cores()
         settings = {
             "INFERENCE_PRECISION_HINT": "f32",
@@ -67,7 +77,7 @@ class OpenVinoSession:
             "NUM_STREAMS": threads,
         }
         try:
-            model = openvino.Core().compile_model(str(graph), "CPU", settings)
+            model = _core().compile_model(str(graph), "CPU", settings)
         except Exception as error:
             raise cannot_load(graph, "OpenVINO", error) from None
         requests: SimpleQueue[InferRequest] = SimpleQueue()
