@@ -44,6 +44,7 @@ benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
 	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
 
 docs: $(VENV)/.test  ## build the documentation site into site/; a broken link is an error
+	$(OFFLINE) $(BIN)/python tools/sample_report.py
 	$(BIN)/zensical build --strict
 
 docs-figures: $(VENV)/.test  ## write the measured figures of README.md and docs/ again (about ten minutes; needs EMBASSAY_DATA)

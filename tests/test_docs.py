@@ -108,7 +108,8 @@ def test_there_are_examples_to_test():
 @pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda p: p.name)
 def test_links_inside_the_project_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
+        # ``make docs`` builds the sample report, and the site's own check needs it.
+        if "://" not in target and target != "sample-report.html":
             assert (page.parent / target).exists(), target
 
 

@@ -1,6 +1,6 @@
-"""Write the sample report of the documentation: docs/sample-report.html, on the built-in corpora.
+"""Write the sample report of the documentation site: docs/sample-report.html, on the built-in corpora.
 
-python tools/sample_report.py
+``make docs`` runs it; the page is not part of the repository.
 """
 
 from __future__ import annotations
