@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from embassay.corpora.queries.made import SOURCES
 from embassay.run.advice import advice, smallest_visible, visible_differences
 from embassay.samples.choice import Choice
 from embassay.samples.retrieval import Document, Question
@@ -44,6 +45,12 @@ def test_questions_that_share_documents_are_said_to_depend():
         "number 2); set unit=question if they were written independently"
     )
     assert not any("depend" in line for line in notes_on(retrieval([LONG])))
+
+
+def test_more_made_queries_are_not_asked_for():
+    made = retrieval([LONG], units=["a"] * 10 + ["b"] * 10, source=SOURCES["cloze"])
+    (line,) = notes_on(made)
+    assert line.endswith("they form 2 units (effective number 2)")
 
 
 def test_the_size_is_turned_into_points():

@@ -286,19 +286,20 @@ def test_queries_that_nobody_asked_come_first(method):
 
 def test_documents_can_be_cut_shorter_and_questions_be_units():
     result = result_of(verdict_with())
-    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents")
+    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, passages=40, loader="documents")
     first = replace(result.encoders[0], max_tokens=256, truncated=9, truncated_in={"c": 9})
     findings = findings_of(replace(result, corpora=(corpus,), encoders=(first, *result.encoders[1:]), verdicts=()), {})
     assert [finding.action for finding in findings] == [
         "If the questions were written independently of each other, add unit=question to -c.",
-        "Cut documents into shorter passages: add passages=100 to -c.",
+        "Cut documents into shorter passages: set passages=100 in -c.",
     ]
 
 
-def advised(settings, setting="", limits=(256,)):
+def advised(settings, setting="", limits=(256,), **counts):
     """What a run advises whose encoders truncate many texts and whose questions depend on each other."""
     result = result_of(verdict_with())
-    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, loader="documents", settings=settings)
+    corpus = replace(result.corpora[0], effective_units=20.0, documents=40, passages=40, loader="documents")
+    corpus = replace(corpus, settings=settings, **counts)
     encoders = [
         replace(encoder, max_tokens=limit, truncated=9, truncated_in={"c": 9}, setting=setting)
         for encoder, limit in zip(result.encoders, limits, strict=False)
@@ -313,14 +314,14 @@ UNIT = "If the questions were written independently of each other, add unit=ques
 @pytest.mark.parametrize(
     ("settings", "setting", "actions"),
     [
-        ({}, "", [UNIT, "Cut documents into shorter passages: add passages=100 to -c."]),
+        ({}, "", [UNIT, "Cut documents into shorter passages: set passages=100 in -c."]),
         ({"passages": "100"}, "", [UNIT]),
         ({"passages": "60"}, "", [UNIT]),
-        ({"passages": "sentence"}, "", [UNIT]),
+        ({"passages": "document"}, "", [UNIT, "Cut documents into shorter passages: set passages=100 in -c."]),
         (
             {"passages": "200", "unit": "document"},
             "",
-            ["Cut documents into shorter passages: passages=100 instead of passages=200 in -c."],
+            ["Cut documents into shorter passages: set passages=100 in -c."],
         ),
         ({"passages": "200"}, "passages=200", [UNIT]),
         ({}, "max_length=256", [UNIT]),
@@ -330,9 +331,17 @@ def test_what_is_set_already_is_not_advised(settings, setting, actions):
     assert advised(settings, setting) == actions
 
 
+@pytest.mark.parametrize("settings", [{}, {"passages": "paragraph"}, {"passages": "sentence"}])
+def test_paragraphs_are_not_made_longer(settings):
+    assert advised(settings, passages=400) == [UNIT]
+    assert len(advised({"passages": "200"}, passages=400)) == 2
+    made = advised(settings, source=SOURCES["cloze"])
+    assert not any("shorter" in action for action in made)
+
+
 def test_encoders_that_read_more_give_no_second_length_of_passages():
     assert advised({"unit": "question"}, limits=(384, 256, 512)) == [
-        "Cut documents into shorter passages: add passages=100 to -c."
+        "Cut documents into shorter passages: set passages=100 in -c."
     ]
 
 

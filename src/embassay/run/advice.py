@@ -43,12 +43,14 @@ def advice(corpus: AnyCorpus) -> Iterator[str]:
     yield from _short_passages(corpus, audit)
     are_dependent = audit.effective_units < audit.items / 2
     if corpus.documents and are_dependent:
-        remedy = "questions about other documents would add more"
-        if may_be_independent(corpus):
-            remedy = "set unit=question if they were written independently"
+        remedy = "; questions about other documents would add more"
+        if corpus.source in MADE_QUERIES.values():
+            remedy = ""
+        elif may_be_independent(corpus):
+            remedy = "; set unit=question if they were written independently"
         yield (
             f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
-            f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}); {remedy}"
+            f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}){remedy}"
         )
 
 

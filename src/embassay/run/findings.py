@@ -218,7 +218,7 @@ def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
 
 
 def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
-    """Say how to cut documents so that an encoder reads them whole; nothing if they are cut as short already.
+    """Say how to cut documents so that an encoder reads them whole; nothing if that could lengthen the passages.
 
     The number of words is a multiple of ten.
     """
@@ -226,8 +226,11 @@ def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
     tens = round(readable_words / 10)
     words = max(10, 10 * tens)
     present = corpus.settings.get("passages", "")
-    if not present:
-        return f"Cut documents into shorter passages: add passages={words} to -c."
-    if present == "sentence" or (present.isdecimal() and int(present) <= words):
+    # Most paragraphs and sentences are shorter than that already, so only whole documents are sure to become shorter.
+    # With made queries, each passage is a document of its own.
+    are_longer = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
+    if present.isdecimal():
+        are_longer = int(present) > words
+    if not are_longer:
         return ""
-    return f"Cut documents into shorter passages: passages={words} instead of passages={present} in -c."
+    return f"Cut documents into shorter passages: set passages={words} in -c."
