@@ -59,13 +59,15 @@ class Decision:
         if self.corpus.builtin:
             return
         if v.candidates:
+            yield from self.same_encoders()
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
             yield from self.smaller_index()
             yield from self.settings()
             yield from self.comparisons()
-            yield from self.precision()
+            if v.baseline or len(set(self.first_label.values())) > 1:
+                yield from self.precision()
         elif v.undefined:
             yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
         elif self.result.failed:
@@ -142,6 +144,36 @@ class Decision:
         """The candidates that are ranked, highest value first."""
         return [name for name in self.verdict.candidates if name not in self.verdict.left_out]
 
+    @cached_property
+    def first_label(self) -> dict[str, str]:
+        """The first label of each candidate's encoder: another one where an encoder was requested twice."""
+        first_label_of: dict[tuple[str, str, str], str] = {}
+        first_label = {}
+        for name in self.verdict.candidates:
+            encoder = self.encoders[name]
+            identity = encoder.fingerprint, encoder.similarity, encoder.setting
+            first_label[name] = first_label_of.setdefault(identity, name)
+        return first_label
+
+    @property
+    def against_reference(self) -> dict[str, Mapping[str, float | None]]:
+        """The verdict's comparisons with the reference, without the reference itself under another label."""
+        v = self.verdict
+        reference = self.first_label.get(v.reference or "")
+        return {
+            name: entry for name, entry in v.against_reference.items() if self.first_label.get(name, name) != reference
+        }
+
+    def same_encoders(self) -> Iterator[Finding]:
+        """Yield which labels stand for one encoder."""
+        labels: dict[str, list[str]] = {}
+        for name, first in self.first_label.items():
+            labels.setdefault(first, []).append(name)
+        for same in labels.values():
+            if len(same) > 1:
+                sentence = f"{names(same)} are the same encoder (same fingerprint)."
+                yield self.finding("high", "The same encoder", sentence)
+
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
         v = self.verdict
@@ -150,6 +182,8 @@ class Decision:
             sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
             action = "Add a second encoder with -e to compare."
             yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
+        elif len(set(self.first_label.values())) == 1:
+            return
         elif not v.best_set:
             yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
         elif len(ranked) == 1:
@@ -315,7 +349,7 @@ class Decision:
             yield from self.comparisons_with_baseline(v.baseline)
         # Where a lexical baseline is the reference, both families hold the same comparisons.
         if v.reference and v.reference != v.baseline:
-            differences = read_differences(v.against_reference)
+            differences = read_differences(self.against_reference)
             for name in self.best_set_first(differences):
                 yield self.comparison("low", name, v.reference, differences[name])
 
@@ -401,12 +435,12 @@ class Decision:
             pairs.append(_pair(first, v.baseline, v.against_baseline[first]))
         if v.reference == first:
             # Differences from the reference are stored under the other encoder's name.
-            runners_up = [name for name in ranked if name in v.against_reference]
+            runners_up = [name for name in ranked if name in self.against_reference]
             if runners_up:
                 runner_up = runners_up[0]
-                pairs.append(_pair(first, runner_up, v.against_reference[runner_up]))
-        elif v.reference and v.reference != v.baseline and first in v.against_reference:
-            pairs.append(_pair(first, v.reference, v.against_reference[first]))
+                pairs.append(_pair(first, runner_up, self.against_reference[runner_up]))
+        elif v.reference and v.reference != v.baseline and first in self.against_reference:
+            pairs.append(_pair(first, v.reference, self.against_reference[first]))
         tested = [pair for pair in pairs if pair is not None]
         if tested:
             return tested
