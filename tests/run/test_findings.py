@@ -210,6 +210,10 @@ def test_no_candidate():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
     assert lines(verdict_with(**nobody)) == ["The run has only baselines. Add an encoder with -e."]
     assert lines(verdict_with(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
+    result = result_of(verdict_with(**nobody, undefined=("z",)), rows={"z": (0.0, 0)})
+    result = replace(result, rows=(replace(result.rows[0], value=None, reason="no random pairs"),))
+    (finding,) = Decision(result, result.verdicts[0], ACCURACY).findings()
+    assert finding.sentence == "Undefined for every item: z (no random pairs)."
 
 
 # --- undefined items -------------------------------------------------------------------------------------

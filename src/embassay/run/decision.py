@@ -69,7 +69,7 @@ class Decision:
             if v.baseline or len(set(self.first_label.values())) > 1:
                 yield from self.precision()
         elif v.undefined:
-            yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
+            yield self.finding("medium", "Undefined", f"Undefined for every item: {self.undefined()}.")
         elif self.result.failed:
             sentence = "No candidate finished; the figures are of baselines."
             yield self.finding("high", "No candidate finished", sentence)
@@ -286,7 +286,7 @@ class Decision:
         """Yield which candidates are not ranked, and why."""
         v = self.verdict
         if v.undefined:
-            sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
+            sentence = f"Undefined for every item, so not compared: {self.undefined()}."
             yield self.finding("medium", "Not ranked", sentence)
         # Candidates are left out of the ranking for two reasons: too many undefined items, or a constant value on the
         # common items, with which there is no correlation.
@@ -305,6 +305,15 @@ class Decision:
         if constant:
             sentence = f"The same value for all compared items, so not ranked: {names(constant)}."
             yield self.finding("medium", "Not ranked", sentence)
+
+    def undefined(self) -> str:
+        """Name the candidates without a value, with the reasons in brackets."""
+        undefined = self.verdict.undefined
+        rows = [self.rows[name] for name in undefined if name in self.rows]
+        reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+        if not reasons:
+            return names(undefined)
+        return f"{names(undefined)} ({'; '.join(reasons)})"
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
