@@ -40,9 +40,9 @@ LISTED = 8
 """Sentences of a group that are shown with one of them, at most."""
 
 
-def begun(text: str) -> str:
-    """Return how a document or passage begins, for display: at most ``SHOWN`` characters."""
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+def begun(text: str, longest: int = SHOWN) -> str:
+    """Return how a text begins, for display: at most so many characters."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def content_hash(value: object) -> str:

@@ -476,9 +476,8 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
         ([0.9] * 40, [0.5] * 40, "low", "A synonym is nearer than a negation"),
         ([0.5] * 40, [0.9] * 40, "high", "A negation is nearer than a synonym"),
         ([0.9, 0.5] * 20, [0.5, 0.9] * 20, "medium", "A synonym is not shown to be nearer than a negation"),
-        ([0.9] * 8, [0.5] * 8, "low", "A synonym is nearer than a negation"),
     ],
-    ids=["nearer", "farther", "neither", "few units"],
+    ids=["nearer", "farther", "neither"],
 )
 def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, severity, title):
     corpus = many(len(synonym), TWO)
@@ -486,6 +485,13 @@ def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, s
     (finding,) = [f for f in run([Table("t", vectors)], corpus).findings if f.quantity == "nearer"]
     assert (finding.severity, finding.title) == (severity, title)
     assert bool(finding.consequence) is (severity == "high")
+
+
+def test_nothing_is_found_under_ten_units():
+    corpus = many(9, TWO)
+    vectors = at_cosines(corpus, [(1, n) for n in range(9)], [(0.9, 0.5)] * 9)
+    result = run([Table("t", vectors)], corpus)
+    assert not [finding for finding in result.findings if finding.quantity == "nearer"]
 
 
 def test_a_finding_says_where_mean_and_majority_disagree():

@@ -181,7 +181,7 @@ def result_of(found, *, builtin=False, values=None, **corpus):
         Row("d", "c", name, "all", "cosine", "", "accuracy", v, v - 0.05, v + 0.05, 100, 50, 0, None, "s")
         for name, v in values.items()
     )
-    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, False) for n in values)
+    encoders = tuple(EncoderRecord(n, n, n, "", 3, None, {}, False) for n in values)
     usual = {"effective_units": 50.0, "duplicates": 7, "licence": "CC0", "source": ""} | corpus
     record = CorpusRecord("c", "choice", "f", 100, 50, distinct_texts=90, builtin=builtin, **usual)
     return Result(0, 1000, encoders=encoders, corpora=(record,), rows=rows, verdicts=(found,))
@@ -346,7 +346,7 @@ def row_of(encoder, quantity="accuracy", subset="all", value=0.5, condition="", 
 
 def small(rows=(), series=(), baselines=("z",), encoders=("a", "b", "z"), **more):
     """A result of three encoders, one of which joined as a baseline."""
-    records = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n in baselines) for n in encoders)
+    records = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n in baselines) for n in encoders)
     corpus = CorpusRecord("c", "choice", "f", 40, 40, 40.0, 0, 90, "CC0", "", False)
     found = Verdict("d", "c", "", 40, 40, candidates=tuple(n for n in encoders if n not in baselines))
     return Result(

@@ -59,7 +59,7 @@ def result_of(ranking, rows=None, builtin=False, price=None):
         )
         for name, (v, missing) in rows.items()
     )
-    encoders = tuple(EncoderRecord(n, n, "f", "", 3, None, {}, n == "bm25", price=price) for n in rows)
+    encoders = tuple(EncoderRecord(n, n, n, "", 3, None, {}, n == "bm25", price=price) for n in rows)
     corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", builtin)
     return Result(0, 1000, encoders=encoders, corpora=(corpus,), rows=written, verdicts=(ranking,))
 
@@ -75,6 +75,26 @@ def lines(ranking, headline=ACCURACY, times=None, **options):
     """What the page says of a verdict, after the line that says what the figures rest on."""
     result = replace(result_of(ranking, **options), findings=tuple(decided(ranking, headline, **options)))
     return list(verdict(result, ranking, times or {}))[1:]
+
+
+# --- the same encoder twice ------------------------------------------------------------------------------
+
+
+def with_one_fingerprint(names, ranking):
+    result = result_of(ranking)
+    encoders = tuple(replace(e, fingerprint="f") if e.name in names else e for e in result.encoders)
+    return [f.sentence for f in Decision(replace(result, encoders=encoders), ranking, ACCURACY).findings()]
+
+
+def test_labels_of_one_encoder_are_not_compared():
+    gaps = {"b": gap(0.0, -0.1, 0.1, 1.0, 0.2), "c": gap(-0.3, -0.4, -0.2, 0.001, 0.1)}
+    ranking = verdict_with(reference="a", against_reference=gaps, smallest_difference=0.2, smallest_units=50)
+    same, best, compared, detectable = with_one_fingerprint("ab", ranking)
+    assert same == "a and b are the same encoder (same fingerprint)."
+    assert best.startswith("May be the best of 3 candidates: a (80.0% accuracy), b (70.0%)")
+    assert compared.startswith("c is worse than a: ")
+    assert detectable == "Minimum detectable difference: 10.0 points between a and c (50 units, 80% power)."
+    assert with_one_fingerprint("abc", ranking) == ["a, b and c are the same encoder (same fingerprint)."]
 
 
 # --- the best set ----------------------------------------------------------------------------------------
@@ -190,6 +210,10 @@ def test_no_candidate():
     nobody = {"candidates": (), "best": None, "value": None, "low": None, "high": None, "best_set": ()}
     assert lines(verdict_with(**nobody)) == ["The run has only baselines. Add an encoder with -e."]
     assert lines(verdict_with(**nobody, undefined=("z",))) == ["Undefined for every item: z."]
+    result = result_of(verdict_with(**nobody, undefined=("z",)), rows={"z": (0.0, 0)})
+    result = replace(result, rows=(replace(result.rows[0], value=None, reason="no random pairs"),))
+    (finding,) = Decision(result, result.verdicts[0], ACCURACY).findings()
+    assert finding.sentence == "Undefined for every item: z (no random pairs)."
 
 
 # --- undefined items -------------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.findings import titled
 
-import embassay as ea
+from embassay.corpora.queries.made import SOURCES
 from embassay.result import Verdict
+from embassay.run.execute import execute
 from embassay.run.item_tests import with_not_worse
+from embassay.run.plan import prepare
+from embassay.run.request import RunRequest
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.noninferiority import Headline
 from embassay.types import Corpus, Draws
@@ -28,7 +30,7 @@ def test_only_candidates_of_the_best_set_that_lose_less_than_the_margin_are_not_
     assert with_not_worse(highest, headline, Draws()) == highest
 
 
-def mislabelled(wrong):
+def mislabelled(wrong, source=""):
     """40 documents, and a question about each; the labels of the first questions name a document without its words."""
     documents = []
     for n in range(40):
@@ -39,20 +41,29 @@ def mislabelled(wrong):
     for n in range(40):
         right = f"d{n + 20}" if n < wrong else f"d{n}"
         samples.append(Question(f"q{n}", f"alpha word{n} word{n}", (right,)))
-    return Corpus("docs", "retrieval", tuple(samples), documents=tuple(documents))
+    return Corpus("docs", "retrieval", tuple(samples), source=source, documents=tuple(documents))
 
 
-def suspected(wrong, encoders=("bow",), **options):
-    result = ea.assay(list(encoders), [mislabelled(wrong)], ["retrieval"], cache=None, resamples=50, **options)
-    return [finding.sentence for finding in titled(result, "Suspect the label")]
+def suspected(wrong, encoders=("bow",), source="", **options):
+    request = RunRequest(
+        list(encoders), [mislabelled(wrong, source)], ["retrieval"], resamples=50, quiet=True, **options
+    )
+    result = execute(prepare(request)).result
+    return [finding.sentence for finding in result.findings if "missed by" in finding.sentence]
 
 
 def test_questions_that_everyone_misses_have_suspect_labels():
     assert suspected(5) == [
         "5 questions of 40 are missed by every candidate and lexical baseline: suspect the label, or an unclear "
-        "question (q0, q1, q2 and 2 more)."
+        'question ("alpha word0 word0", "alpha word1 word1", "alpha word2 word2" and 2 more).'
     ]
+    assert suspected(5, texts=False)[0].endswith("question (ids q0, q1, q2 and 2 more).")
     assert suspected(0) == []
+
+
+def test_a_program_that_made_the_queries_has_no_wrong_labels():
+    (sentence,) = suspected(5, source=SOURCES["headings"], texts=False)
+    assert sentence.endswith("lexical baseline: they may be unclear (ids q0, q1, q2 and 2 more).")
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def _result(plan: Plan, outcome: Outcome, stored: StoredRun) -> Result:
         # Baselines are last, as in a run with all encoders.
         scores.sort(key=lambda s: s.origin.baseline)
         scored = ScoredTask.of(task.name, task.diagnostic, [(task.corpus, scores)], options=task.options)
-        parts.append(summarise_task(scored, draws, plan.request.most_examples))
+        parts.append(summarise_task(scored, plan.request))
 
     records = list(stored.result.encoders)
     for encoder in outcome.encoders:

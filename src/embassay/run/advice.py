@@ -10,7 +10,8 @@ from statistics import NormalDist
 from embassay.corpora.io.passages import word_count
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted
-from embassay.result import CorpusRecord
+from embassay.result import MIN_UNITS, CorpusRecord
+from embassay.samples.pairs import Pair
 from embassay.types import AnyCorpus, Audit
 
 SHORT = 8
@@ -71,7 +72,17 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
     if corpus.builtin:
         return
     audit = corpus.audit()
-    if corpus.shape in OF_SHARES:
+    if corpus.shape not in (*OF_SHARES, *DEVIATIONS):
+        return
+    # Pairs without a score have no correlation.
+    if all(isinstance(sample, Pair) and sample.score is None for sample in corpus.samples):
+        return
+    if audit.units < MIN_UNITS:
+        yield (
+            f"no difference can be shown with fewer than {MIN_UNITS} independent units (there "
+            f"{'is' if audit.units == 1 else 'are'} {audit.units})"
+        )
+    elif corpus.shape in OF_SHARES:
         # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
         best = f"{100 * smallest_visible(audit.items):.0f}"
         worst = f"{100 * smallest_visible(audit.effective_units):.0f}"
@@ -86,7 +97,7 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
             f'estimate: to show that an encoder is "not worse" by {100 * MARGIN:.0f} points takes about '
             f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
         )
-    elif corpus.shape in DEVIATIONS:
+    else:
         quantity, deviation = DEVIATIONS[corpus.shape]
         difference = smallest_visible(audit.effective_units, deviation)
         yield (

@@ -59,15 +59,17 @@ class Decision:
         if self.corpus.builtin:
             return
         if v.candidates:
+            yield from self.same_encoders()
             yield from self.not_ranked()
             yield from self.undefined_as_wrong()
             yield from self.ranking()
             yield from self.smaller_index()
             yield from self.settings()
             yield from self.comparisons()
-            yield from self.precision()
+            if v.baseline or len(set(self.first_label.values())) > 1:
+                yield from self.precision()
         elif v.undefined:
-            yield self.finding("medium", "Undefined", f"Undefined for every item: {names(v.undefined)}.")
+            yield self.finding("medium", "Undefined", f"Undefined for every item: {self.undefined()}.")
         elif self.result.failed:
             sentence = "No candidate finished; the figures are of baselines."
             yield self.finding("high", "No candidate finished", sentence)
@@ -142,6 +144,36 @@ class Decision:
         """The candidates that are ranked, highest value first."""
         return [name for name in self.verdict.candidates if name not in self.verdict.left_out]
 
+    @cached_property
+    def first_label(self) -> dict[str, str]:
+        """The first label of each candidate's encoder: another one where an encoder was requested twice."""
+        first_label_of: dict[tuple[str, str, str], str] = {}
+        first_label = {}
+        for name in self.verdict.candidates:
+            encoder = self.encoders[name]
+            identity = encoder.fingerprint, encoder.similarity, encoder.setting
+            first_label[name] = first_label_of.setdefault(identity, name)
+        return first_label
+
+    @property
+    def against_reference(self) -> dict[str, Mapping[str, float | None]]:
+        """The verdict's comparisons with the reference, without the reference itself under another label."""
+        v = self.verdict
+        reference = self.first_label.get(v.reference or "")
+        return {
+            name: entry for name, entry in v.against_reference.items() if self.first_label.get(name, name) != reference
+        }
+
+    def same_encoders(self) -> Iterator[Finding]:
+        """Yield which labels stand for one encoder."""
+        labels: dict[str, list[str]] = {}
+        for name, first in self.first_label.items():
+            labels.setdefault(first, []).append(name)
+        for same in labels.values():
+            if len(same) > 1:
+                sentence = f"{names(same)} are the same encoder (same fingerprint)."
+                yield self.finding("high", "The same encoder", sentence)
+
     def ranking(self) -> Iterator[Finding]:
         """Yield which candidates may be the best, and which are excluded."""
         v = self.verdict
@@ -150,6 +182,8 @@ class Decision:
             sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
             action = "Add a second encoder with -e to compare."
             yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
+        elif len(set(self.first_label.values())) == 1:
+            return
         elif not v.best_set:
             yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
         elif len(ranked) == 1:
@@ -252,7 +286,7 @@ class Decision:
         """Yield which candidates are not ranked, and why."""
         v = self.verdict
         if v.undefined:
-            sentence = f"Undefined for every item, so not compared: {names(v.undefined)}."
+            sentence = f"Undefined for every item, so not compared: {self.undefined()}."
             yield self.finding("medium", "Not ranked", sentence)
         # Candidates are left out of the ranking for two reasons: too many undefined items, or a constant value on the
         # common items, with which there is no correlation.
@@ -271,6 +305,15 @@ class Decision:
         if constant:
             sentence = f"The same value for all compared items, so not ranked: {names(constant)}."
             yield self.finding("medium", "Not ranked", sentence)
+
+    def undefined(self) -> str:
+        """Name the candidates without a value, with the reasons in brackets."""
+        undefined = self.verdict.undefined
+        rows = [self.rows[name] for name in undefined if name in self.rows]
+        reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+        if not reasons:
+            return names(undefined)
+        return f"{names(undefined)} ({'; '.join(reasons)})"
 
     def undefined_as_wrong(self) -> Iterator[Finding]:
         """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
@@ -315,7 +358,7 @@ class Decision:
             yield from self.comparisons_with_baseline(v.baseline)
         # Where a lexical baseline is the reference, both families hold the same comparisons.
         if v.reference and v.reference != v.baseline:
-            differences = read_differences(v.against_reference)
+            differences = read_differences(self.against_reference)
             for name in self.best_set_first(differences):
                 yield self.comparison("low", name, v.reference, differences[name])
 
@@ -401,12 +444,12 @@ class Decision:
             pairs.append(_pair(first, v.baseline, v.against_baseline[first]))
         if v.reference == first:
             # Differences from the reference are stored under the other encoder's name.
-            runners_up = [name for name in ranked if name in v.against_reference]
+            runners_up = [name for name in ranked if name in self.against_reference]
             if runners_up:
                 runner_up = runners_up[0]
-                pairs.append(_pair(first, runner_up, v.against_reference[runner_up]))
-        elif v.reference and v.reference != v.baseline and first in v.against_reference:
-            pairs.append(_pair(first, v.reference, v.against_reference[first]))
+                pairs.append(_pair(first, runner_up, self.against_reference[runner_up]))
+        elif v.reference and v.reference != v.baseline and first in self.against_reference:
+            pairs.append(_pair(first, v.reference, self.against_reference[first]))
         tested = [pair for pair in pairs if pair is not None]
         if tested:
             return tested

@@ -28,7 +28,7 @@ from embassay.samples.base import Text
 from embassay.store.cache import VectorCache
 from embassay.store.results import rounded
 from embassay.store.runs import RunFolder
-from embassay.types import AnyCorpus, Draws
+from embassay.types import AnyCorpus
 
 LOG = logging.getLogger(__name__)
 FLOAT32_BITS = 32
@@ -159,7 +159,7 @@ def summarise(plan: Plan, runs: Sequence[EncoderRun]) -> Result:
     for task in scored_tasks(plan, runs):
         try:
             with plan.request.progress.working(f"statistics of {task.name} on {task.corpus.name}"):
-                parts.append(summarise_task(task, draws, plan.request.most_examples))
+                parts.append(summarise_task(task, plan.request))
         except Exception as error:
             LOG.debug("a diagnostic failed", exc_info=True)
             failures.append(Failure("", task.name, task.corpus.name, reason_of(error)))
@@ -246,16 +246,11 @@ def scored_tasks(plan: Plan, runs: Sequence[EncoderRun]) -> list[ScoredTask]:
     return scored_groups
 
 
-def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) -> Result:
-    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written.
-
-    Parameters
-    ----------
-    most_examples
-        At most this many items are shown one by one; None for all.
-    """
+def summarise_task(task: ScoredTask, request: RunRequest) -> Result:
+    """Return the result of one diagnostic on one corpus, with numbers rounded as they are written."""
+    draws = request.draws
     part = task.diagnostic.summarise(task.scores, draws)
-    examples = (*part.examples, *examples_of(task, most_examples, draws.seed))
+    examples = (*part.examples, *examples_of(task, request.most_examples, draws.seed))
     verdicts = []
     findings = list(part.findings)
     for verdict in part.verdicts:
@@ -264,7 +259,7 @@ def summarise_task(task: ScoredTask, draws: Draws, most_examples: int | None) ->
             verdict = without_best(verdict)
         elif headline is not None:
             verdict = with_not_worse(verdict, headline, draws)
-            findings += missed_by_all(task, verdict, headline)
+            findings += missed_by_all(task, verdict, headline, texts=request.texts)
         verdicts.append(verdict)
     return rounded(replace(part, examples=examples, verdicts=tuple(verdicts), findings=tuple(findings)))
 

@@ -148,7 +148,7 @@ def _negation_not_tested(result: Result) -> Iterator[Finding]:
             "Whether an encoder notices a negation was not tested.",
             "Negation was not tested",
             # In this run -d may allow search only.
-            action="To see whether they notice a negation, run them with -c opposites (built in) too.",
+            action="To see whether the encoders notice a negation, run them with -c opposites (built in) too.",
         )
 
 

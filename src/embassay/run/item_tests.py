@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.diagnostics.base import HasHeadline
 from embassay.formatting import counted
 from embassay.result import Finding, Verdict
 from embassay.run.examples import ScoredTask
 from embassay.stats.noninferiority import Headline
-from embassay.types import Draws, is_chance
+from embassay.types import Draws, begun, is_chance
 
 DECENT = 0.75
 """Where the best candidate is right on a smaller share of the items, many are missed because they are hard."""
@@ -20,6 +21,8 @@ LEAST_WITNESSES = 2
 """A single encoder that misses an item says nothing about its label."""
 NAMED = 3
 """Items that the finding names."""
+LONGEST = 60
+"""Characters of a question that it shows at most."""
 
 
 def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
@@ -42,10 +45,15 @@ def with_not_worse(verdict: Verdict, headline: Headline, draws: Draws) -> Verdic
     return replace(verdict, margin=headline.margin, not_worse=tuple(not_worse))
 
 
-def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline) -> Iterator[Finding]:
+def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline, *, texts: bool) -> Iterator[Finding]:
     """Yield a finding if all candidates and lexical baselines miss some questions that are easy for a decent encoder.
 
     Such a question often has a wrong label: what is given as right does not answer it, or another document does too.
+
+    Parameters
+    ----------
+    texts
+        Whether texts may be shown; the questions are named by their ids otherwise.
     """
     if not task.corpus.documents or not verdict.candidates:
         return
@@ -61,17 +69,27 @@ def missed_by_all(task: ScoredTask, verdict: Verdict, headline: Headline) -> Ite
         return
     items = values.shape[1]
     places = missed if headline.places is None else headline.places[missed]
-    ids = ", ".join(str(task.scores[0].item[place]) for place in places[:NAMED])
+    ids = [str(task.scores[0].item[place]) for place in places[:NAMED]]
+    named = f"ids {', '.join(ids)}"
+    if texts:
+        questions = [task.corpus.shown(item)["question"] for item in ids]
+        named = ", ".join(f'"{begun(question, LONGEST)}"' for question in questions)
     if len(missed) > NAMED:
-        ids += f" and {len(missed) - NAMED:,} more"
+        named += f" and {len(missed) - NAMED:,} more"
     verb = "is" if len(missed) == 1 else "are"
+    title = "Suspect the label"
+    advised = "suspect the label, or an unclear question"
+    action = "Read the questions that all encoders miss (single items in the report): is the right document right?"
+    # Nobody has labelled queries that a program made.
+    if task.corpus.source in MADE_QUERIES.values():
+        title, advised, action = "Missed by all", "they may be unclear", ""
     yield Finding(
         "medium",
         f"{counted(len(missed), 'question')} of {items:,} {verb} missed by every candidate and lexical baseline: "
-        f"suspect the label, or an unclear question ({ids}).",
-        "Suspect the label",
+        f"{advised} ({named}).",
+        title,
         verdict.diagnostic,
         verdict.corpus,
-        action="Read the questions that all encoders miss (single items in the report): is the right document right?",
+        action=action,
         value=len(missed) / items,
     )

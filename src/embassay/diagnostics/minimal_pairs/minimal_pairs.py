@@ -469,10 +469,13 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
     contrasts = {r.subset: r for r in rows if (r.encoder, r.quantity, r.condition) == (name, "contrast", "")}
     for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
-        if share is None or share.value is None:
+        if share is None:
+            continue
+        side = against_chance(share, 0.5)
+        # There is no interval under MIN_UNITS units.
+        if not side:
             continue
         severity, title, consequence = "low", f"A synonym is nearer than {edit}", ""
-        side = against_chance(share, 0.5)
         if side == "below":
             severity, title = "high", f"{edit.capitalize()} is nearer than a synonym"
             consequence = "A text that says the contrary is found before one that says the same in other words."

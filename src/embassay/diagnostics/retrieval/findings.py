@@ -64,7 +64,7 @@ def _threshold(view: RetrievalView, row_of: Mapping[tuple[str, str], Row], succe
 
 
 def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iterator[Finding]:
-    """Yield which encoders share exactly the highest value, and whether the headline is saturated.
+    """Yield which encoders share exactly the highest value.
 
     Parameters
     ----------
@@ -82,16 +82,33 @@ def first_place(view: RetrievalView, values: Mapping[str, float | None]) -> Iter
         sentence = f"{', '.join(first)}: exactly the same {view.headline}, the highest; their order has no meaning."
         yield finding(view.scores, "Equal values", sentence, about_all=True)
 
-    saturated = [name for name, value in defined.items() if value >= SATURATED]
-    if view.k > 1 and (len(saturated) > 1 or best == 1):
-        lowest = number(min(defined[name] for name in saturated))
-        values_reached = lowest
-        if len(saturated) > 1:
-            values_reached = f"{lowest} or more"
+
+def saturation(views: Sequence[RetrievalView], values: Mapping[str, float | None]) -> Iterator[Finding]:
+    """Yield whether the headline has little room left to tell encoders apart.
+
+    Parameters
+    ----------
+    views
+        Those of the encoders that may be the best.
+    values
+        The headline by encoder.
+    """
+    high_values = {}
+    encoders = set()
+    for view in views:
+        value = values[view.encoder]
+        if value is not None and value >= SATURATED:
+            high_values[view.encoder] = value
+            origin = view.scores.origin
+            encoders.add((origin.encoder_fingerprint, origin.corpus_fingerprint))
+    # No question tells an encoder from itself, so two labels of one encoder say nothing about the headline.
+    if len(encoders) > 1 and views[0].k > 1:
+        lowest = min(high_values.values())
+        reached = "100.0%" if lowest == 1 else f"{number(lowest)} or more"
         yield finding(
-            view.scores,
+            views[0].scores,
             "The headline is saturated",
-            f"{view.headline} is {values_reached} for {names(saturated)}: it can hardly tell them apart.",
+            f"{views[0].headline} is {reached} for {names(list(high_values))}: it can hardly tell them apart.",
             severity="medium",
             about_all=True,
             action="Compare Success@1: add -d retrieval,k=1.",

@@ -29,7 +29,7 @@ from embassay.diagnostics.base import (
     without_baselines,
 )
 from embassay.diagnostics.findings import finding
-from embassay.diagnostics.retrieval.findings import findings_of, first_place, scale_warnings
+from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.page import FOUND, layout, page
 from embassay.diagnostics.retrieval.published import beside_published
 from embassay.diagnostics.retrieval.rows import correlations, is_share, rows_of, shares_of
@@ -248,7 +248,10 @@ class Retrieval:
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
         # About all encoders, then about each, then warnings.
-        findings = list(first_place(views[0], requested_success))
+        # No encoder may be the best under MIN_UNITS units.
+        may_be_best = [view for view in views if view.encoder in standings.best_set]
+        findings = list(saturation(may_be_best, requested_success))
+        findings += first_place(views[0], requested_success)
         findings += self._units_needed(views[0], headline_differences, candidates, unit)
         for view in requested:
             findings += findings_of(view, rows)
