@@ -49,7 +49,7 @@ def test_a_small_corpus_is_inconclusive(choice_run):
     run, old = choice_run("new", [model(range(2, 182))]), choice_run("old", [model()])
     outcome = ea.check(run, old)
     assert (outcome.outcome, outcome.exit_code) == ("inconclusive", 4)
-    assert "more entries" in outcome.sentences[0]
+    assert "ruling it out takes about" in outcome.sentences[0]
     assert ea.check(run, old, inconclusive="pass").exit_code == 0
     assert ea.check(run, old, inconclusive="fail").exit_code == 1
 
@@ -172,6 +172,11 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
     [
         ({"margins": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
         ({"floors": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
+        ({"floors": {"accuracy": 85}}, "at most 1, is 85; it is a share"),
+        ({"floors": {"chosen": 0.1}}, "unknown quantity 'chosen'. Known: chosen[antonym]"),
+        ({"floors": {"similarity": 0.1}}, "similarity cannot have a floor: neither higher nor lower"),
+        # A suggestion is never refused in its turn: that would be similarity[antonym].
+        ({"floors": {"simlarity[antonym]": 0.1}}, "did you mean 'chosen[antonym]'? Known: accuracy, chosen[antonym]"),
         (
             {"margins": {"similarity[antonym]": 0.02}},
             "similarity[antonym] cannot have a margin: neither higher nor lower values of it are better",

@@ -34,7 +34,7 @@ CHANGE = Change(
     lost=("q1", "q<2>"),
     gained=("q|3",),
 )
-UNCLEAR = replace(CHANGE, outcome="inconclusive", p=0.3, change=-0.01, more_items=310, more_units=240, quantity="RR")
+UNCLEAR = replace(CHANGE, outcome="inconclusive", p=0.3, change=-0.01, units_needed=3100, quantity="RR")
 UNCLEAR = replace(UNCLEAR, of_shares=False, lost=(), gained=())
 PASSED = replace(CHANGE, outcome="pass", quantity="R@5", change=-0.001, p=0.9, lost=(), gained=())
 FLOOR = Floor("MiniLM", "retrieval", "docs", "Success@5", 0.84, 0.82, 0.86, 0.9)
@@ -67,7 +67,9 @@ def test_the_sentences_have_figure_interval_margin_and_smallest_loss():
         " (p < 0.001 after Holm's correction for 2 tests) and not shown to be below 2.0 points"
         " (smallest loss that this corpus shows: 2.5 points)." in text
     )
-    assert "a loss of 0.020 is not ruled out; deciding it takes about 310 more questions in 240 units" in text
+    assert (
+        "a loss of 0.020 is not ruled out; if nothing is lost, ruling it out takes about 3,100 units; there are" in text
+    )
     assert "a loss of 2.0 points or more is ruled out" in text
     assert "0.840 [0.820, 0.860] misses the floor of 0.9." in text
 

@@ -1,11 +1,11 @@
-"""Tests of losses: outcomes, direction, undefined items, Holm's correction, further items."""
+"""Tests of losses: outcomes, direction, undefined items, Holm's correction, units needed."""
 
 import numpy as np
 import pytest
 
 from embassay.comparison.losses import PairedQuantity, changes_of, units_to_detect
 from embassay.stats.detectable import Precision
-from embassay.stats.noninferiority import Correlated
+from embassay.stats.noninferiority import Correlated, share_not_worse
 from embassay.types import Draws
 
 DRAWS = Draws(0, 200)
@@ -34,7 +34,6 @@ def test_a_small_change_on_many_items_passes():
     change = change_of(shares(900, 4, 4, 92))
     assert change.outcome == "pass"
     assert (change.old, change.new, change.change) == (0.904, 0.904, 0)
-    assert change.more_items is None
     assert change.lost == ("i900", "i901", "i902", "i903")
     assert change.gained == ("i904", "i905", "i906", "i907")
 
@@ -46,19 +45,15 @@ def test_a_large_loss_is_a_regression():
     assert change.p < 0.001
 
 
-def test_few_items_are_inconclusive_and_say_how_many_more_it_takes():
+def test_few_items_are_inconclusive_and_say_how_many_units_equal_encoders_need():
     change = change_of(shares(80, 3, 3, 14))
     assert change.outcome == "inconclusive"
     # 80 % power to rule out 2 points without a loss: 2.4865²·0.06/0.02² = 927 items.
-    assert change.more_items == pytest.approx(927 - 100, abs=30)
-    assert change.more_items == change.more_units
-
-
-def test_more_items_are_in_more_units():
-    unit = np.repeat(np.arange(50), 4)
-    change = change_of(shares(180, 5, 5, 10, unit=unit))
-    assert change.outcome == "inconclusive"
-    assert change.more_items == pytest.approx(4 * change.more_units, rel=0.1)
+    assert change.units_needed == pytest.approx(927, abs=30)
+    # The number of a comparison, whatever the observed loss.
+    gaps = np.repeat([0.0, -1, 1], (20, 2, 1))
+    needed = share_not_worse(gaps, np.arange(23), 0.02).units_needed
+    assert change_of(shares(18, 2, 1, 2)).units_needed == needed > 500
 
 
 def test_a_significant_loss_within_the_margin_passes():

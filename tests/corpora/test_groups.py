@@ -185,8 +185,8 @@ def test_a_broken_json_line_is_named(file, row, says):
 @pytest.mark.parametrize(
     ("header", "options", "says"),
     [
-        ("a,group", {}, ", line 1: no column of sentences; found a, group; name it with sentence="),
-        ("text,b", {}, ", line 1: no column of groups; found text, b; name it with group="),
+        ("a,group", {}, ", line 1: no column of sentences; found a, group; add one, or name it with sentence="),
+        ("text,b", {}, ", line 1: no column of groups; found text, b; add one, or name it with group="),
         ("text,group", {"group": "x"}, ", line 1, field 'x': missing; found text, group"),
         ("text,group", {"sentence": "x"}, ", line 1, field 'x': missing; found text, group"),
         ("text,group", {"id": "x"}, ", line 1, field 'x': missing; found text, group"),
@@ -196,13 +196,13 @@ def test_a_broken_json_line_is_named(file, row, says):
         (
             "a,b",
             {"first": "a", "second": "b"},
-            ", line 1: no column that says whether they are paraphrases; found a, b; name it with label=",
+            ", line 1: no column that says whether they are paraphrases; found a, b; add one, or name it with label=",
         ),
-        ("a,b", {"label": "b"}, ", line 1: no column of first sentences; found a, b; name it with first="),
+        ("a,b", {"label": "b"}, ", line 1: no column of first sentences; found a, b; add one, or name it with first="),
         (
             "a,b",
             {"first": "a", "label": "b"},
-            ", line 1: no column of second sentences; found a, b; name it with second=",
+            ", line 1: no column of second sentences; found a, b; add one, or name it with second=",
         ),
         (
             "a,b,c",

@@ -96,7 +96,7 @@ def test_the_decision_names_the_best_set_and_its_cheapest_members():
         "smaller and not worse": "b (1.5 kB)",
         "cheapest": "a (0.02)",
         "unlikely to be the best": "c",
-        "minimum detectable difference": "+7.0 points".removeprefix("+"),
+        "minimum detectable difference between candidates": "+7.0 points".removeprefix("+"),
     }
 
 

@@ -126,7 +126,7 @@ def test_few_units_can_hardly_pass_and_it_is_said():
     # 2.486² · (2/70)/0.02² = 442 independent items, and t takes 2.7 % of 70: 454 units.
     assert (found.units_needed, found.note) == (
         460,
-        "with 70 units this test can hardly pass at 2 points even where nothing is lost; it takes about 460",
+        "with 70 units this test can hardly pass at 2 points even where nothing is lost; it takes about 460 units",
     )
     assert found.smallest_margin > 0.02
     # Where next to nothing differs, fewer would do; below 300 the test has little power all the same.

@@ -19,7 +19,7 @@ import numpy as np
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
 from embassay.comparison.names import Named, is_headline, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import Direction, HasHeadline, HasItemQuantities, direction_of, unit_codes
+from embassay.diagnostics.base import Direction, HasHeadline, HasItemQuantities, direction_of, meaning_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.result import Failure, Result, Row
 from embassay.stats.noninferiority import ItemQuantity
@@ -499,7 +499,12 @@ def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
         What the user gave it: ``a margin`` or ``a floor``.
     """
     if _direction(one) == "neither":
-        raise SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
+        raise _directionless(name, limit)
+
+
+def _directionless(name: str, limit: str) -> SpecError:
+    """Return the error of :func:`_refuse_without_direction`."""
+    return SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
 
 
 def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
@@ -591,7 +596,7 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     UnknownNameError
         If no row has the name.
     SpecError
-        If neither higher nor lower values of the quantity are better.
+        If neither higher nor lower values of the quantity are better, or the floor of a share is above 1.
     """
     if not floors:
         return
@@ -611,10 +616,11 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
         matches = matching(name, named_rows)
         # A run in which everything failed has no rows; the failures are reported then.
         if not matches and named_rows:
-            known_names = [one.names[0] for one in named_rows]
-            raise UnknownNameError("quantity", name, _suggestions(name, known_names))
+            raise _without_value(name, named_rows)
         for one in matches:
             _refuse_without_direction(one, name, "a floor")
+            if floor > 1 and _is_share(one):
+                raise SpecError(f"the floor of {name} must be at most 1, is {floor:g}; it is a share: 0.85 is 85%")
             row = one.content
             yield Floor(
                 encoder=row.encoder,
@@ -628,3 +634,23 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
                 lower_is_better=_direction(one) == "lower",
                 reason=row.reason or "",
             )
+
+
+def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
+    """Return the error for a floor of a name that no row has; it lists names that can have a floor."""
+    quantity = name.partition("[")[0]
+    of_quantity = [one for one in named_rows if quantity in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
+    with_direction = [one for one in of_quantity or named_rows if _direction(one) != "neither"]
+    if of_quantity and not with_direction:
+        return _directionless(name, "a floor")
+    known_names = [one.names[0] for one in with_direction]
+    if not of_quantity:
+        known_names = _suggestions(name, known_names)
+    hint = "A floor needs a quantity with a value in this run."
+    return UnknownNameError("quantity", name, set(known_names), hint)
+
+
+def _is_share(one: Named[Row]) -> bool:
+    """Return whether a quantity is declared as a share."""
+    meaning = meaning_of(one.diagnostic)
+    return meaning.title != "" and meaning.points and one.key[0] not in meaning.numbers

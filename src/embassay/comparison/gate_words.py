@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.losses import Change, Outcome
-from embassay.diagnostics.base import meaning_of
 from embassay.formatting import counted, interval, number, p_value
 from embassay.layout import Format
 from embassay.result import MIN_UNITS
@@ -138,17 +137,13 @@ def _reason(change: Change) -> str:
         reason = f"{counted(change.units, 'unit')} are too few for a verdict on a {loss} of {margin}"
     else:
         reason = f"a {loss} of {margin} is not ruled out"
-    return f"{reason}; deciding it takes about {_further_items(change)}"
-
-
-def _further_items(change: Change) -> str:
-    """Return how many more items decide an inconclusive test."""
-    noun = meaning_of(change.diagnostic).items
-    text = f"{change.more_items:,} more {noun}"
-    # Items that are units of their own need not be named twice.
-    if change.more_units != change.more_items:
-        text += f" in {change.more_units:,} units"
-    return text
+    if change.units_needed is None or change.units >= change.units_needed:
+        return reason
+    # The change of so few units says little about the true one, so the number assumes none, as in a comparison.
+    return (
+        f"{reason}; if nothing is lost, ruling it out takes about {change.units_needed:,} units; "
+        f"there are {change.units:,}"
+    )
 
 
 def _smallest_loss(change: Change) -> str:

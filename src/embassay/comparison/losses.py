@@ -22,7 +22,7 @@ from embassay.stats.correlate import correlation
 from embassay.stats.detectable import Precision, precision_of_pair
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference, Roles, compare_means, mean_of
-from embassay.stats.noninferiority import UNCHANGED, Correlated, NotWorse, Z, mean_not_worse, share_not_worse
+from embassay.stats.noninferiority import UNCHANGED, Correlated, NotWorse, mean_not_worse, share_not_worse
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import Floats, Ints
 from embassay.types import Draws
@@ -33,7 +33,7 @@ ROLES = Roles((OLD, NEW), reference=OLD)
 FLIPPED = 0.5
 """An item is lost where its value falls by at least this: a right answer is now wrong, or tied with a wrong one."""
 POWER = 0.8
-"""The probability of a decision for which further items are counted."""
+"""The probability that a true loss is called a regression."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class Change:
         The smallest true loss that such a check calls a regression in four cases of five; None where unknown.
     items, units
         Those that have a value in both.
-    more_items, more_units
-        Of an inconclusive test: about how many further ones decide it with a power of 80 %, if the true change is the
-        one observed.
+    units_needed
+        About how many units like these rule out a loss of the margin with a power of 80 % if nothing is lost; None
+        where unknown.
     lower_is_better
         Whether a rise is a loss.
     of_shares
@@ -151,8 +151,7 @@ class Change:
     smallest_loss: float | None
     items: int
     units: int
-    more_items: int | None = None
-    more_units: int | None = None
+    units_needed: int | None = None
     lower_is_better: bool = False
     of_shares: bool = True
     unchanged: bool = False
@@ -354,16 +353,12 @@ def _change(
         smallest_loss=_smallest_loss(pair, filled, difference, tests),
         items=difference.items,
         units=difference.units,
+        units_needed=test.units_needed,
     )
     if pair.of_shares:
         lost = tuple(pair.item[gains <= -FLIPPED].tolist())
         gained = tuple(pair.item[gains >= FLIPPED].tolist())
         change = replace(change, lost=lost, gained=gained)
-    if change.outcome == "inconclusive":
-        more_units = _further_units(difference, test, tests)
-        more_items = math.ceil(more_units * difference.items / difference.units)
-        # More digits would promise a precision that the estimate does not have.
-        change = replace(change, more_units=_rounded_up(more_units), more_items=_rounded_up(more_items))
     return change
 
 
@@ -456,37 +451,3 @@ def _smallest_loss(pair: PairedQuantity, filled: _Filled, difference: PairedDiff
     if precision is None:
         return None
     return precision.minimum_detectable_difference
-
-
-def _further_units(difference: PairedDifference, test: NotWorse, tests: int) -> int:
-    """Return how many further units decide a test with a power of 80 %, if the true loss L is the one observed.
-
-    To rule out a loss of the margin m takes (z₀.₉₅ + z₀.₈)²·v/(m − L)² units, v the variance of a unit; to show the
-    loss as a regression takes (z₁₋α/₂ₖ + z₀.₈)²·v/L², k the number of tests. The smaller number decides the test.
-    """
-    normal = NormalDist()
-    z_power = normal.inv_cdf(POWER)
-    loss = -(difference.difference or 0.0)
-    # v = units · error². Without a second unit there is no error.
-    error = difference.error or 0.0
-    needed = []
-    if loss < test.margin:
-        # An observed gain may be chance, so it does not lower the number.
-        loss_left = test.margin - max(loss, 0.0)
-        to_pass = difference.units * ((Z + z_power) * error / loss_left) ** 2
-        # The number of the test also covers corpora on which few items differ or that are small for the margin.
-        needed.append(max(to_pass, float(test.units_needed or 0)))
-    if loss > 0:
-        z_test = normal.inv_cdf(1 - ALPHA / (2 * tests))
-        to_fail = difference.units * ((z_test + z_power) * error / loss) ** 2
-        needed.append(to_fail)
-    units = max(math.ceil(min(needed)), MIN_UNITS)
-    return max(units - difference.units, 1)
-
-
-def _rounded_up(number: int) -> int:
-    """Round up to two significant digits."""
-    digits_to_drop = max(len(str(number)) - 2, 0)
-    step: int = 10**digits_to_drop
-    # Floor division of the negative number rounds up.
-    return -(-number // step) * step

@@ -58,12 +58,15 @@ class Meaning:
         An encoder counts as worse from this loss of the headline quantity on; 0 where there is no headline.
     points
         Whether the headline is a share, written in percentage points; otherwise it is written as a number.
+    numbers
+        Where the headline is a share: the other quantities with a direction that are none.
     """
 
     title: str = ""
     items: str = "items"
     margin: float = 0.0
     points: bool = True
+    numbers: tuple[str, ...] = ()
 
 
 def meaning_of(diagnostic: str) -> Meaning:

@@ -184,7 +184,7 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         "smaller and not worse",
         "cheapest",
         "unlikely to be the best",
-        "minimum detectable difference",
+        "minimum detectable difference between candidates",
     )
     # A cost that nobody has is no column.
     empty = {place for place in COST_COLUMNS if not any(row[place].text for row in rows)}

@@ -53,9 +53,10 @@ class Fastest:
     ratios: tuple[float, ...]
 
     def short(self) -> str:
-        """Name the fastest, with the range of the ratio."""
+        """Name the fastest, with the ratio of the median times and its range over the rounds."""
+        ratio = median(self.slowest.wall) / median(self.first.wall)
         return (
-            f"{self.first.encoder}, {median(self.ratios):,.1f} times as fast as {self.slowest.encoder} "
+            f"{self.first.encoder}, {ratio:,.1f} times as fast as {self.slowest.encoder} "
             f"({min(self.ratios):,.1f} to {max(self.ratios):,.1f} in {counted(len(self.ratios), 'round')})"
         )
 

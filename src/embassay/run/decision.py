@@ -427,7 +427,8 @@ class Decision:
             if not self.has_made_queries:
                 action = self.more_items(undecided[0], units)
         finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
-        yield replace(finding, value=pairs[0].detectable, format=style)
+        # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
+        yield replace(finding, value=pairs[-1].detectable, format=style)
 
     def deciding_pairs(self) -> list[Pair]:
         """Return the pairs that a choice depends on.

@@ -421,7 +421,7 @@ def _power_note(units: int, test: _Test) -> str:
     if test.of_shares and units < _least_units(test.margin):
         return (
             f"with {units:,} units this test can hardly pass at {margin} even where nothing is lost; it takes about "
-            f"{test.units_needed:,}"
+            f"{test.units_needed:,} units"
         )
     return f"to rule out a loss of {margin} takes about {test.units_needed:,} units like these; there are {units:,}"
 

@@ -56,7 +56,8 @@ class Table:
         """
         if name := self.perhaps(given, known):
             return name
-        raise SourceError(f"no column {what}; found {listed(self.names)}; name it with {option}", self.path, self.line)
+        problem = f"no column {what}; found {listed(self.names)}; add one, or name it with {option}"
+        raise SourceError(problem, self.path, self.line)
 
     def perhaps(self, given: str, known: Sequence[str]) -> str:
         """Return the name of an optional column, empty if the table lacks it; a given column must exist."""

@@ -26,6 +26,7 @@ RIGHT = (
     "answer_document",
     "relevant",
 )
+WITH_IDS = f"{RIGHT[0]!r} with the ids of the right documents"
 ID = ("id", "qid", "query_id", "question_id")
 """Column names that are recognised, tried in this order."""
 
@@ -61,7 +62,7 @@ def read_questions(
     table = read_table(path)
     columns = {
         "question": table.column("of questions", "question=", question, QUESTION),
-        "document": table.column("of right documents", "document=", document, RIGHT),
+        "document": table.column(WITH_IDS, "document=", document, RIGHT),
     }
     if columns["question"] == columns["document"]:
         raise SourceError("is used both as the question and as its documents", path, table.line, columns["question"])
@@ -87,7 +88,7 @@ def possible_ids(path: Path, document: str) -> set[str]:
         The name of the column, if it is not recognised.
     """
     table = read_table(path)
-    column = table.column("of right documents", "document=", document, RIGHT)
+    column = table.column(WITH_IDS, "document=", document, RIGHT)
     names = set[str]()
     for row in table.read((column,)):
         value = row.values.get(column)

@@ -106,7 +106,7 @@ CLAIMS = {
     "C6 (union in the middle)": QuantityKey("share", "c6:middle", "angle", "excess"),
 }
 """What the finding of an encoder reports, by the words for it."""
-MEANING = Meaning("overlap above wrong target", "samples", 0.02)
+MEANING = Meaning("overlap above wrong target", "samples", 0.02, numbers=("margin",))
 DIRECTIONS: dict[str, Direction] = {
     # What the other targets give describes the corpus and chance.
     "*null*": "neither",
