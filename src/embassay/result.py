@@ -254,6 +254,7 @@ class Verdict:
     reference, against_reference
         The candidate that the others are compared with; by candidate ``difference`` (above it where positive), ``low``,
         ``high``, ``p`` after Holm's correction, and ``smallest_difference``, the minimum detectable one of this pair.
+        Where that is large, ``target`` is a smaller one, which takes ``more_units`` units with ``more_items`` items.
     baseline, against_baseline
         The best lexical baseline, and the same against it.
     second_baseline, against_second_baseline

@@ -28,6 +28,21 @@ def test_the_figures_are_those_that_the_run_states(make_run):
         assert pair.minimum_detectable_difference == pytest.approx(stated, rel=1e-6)
 
 
+def test_the_advice_of_a_run_is_that_of_its_plan(make_run):
+    run = make_run("run", TWO)
+    result = ea.read(run)
+    verdict = result.verdict("retrieval")
+    for against, family in ((verdict.against_baseline, "baseline"), (verdict.against_reference, "reference")):
+        for name, entry in against.items():
+            pairs = ea.plan(run, entry["target"]).pairs
+            (pair,) = [pair for pair in pairs if pair.a == name and family in pair.against]
+            assert entry["more_units"] == pair.units_needed - pair.units
+            assert entry["more_items"] == pair.items_needed - pair.items
+    (action,) = [f.action for f in result.findings if f.title == "Minimum detectable difference"]
+    more = verdict.against_baseline["a"]
+    assert f"add about {more['more_items']} questions ({more['more_units']} independent units; there are 40" in action
+
+
 @pytest.mark.slow
 def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     out = tmp_path / "run"

@@ -179,3 +179,13 @@ def test_without_two_units_there_is_no_precision(values):
 def test_a_difference_that_is_not_above_0_is_refused(difference):
     with pytest.raises(ValueError, match="a difference must be above 0 to be planned for"):
         Precision(0.1, None, 10, 10).units_needed(difference)
+
+
+def test_the_next_target_needs_what_the_units_needed_say():
+    # 2.8016·0.1 = 0.28 is detectable: 0.15 is at most 0.7 of that and takes (0.28/0.15)² = 3.488 times as many units.
+    assert Precision(0.1, None, 10, 20).next_target() == {"target": 0.15, "more_units": 25, "more_items": 50}
+    assert Precision(0.001, None, 10, 20).next_target() == {}
+    # At the floor the number grows like 1/d: z²·0.85/(0.15·10) = 4.448 times as many, and not (0.44/0.15)² = 8.6.
+    floor = Precision(0.0, 10, 10, 10)
+    assert floor.minimum_detectable_difference > 0.4
+    assert floor.next_target() == {"target": 0.15, "more_units": 35, "more_items": 35}

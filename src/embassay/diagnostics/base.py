@@ -474,19 +474,15 @@ def _against(
                 "low": pair.low,
                 "high": pair.high,
                 "p": pair.p_adjusted,
-                "smallest_difference": _smallest_difference(pair, headline),
+                "smallest_difference": None,
             }
+            # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
+            if pair.units >= MIN_UNITS:
+                precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
+                if precision is not None:
+                    gaps[pair.a]["smallest_difference"] = precision.minimum_detectable_difference
+                    gaps[pair.a] |= precision.next_target()
     return opponent, gaps
-
-
-def _smallest_difference(pair: PairedDifference, headline: Headline) -> float | None:
-    """Return the minimum detectable difference of two encoders; None where nothing is called better or worse."""
-    if pair.units < MIN_UNITS:
-        return None
-    precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
-    if precision is None:
-        return None
-    return precision.minimum_detectable_difference
 
 
 def unranked(scores: Sequence[ItemScores]) -> Verdict:

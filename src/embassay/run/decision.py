@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
 from embassay.formatting import counted, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
+from embassay.run.advice import may_be_independent
 from embassay.run.differences import Difference, read_difference, read_differences
 from embassay.run.setting_findings import base, setting_findings
 
@@ -20,10 +20,6 @@ NAMED = 6
 """Candidates of the best set that a sentence names at most."""
 NAMED_WORSE = 3
 """Worse candidates that a sentence names at most."""
-TARGETS = (0.15, 0.10, 0.05, 0.02)
-"""Differences to aim at with more items, largest first; the first that is clearly below the detectable one is named."""
-CLEARLY_BELOW = 0.7
-"""A target is clearly below the minimum detectable difference if it is at most this share of it."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +34,14 @@ class Pair:
         The minimum detectable difference.
     is_significant
         Whether the observed difference is significant.
+    entry
+        The pair in ``Verdict.against_reference`` and the like; empty if none was tested.
     """
 
     name: str
     detectable: float
     is_significant: bool
+    entry: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -458,32 +457,22 @@ class Decision:
 
     def more_items(self, pair: Pair, units: int) -> str:
         """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
-        smaller = [target for target in TARGETS if target <= CLEARLY_BELOW * pair.detectable]
-        if not smaller:
+        target = pair.entry.get("target")
+        more_units = pair.entry.get("more_units")
+        more_items = pair.entry.get("more_items")
+        if target is None or more_units is None or more_items is None:
             return ""
-        target = smaller[0]
-        # The standard error of a difference is proportional to 1/√units.
-        growth = (pair.detectable / target) ** 2 - 1
         wanted = number(target, self.difference_style)
-        return f"To show a difference of {wanted}{pair.name}, add {self.further_items(growth, units)}."
-
-    def further_items(self, growth: float, units: int) -> str:
-        """Say how many items must be added.
-
-        Parameters
-        ----------
-        growth
-            The number to add, as a multiple of the present number.
-        units
-            The present number of independent units.
-        """
         items = "questions" if self.corpus.documents else "items"
-        further_items = _round_up(growth * self.verdict.items)
-        sentence = f"about {further_items:,} {items}"
-        if self.verdict.items > units:
-            further_units = _round_up(growth * units)
-            sentence += f" ({further_units:,} independent units; there are {units:,} now)"
-        return sentence
+        sentence = f"To show a difference of {wanted}{pair.name}, add about {more_items:,} {items}"
+        if more_items > more_units:
+            sentence += f" ({more_units:,} independent units; there are {units:,} now)"
+            if may_be_independent(self.corpus) and units + more_units > self.corpus.documents:
+                sentence += (
+                    f". There are only {self.corpus.documents:,} documents: add documents too, or unit=question to -c "
+                    "if the questions were written independently of each other"
+                )
+        return f"{sentence}."
 
 
 def _is_below(high: float | None, chance: float | None) -> bool:
@@ -501,7 +490,7 @@ def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Pair |
         return None
     difference = read_difference(entry)
     is_significant = difference is not None and difference.is_significant
-    return Pair(f" between {name} and {opponent}", detectable, is_significant)
+    return Pair(f" between {name} and {opponent}", detectable, is_significant, entry)
 
 
 def _some(labels: Sequence[str]) -> str:
@@ -509,8 +498,3 @@ def _some(labels: Sequence[str]) -> str:
     if len(labels) <= NAMED_WORSE + 1:
         return names(labels)
     return f"{', '.join(labels[:NAMED_WORSE])} and {len(labels) - NAMED_WORSE} more"
-
-
-def _round_up(number: float) -> int:
-    """Return the next whole number; a number that is whole except for rounding errors stays."""
-    return math.ceil(number * (1 - 1e-9))

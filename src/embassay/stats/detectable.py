@@ -21,6 +21,10 @@ from embassay.stats.units import Floats, Ints, effective_number, ratio_variance
 POWER = 0.8
 """The power that is planned for unless another one is given."""
 ROUNDING = 1e-9
+TARGETS = (0.15, 0.10, 0.05, 0.02)
+"""Differences to aim at with more items, largest first; the first that is clearly below the detectable one is named."""
+CLEARLY_BELOW = 0.7
+"""A target is clearly below the minimum detectable difference if it is at most this share of it."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,18 @@ class Precision:
         """Return the number of items of :meth:`units_needed` units, with as many items per unit as now."""
         items = self.units_needed(difference) * self.items / self.units
         return math.ceil(items * (1 - ROUNDING))
+
+    def next_target(self) -> dict[str, float | None]:
+        """Return a smaller difference to aim at as ``target``, and the ``more_units`` and ``more_items`` it needs.
+
+        Empty if the minimum detectable difference is small already.
+        """
+        for target in TARGETS:
+            if target <= CLEARLY_BELOW * self.minimum_detectable_difference:
+                more_units = self.units_needed(target) - self.units
+                more_items = self.items_needed(target) - self.items
+                return {"target": target, "more_units": more_units, "more_items": more_items}
+        return {}
 
     def with_units(self, units: int) -> Precision:
         """Return the precision of a corpus with another number of units like these."""
