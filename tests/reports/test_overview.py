@@ -7,7 +7,15 @@ import pytest
 
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.reports.glossary import TERMS, Glossary
-from embassay.reports.overview import Costs, cost_charts, decision_table, entries, profiles, score_table
+from embassay.reports.overview import (
+    Costs,
+    cost_charts,
+    decision_table,
+    entries,
+    profiles,
+    score_table,
+    why_none_is_best,
+)
 from embassay.reports.page import render
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Cell, Table, with_footnotes
@@ -83,6 +91,15 @@ def timed(seconds, device="cpu", model=None):
 
 def costs_of(result, seconds=None, latency=None):
     return Costs.of(result, timed(seconds or {}), latency or {})
+
+
+def test_the_page_gives_the_reason_why_no_encoder_is_best():
+    result = result_of()
+    reason = "a built-in corpus is for trying things out"
+    builtin = replace(result.verdicts[0], best_set=(), reason=reason)
+    lone = replace(result.verdicts[0], candidates=("a",))
+    assert why_none_is_best(replace(result, verdicts=(builtin, builtin))) == reason
+    assert why_none_is_best(replace(result, verdicts=(lone,))) == "there are fewer than two candidates"
 
 
 def test_the_decision_names_the_best_set_and_its_cheapest_members():

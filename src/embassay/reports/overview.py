@@ -136,10 +136,16 @@ def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) ->
     return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
+def why_none_is_best(result: Result) -> str:
+    """Return why no best encoder is named, each reason once."""
+    reasons = dict.fromkeys(verdict.reason or "there are fewer than two candidates" for verdict in ranked(result))
+    return "; ".join(reasons)
+
+
 def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Table | None:
     """Lay out, for each question, who may be the best, and what is known of their cost.
 
-    Returns None if no encoder is named: on built-in corpora, or where there is one candidate.
+    Returns None if no encoder is named, see :func:`why_none_is_best`.
     """
     rows = []
     for verdict in ranked(result):

@@ -48,6 +48,7 @@ from embassay.reports.overview import (
     entries,
     profiles,
     score_table,
+    why_none_is_best,
 )
 from embassay.reports.packing import packed
 from embassay.reports.settings import setting_tables
@@ -231,6 +232,7 @@ def render(
         title=title,
         panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
         decision=decision,
+        why_none_is_best=why_none_is_best(result),
         settings=settings,
         scores=scores,
         findings=findings,
