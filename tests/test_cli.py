@@ -702,7 +702,7 @@ def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path
     assert "Trust in the vectors" in page
     assert "of the nearest neighbours stay" in page
     # Taken up again, nothing is encoded, and what was found is remembered.
-    assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "packed")[0] == 0
+    assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "padded")[0] == 0
     assert json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"] == found["badges"]
     embassay("report", "RUN", "-o", "again.html")
     assert "Trust in the vectors" in (tmp_path / "again.html").read_text(encoding="utf-8")

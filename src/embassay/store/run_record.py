@@ -67,8 +67,8 @@ class RunRecord(TypedDict, total=False):
 _TEXT: Rules = {"type": "string"}
 _TEXTS: Rules = {"type": "array", "items": _TEXT}
 _NUMBER: Rules = {"type": ["number", "null"]}
-_SECONDS: Rules = {"type": "array", "items": {"type": "number", "exclusiveMinimum": 0}}
-_CPU_SECONDS: Rules = {"type": "array", "items": {"type": "number", "minimum": 0}}
+_SECONDS: Rules = {"type": "array", "minItems": 1, "items": {"type": "number", "exclusiveMinimum": 0}}
+_CPU_SECONDS: Rules = {"type": "array", "minItems": 1, "items": {"type": "number", "minimum": 0}}
 """The clock of processor time is coarse on some systems."""
 _WORDING: Rules = {
     "type": "object",

@@ -104,6 +104,8 @@ class Schema:
             raise SchemaError(place, f"must be {largest} or less, is {shown(value)}")
 
     def _check_list(self, values: list[object], place: str) -> None:
+        if len(values) < self.rules.get("minItems", 0):
+            raise SchemaError(place, "must not be empty")
         if "items" not in self.rules:
             return
         schema = self.part(self.rules["items"])
