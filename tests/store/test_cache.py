@@ -141,7 +141,7 @@ def test_a_file_that_vanishes_while_it_is_read_was_merged(tmp_path, monkeypatch)
         assert np.array_equal(np.array(cache.get("model", TEXTS)), ROWS)
 
 
-TEXT = st.one_of(st.text(), st.text(st.characters(categories=["Cs", "Cc", "Ll"])), st.just("long " * 20_000))
+TEXT = st.one_of(st.text(), st.text(st.characters(categories=["Cs", "Cc", "Ll"])), st.just("long " * 50))
 PUT = st.tuples(
     st.sampled_from(["a", "b", "ab", ""]),
     st.lists(st.tuples(st.sampled_from(["text", "query", "", "a"]), TEXT), min_size=1, max_size=5, unique=True),
@@ -193,6 +193,20 @@ def test_another_dimension_replaces_the_first(cache):
     assert np.array_equal(first, np.ones(5))
     assert others == [None, None]
     assert [holding.vectors for holding in cache.info().encoders] == [1]
+
+
+def test_the_first_dimension_put_again_does_not_bring_back_what_it_replaced(cache):
+    cache.put("model", TEXTS[1:2], np.ones((1, 5), dtype=np.float32))
+    cache.put("model", TEXTS[2:], ROWS[2:])
+    first, second, third = cache.get("model", TEXTS)
+    assert first is None and second is None
+    assert np.array_equal(third, ROWS[2])
+
+
+def test_a_long_text_has_a_vector_as_any_other(cache):
+    long_text = ("text", "long " * 20_000)
+    cache.put("model", [long_text], ROWS[:1])
+    assert np.array_equal(cache.get("model", [long_text])[0], ROWS[0])
 
 
 def test_info_says_what_there_is_the_last_used_first(tmp_path):

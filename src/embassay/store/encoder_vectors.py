@@ -134,7 +134,8 @@ class EncoderVectors:
     def refresh(self) -> set[str]:
         """Load the files that are new, forget those that are gone, and return the names of all.
 
-        The vectors of an encoder all have the dimension of its newest file; files of another are not used.
+        The vectors of an encoder all have the dimension of its newest file; a file of another dimension, and all that
+        are older than it, are not used.
         """
         names = block_names(self.folder)
         blocks = {name: block for name, block in self._blocks.items() if name in names}
@@ -146,9 +147,12 @@ class EncoderVectors:
             except FileNotFoundError:
                 # Another process has merged or removed it since the folder was listed.
                 continue
-        self._blocks = dict(sorted(blocks.items()))
-        dim = self.dim
-        self._blocks = {name: block for name, block in self._blocks.items() if block.dim == dim}
+        usable: list[str] = []
+        for name in sorted(blocks, reverse=True):
+            if usable and blocks[name].dim != blocks[usable[0]].dim:
+                break
+            usable.append(name)
+        self._blocks = {name: blocks[name] for name in reversed(usable)}
         return names
 
     def count(self) -> int:
