@@ -33,13 +33,9 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 
 benchmark: $(VENV)/.test  ## the speed claims, side by side with a peer
-	$(OFFLINE) $(BIN)/python benchmarks/arrays.py
-	$(OFFLINE) $(BIN)/python benchmarks/cache.py
 	$(OFFLINE) $(BIN)/python benchmarks/topk.py
 	$(OFFLINE) $(BIN)/python benchmarks/scale.py --small
 	$(OFFLINE) $(BIN)/python benchmarks/retrieval.py
-	$(OFFLINE) $(BIN)/python benchmarks/encoders.py $(EMBASSAY_DATA)/xquad_en/xquad.en.json
-	$(OFFLINE) $(BIN)/python benchmarks/localization.py $(EMBASSAY_DATA)/msrp
 	$(OFFLINE) $(BIN)/python benchmarks/encode.py $(EMBASSAY_DATA)/xquad_en/xquad.en.json
 	$(OFFLINE) $(BIN)/python benchmarks/negated_antonyms.py $(EMBASSAY_DATA)/semantoneg/SemAntoNeg_v1.0.json
 
