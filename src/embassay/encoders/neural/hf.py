@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.neural import hf_runner
-from embassay.encoders.neural.hf_checks import check_files, check_pooling
 from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
     Kind,
@@ -26,17 +24,16 @@ from embassay.encoders.neural.hf_files import (
     dimensions_of,
     find_tokenizer,
     kind_of,
+    layers_of,
     limit_of,
     of_tokenizer,
     special,
     tokenizer_of,
 )
-from embassay.encoders.neural.hf_loading import AUTO_MAP, Loading, check_limit, load_model, load_tokenizer
-from embassay.encoders.neural.hf_model import PooledModel
-from embassay.encoders.neural.locations import find, modules, own_code_of
-from embassay.encoders.neural.memory import parameters, weights
+from embassay.encoders.neural.hf_loading import AUTO_MAP, check_limit, load_model, load_tokenizer
+from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, token_ids, within
+from embassay.encoders.neural.locations import find, modules, own_code_of, read_json, without_tokenizer
 from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.pooling import Pooling
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
     NeuralEncoder,
@@ -45,13 +42,13 @@ from embassay.encoders.neural.shared import (
     explicit_options,
     prompt_options,
 )
-from embassay.errors import SpecError
+from embassay.errors import ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, JsonObject, Runtime, content_hash
+from embassay.types import JsonObject, Runtime, content_hash
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
@@ -144,9 +141,9 @@ def create(
     tokens = folder
     if tokenizer:
         tokens = find_tokenizer(tokenizer, runtime.sha256).folder
-    check_files(target, folder, tokens, runtime)
+    _check_files(target, folder, tokens, runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder, tokens)
-    check_pooling(target, model_options, encoder.pooling, encoder.config, tokens)
+    _check_pooling(encoder)
     check_dimensions(f"encoder {target!r}", model_options, dimensions_of(encoder.config))
     return encoder
 
@@ -161,23 +158,9 @@ class TransformersEncoder(NeuralEncoder):
         The folders of the model's files and of the tokenizer's files.
     """
 
+    scheme = "hf"
     folder: Path = Path()
     tokens: Path = Path()
-
-    @cached_property
-    def card(self) -> Card:
-        """The properties of the encoder that its files contain."""
-        written_options = [f"{name}={value}" for name, value in sorted(self.options.items())]
-        return Card(
-            ",".join([f"hf:{self.target}", *written_options]),
-            revision=self.found.revision,
-            parameters=parameters(self.folder, self._left_out),
-            max_tokens=limit_of(self.config, self.tokens, self.options.get("max_length")),
-            prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
-            full=self.full,
-            warnings=(*self._assumed(), *self._prompt_warnings(), *self._file_warnings()),
-            similarity=self.options.get("similarity", "cosine"),
-        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -192,18 +175,8 @@ class TransformersEncoder(NeuralEncoder):
                 tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
         settings = {name: self.options.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
-        return content_hash(
-            [
-                "hf",
-                model_files,
-                tokenizer_files,
-                self.pooling,
-                settings,
-                self._prompts,
-                self.dtype,
-                runs_own_code,
-            ]
-        )
+        files = [model_files, tokenizer_files]
+        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.dtype, runs_own_code])
 
     @cached_property
     def config(self) -> JsonObject:
@@ -215,42 +188,41 @@ class TransformersEncoder(NeuralEncoder):
         """Encoder, decoder, or a model with both, of which only the encoder is used."""
         return kind_of(self.config, self.folder)
 
-    @cached_property
-    def _own_code(self) -> tuple[str, ...]:
-        """The classes that the model and its tokenizer bring along as code."""
-        return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
-
     @property
     def pooling(self) -> Pooling:
         """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
-        pooling: Pooling = "mean"
-        if self.kind == "decoder":
-            pooling = "last"
         if "pooling" in self.options:
-            pooling = cast("Pooling", self.options["pooling"])
-        return pooling
+            return cast("Pooling", self.options["pooling"])
+        return "last" if self.kind == "decoder" else "mean"
+
+    @property
+    def weights_folder(self) -> Path:
+        """The folder with the weights."""
+        return self.folder
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
+        return limit_of(self.config, self.tokens, self.options.get("max_length"))
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        prompt = self._prompts[role]
         template = self.options.get("template", "")
+        prompted = [self.prompts[role] + text for text in texts]
         if self._counter is None:
             # The library makes a tokenizer from other files. Counting tokens needs no weights.
-            counter = PooledModel(None, self._tokenizer, self.pooling, template=template)
-            return np.array(counter.count(texts, prompt), dtype=np.int64)
-        before, _, after = template.partition("{text}")
-        encodings = self._counter.encode_batch([f"{before}{prompt}{text}{after}" for text in texts])
+            counts = [len(ids) for ids in token_ids(self._tokenizer, template, prompted)]
+        else:
+            wholes = [within(template, text) for text in prompted]
+            counts = [len(encoding.ids) for encoding in self._counter.encode_batch(wholes)]
         # A text without tokens is encoded as one special token.
-        return np.array([max(1, len(encoding.ids)) for encoding in encodings], dtype=np.int64)
+        return np.maximum(np.array(counts, dtype=np.int64), 1)
 
     @cached_property
-    def _prompts(self) -> Mapping[Role, str]:
+    def prompts(self) -> Mapping[Role, str]:
+        """The prompt of each role; empty if it has none."""
         roles: tuple[Role, ...] = ("text", "query", "document")
         return {**dict.fromkeys(roles, ""), **prompt_options(self.options)}
-
-    @property
-    def _routes(self) -> Sequence[str]:
-        return hf_runner.ROUTES
 
     @property
     def _left_out(self) -> tuple[str, ...]:
@@ -263,40 +235,40 @@ class TransformersEncoder(NeuralEncoder):
         # With auto-map, the library divides the weights among the GPUs.
         if self.device == AUTO_MAP:
             return 0
-        return weights(self.folder, self.dtype, self._left_out)
+        return super()._size
 
-    def load(self, device: str) -> PooledModel:
+    def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""
-        model = load_model(self._loading, device)
-        limit = self.card.max_tokens
-        check_limit(limit, len(self._tokenizer("")["input_ids"]))
-        return PooledModel(
+        model = load_model(self.folder, self.kind, self.dtype, self.runtime.trust_remote_code, device)
+        check_limit(self.max_tokens, len(self._tokenizer("")["input_ids"]))
+        return model
+
+    def _runner(self, model: PreTrainedModel, options: RunnerOptions) -> PooledRunner:
+        return PooledRunner(
             model,
-            self._tokenizer,
-            self.pooling,
+            options,
+            tokenizer=self._tokenizer,
+            pooling=self.pooling,
             layer=self.options.get("layer", -1),
             template=self.options.get("template", ""),
-            limit=limit,
+            limit=self.max_tokens,
         )
-
-    def _runner(self, model: PooledModel, options: RunnerOptions) -> hf_runner.PooledRunner:
-        return hf_runner.PooledRunner(model, options, decoder=self.kind == "decoder")
-
-    @property
-    def _loading(self) -> Loading:
-        return Loading(self.folder, self.tokens, self.kind, self.dtype, self.runtime.trust_remote_code)
 
     @cached_property
     def _tokenizer(self) -> PreTrainedTokenizerBase:
-        return load_tokenizer(self._loading)
+        return load_tokenizer(self.tokens, self.runtime.trust_remote_code)
 
     @cached_property
     def _counter(self) -> Tokenizer | None:
         """The tokenizer without the library, which takes seconds to import; None without a ``tokenizer.json``."""
         return tokenizer_of(self.tokens)
 
-    def _assumed(self) -> list[str]:
-        """Return warnings about assumptions and about parts of the model that are not used."""
+    @cached_property
+    def _own_code(self) -> tuple[str, ...]:
+        """The classes that the model and its tokenizer bring along as code."""
+        return tuple(dict.fromkeys((*own_code_of(self.folder), *own_code_of(self.tokens))))
+
+    def _warnings(self) -> list[str]:
         warnings = []
         if "pooling" not in self.options:
             warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
@@ -304,11 +276,6 @@ class TransformersEncoder(NeuralEncoder):
             warnings.append(
                 "the first token of a decoder does not attend to the other tokens, so pooling=cls says little "
                 "about a text"
-            )
-        if special(self.tokens, "pad_token") is None and special(self.tokens, "eos_token") is not None:
-            warnings.append(
-                "the tokenizer has no padding token: batches are padded with the end token, which the "
-                "attention mask hides"
             )
         if (self.found.folder / "modules.json").is_file():
             warnings.append(
@@ -331,3 +298,65 @@ _SAID: Mapping[Kind, str] = {
     "decoder": "a decoder",
     "both": "an encoder with a decoder, and only the encoder is used",
 }
+
+
+def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
+    """Raise an error if a folder has no transformers model or no tokenizer, or needs code that is not trusted."""
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    config_of(folder)
+    for place, needs_no_code in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
+        code = own_code_of(place)
+        if code and not runtime.trust_remote_code and not needs_no_code(place):
+            raise SpecError(
+                f"encoder {target!r} brings its own code ({', '.join(code)}); "
+                "if you trust it, add --trust-remote-code LABEL"
+            )
+    if tokens == folder and without_tokenizer(folder):
+        raise ModelNotFoundError(
+            f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "
+            "save it beside the weights, or set tokenizer="
+        )
+
+
+def _check_pooling(encoder: TransformersEncoder) -> None:
+    """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
+    target, options = encoder.target, encoder.options
+    layer, layers = options.get("layer", -1), layers_of(encoder.config)
+    if layers is not None and not -layers - 1 <= layer <= layers:
+        raise SpecError(
+            f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
+            "0 is the embeddings, -1 the last layer"
+        )
+    template = options.get("template", "")
+    if template and template.count("{text}") != 1:
+        raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
+    if encoder.pooling != "mask":
+        return
+    mask = special(encoder.tokens, "mask_token")
+    if not template:
+        wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
+        raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, for example {wanted}")
+    if mask is not None and template.count(mask) != 1:
+        raise SpecError(
+            f"encoder {target!r}, option 'template': must contain the mask token {mask!r} exactly once, is {template!r}"
+        )
+
+
+def _known_to_library(folder: Path) -> bool:
+    """Return whether the library itself has this type of model."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+
+    return config_of(folder).get("model_type") in CONFIG_MAPPING_NAMES
+
+
+def _tokenizer_known_to_library(folder: Path) -> bool:
+    """Return whether the library itself has the tokenizer of this folder, by its class or by the type of model."""
+    if "auto_map" not in read_json(folder / "tokenizer_config.json"):
+        return True
+    from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
+
+    if read_json(folder / "config.json").get("model_type") in TOKENIZER_MAPPING_NAMES:
+        return True
+    name = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class"))
+    return any(tokenizer_class_from_name(class_name) for class_name in (name, f"{name}Fast"))

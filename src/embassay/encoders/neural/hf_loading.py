@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,27 +23,13 @@ SHOWN = 3
 """Number of missing tensors that a message names."""
 
 
-@dataclass(frozen=True)
-class Loading:
-    """What is loaded, and how.
-
-    Attributes
-    ----------
-    folder, tokenizer
-        The folders of the weights and of the tokenizer's files.
-    code
-        Whether the model's own code may run.
-    """
-
-    folder: Path
-    tokenizer: Path
-    kind: Kind
-    dtype: str
-    code: bool
-
-
-def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
+def load_tokenizer(folder: Path, code: bool) -> PreTrainedTokenizerBase:
     """Load a tokenizer without a limit, so that it does not warn of long texts.
+
+    Parameters
+    ----------
+    code
+        Whether its own code may run.
 
     Raises
     ------
@@ -54,15 +39,20 @@ def load_tokenizer(how: Loading) -> PreTrainedTokenizerBase:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(how.tokenizer), trust_remote_code=how.code, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=code, local_files_only=True)
     except Exception as error:
         raise EncoderError(f"the tokenizer cannot be loaded: {reason(error)}") from error
     tokenizer.model_max_length = int(1e30)
     return tokenizer
 
 
-def load_model(how: Loading, device: str) -> PreTrainedModel:
+def load_model(folder: Path, kind: Kind, dtype: str, code: bool, device: str) -> PreTrainedModel:
     """Load the encoding part of a model onto a device, in evaluation mode.
+
+    Parameters
+    ----------
+    code
+        Whether its own code may run.
 
     Raises
     ------
@@ -74,15 +64,15 @@ def load_model(how: Loading, device: str) -> PreTrainedModel:
         device_map = {"device_map": "auto"}
     try:
         with quiet(reports=False):
-            model, info = _library_class(how).from_pretrained(
-                str(how.folder),
-                dtype=how.dtype,
-                trust_remote_code=how.code,
+            model, info = _library_class(folder, kind, code).from_pretrained(
+                str(folder),
+                dtype=dtype,
+                trust_remote_code=code,
                 local_files_only=True,
                 output_loading_info=True,
                 **device_map,
             )
-            if how.kind == "both" and hasattr(model, "get_decoder"):
+            if kind == "both" and hasattr(model, "get_decoder"):
                 model = model.get_encoder()
             model = getattr(model, "base_model", model)
             model.eval()
@@ -169,17 +159,17 @@ def _is_used(name: str) -> bool:
     return not any(part in name for part in UNUSED)
 
 
-def _library_class(how: Loading) -> type[AutoModel]:
+def _library_class(folder: Path, kind: Kind, code: bool) -> type[AutoModel]:
     """Return the class of the library that loads the encoding part of a model."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
-    config = transformers.AutoConfig.from_pretrained(str(how.folder), trust_remote_code=how.code, local_files_only=True)
+    config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=code, local_files_only=True)
     own_classes = getattr(config, "auto_map", None)
     architectures = [str(name) for name in config.architectures or ()]
-    is_encoder_half = how.kind == "both" or any(name.endswith("EncoderModel") for name in architectures)
+    is_encoder_half = kind == "both" or any(name.endswith("EncoderModel") for name in architectures)
     library_class: type[AutoModel] = transformers.AutoModel
-    if how.code and own_classes:
+    if code and own_classes:
         for name in ("AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM"):
             if name in own_classes:
                 library_class = getattr(transformers, name)

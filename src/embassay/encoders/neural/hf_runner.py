@@ -1,76 +1,171 @@
-"""The runner of transformers models (``hf:``); the routes are described in ``runner.py``."""
+"""A transformers model with its tokenizer: from texts to tokens, hidden states, and one vector per text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from embassay.encoders.neural.batching import Ids, Rows
-from embassay.encoders.neural.runner import Route, Runner
+from embassay.encoders.neural.batching import CHUNK, Ids
+from embassay.encoders.neural.runner import TorchRunner
+from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import PreTrainedModel
+    from transformers import PreTrainedTokenizerBase
 
-ROUTES: tuple[Route, ...] = ("packed", "padded", "unpadded")
+Pooling = Literal["mean", "cls", "max", "last", "mask"]
+POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
-@dataclass
-class PooledRunner(Runner):
-    """A :class:`PooledModel` on one device.
+@dataclass(kw_only=True)
+class PooledRunner(TorchRunner):
+    """A model and its tokenizer, with the pooling that turns hidden states into one vector per text.
 
     Attributes
     ----------
-    decoder
-        Whether a token attends only to the tokens before it.
-    left, passes_positions
-        Whether batches are padded on the left, and whether the model gets the position of each token.
+    layer
+        The layer whose hidden states are pooled: -1 is the last one, 0 are the embeddings before the first layer.
+    template
+        A text into which each text is inserted at ``{text}``; empty for the text alone.
+    limit
+        Texts are truncated after this many tokens; None for no limit.
     """
 
-    decoder: bool = False
-    left: bool = False
-    passes_positions: bool = False
+    tokenizer: PreTrainedTokenizerBase
+    pooling: Pooling
+    layer: int = -1
+    template: str = ""
+    limit: int | None = None
 
-    @property
-    def transformer(self) -> PreTrainedModel:
-        """The ``transformers`` model."""
-        return self.model.model
-
-    def candidates(self) -> Iterator[Self]:
-        """Yield a runner for each route that the model may take, the fastest first.
-
-        The caller takes the first one whose vectors agree with those of texts encoded alone.
-        """
-        # A packed batch gives the states of the last layer only, and its attention is not causal.
-        if self.model.layer == -1 and not self.decoder:
-            yield replace(self, route="packed")
-        if self.decoder:
-            # Padding on the left shifts the tokens of a text, so the model needs their positions.
-            pads_left = self.model.tokenizer.padding_side == "left"
-            yield replace(self, route="padded", left=pads_left, passes_positions=self.model.takes_positions)
-        # Padding on the right needs no positions: it shifts no token, and under causal attention no token of the text
-        # attends to it.
-        yield replace(self, route="padded")
-        yield replace(self, route="unpadded")
-
-    def agrees(self, alone: Mapping[str, Rows]) -> bool:
-        """Return whether the probes get the same vectors by this route as alone; always True without padding."""
-        return self.route == "unpadded" or super().agrees(alone)
-
-    def encode_alone(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts, encoded one at a time."""
-        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
+    def __post_init__(self) -> None:
+        """Check that the backend exists, and that the template has the tokenizer's mask token if it is pooled."""
+        super().__post_init__()
+        if self.options.backend not in ("auto", "torch"):
+            raise EncoderError(f"backend {self.options.backend!r} cannot run this model; leave --backend out")
+        if self.pooling == "mask":
+            mask = self.tokenizer.mask_token
+            if mask is None:
+                raise EncoderError("pooling=mask cannot be used: the tokenizer has no mask token")
+            if self.template.count(mask) != 1:
+                raise EncoderError(f"the template must contain the mask token {mask!r} exactly once")
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
-        ids: list[Ids] = self.model.tokenize(texts, prompt)
-        return ids
+        """Return the token ids of each text, truncated to the limit; at least one special token for an empty text.
 
-    def _padded(self, ids: Sequence[Ids]) -> Tensor:
-        return self.model.vectors(ids, self.left, self.passes_positions)
+        Raises
+        ------
+        EncoderError
+            If the tokenizer has more tokens than the model.
+        """
+        tokenised: list[Ids] = []
+        for start in range(0, len(texts), CHUNK):
+            chunk = [prompt + text for text in texts[start : start + CHUNK]]
+            if self.template and self.limit:
+                # The tokenizer would cut the end of the template.
+                all_ids = token_ids(self.tokenizer, self.template, chunk)
+                rows = [self._within(text, ids, self.limit) for text, ids in zip(chunk, all_ids, strict=True)]
+            else:
+                rows = token_ids(self.tokenizer, self.template, chunk, self.limit)
+            tokenised += [np.asarray(row or [self._nothing], dtype=np.int32) for row in rows]
+        largest = max((int(row.max()) for row in tokenised), default=0)
+        if self._vocabulary is not None and largest >= self._vocabulary:
+            raise EncoderError(
+                f"the tokenizer returns the id {largest:,}, but the model has {self._vocabulary:,} tokens: "
+                "the tokenizer belongs to another model"
+            )
+        return tokenised
 
-    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
-        return self.model.pooled(states, tokens, np.ones(tokens.shape, dtype=bool))
+    def _vectors(self, ids: Tensor) -> Tensor:
+        """Return the (n, d) float32 vectors of (n, length) token ids.
+
+        ======  =====================================================================================
+        mean    the mean over the text's tokens
+        max     the maximum of each coordinate over the text's tokens
+        cls     the text's first token
+        last    the text's last token
+        mask    the mask token of PromptBERT's template (Jiang et al. 2022, section 3)
+        ======  =====================================================================================
+        """
+        import torch
+
+        states = self._states({"input_ids": ids, "attention_mask": torch.ones_like(ids)}).float()
+        if self.pooling == "mean":
+            return states.mean(dim=1)
+        if self.pooling == "max":
+            return states.amax(dim=1)
+        if self.pooling == "cls":
+            return states[:, 0]
+        if self.pooling == "last":
+            return states[:, -1]
+        # A text may contain the mask token, too: that of the template is the first or the last one.
+        is_mask = (ids == self.tokenizer.mask_token_id).int()
+        places = ids.shape[1] - 1 - is_mask.flip(1).argmax(dim=1)
+        if str(self.tokenizer.mask_token) in self.template.partition("{text}")[0]:
+            places = is_mask.argmax(dim=1)
+        return states[torch.arange(len(states)), places.to(states.device)]
+
+    def _states(self, features: dict[str, Tensor]) -> Tensor:
+        """Return the (n, length, d) hidden states of the layer."""
+        # All hidden states together would take much more memory than the last ones.
+        if self.layer == -1:
+            return self.model(**features).last_hidden_state
+        states = self.model(**features, output_hidden_states=True).hidden_states
+        if not -len(states) <= self.layer < len(states):
+            raise EncoderError(f"layer={self.layer} does not exist: the model has {len(states) - 1} layers")
+        return states[self.layer]
+
+    def _within(self, text: str, ids: list[int], limit: int) -> list[int]:
+        """Return the ids of the longest beginning of a text that fits with the template, which is never truncated."""
+        if len(ids) <= limit:
+            return ids
+
+        def beginning(characters: int) -> list[int]:
+            return token_ids(self.tokenizer, self.template, [text[:characters]])[0]
+
+        template_alone = len(beginning(0))
+        if template_alone > limit:
+            raise EncoderError(f"the template alone has {template_alone} tokens, the model's limit is {limit}")
+        return beginning(bisect_right(range(1, len(text)), limit, key=lambda n: len(beginning(n))))
+
+    @cached_property
+    def _vocabulary(self) -> int | None:
+        """The number of tokens that the model has embeddings for; None if it has no such attribute."""
+        try:
+            return int(self.model.get_input_embeddings().weight.shape[0])
+        except (AttributeError, NotImplementedError):
+            # A model with code of its own may lack the method. Its token ids are then not checked.
+            return None
+
+    @cached_property
+    def _nothing(self) -> int:
+        """The token of a text without tokens: the start token, otherwise the end token or the padding token."""
+        tokenizer = self.tokenizer
+        for token in (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id):
+            if token is not None:
+                return int(token)
+        raise EncoderError("a text has no tokens, and the tokenizer has no special token to use in their place")
+
+
+def token_ids(
+    tokenizer: PreTrainedTokenizerBase, template: str, texts: Sequence[str], limit: int | None = None
+) -> list[list[int]]:
+    """Return the token ids of texts within a template, truncated to ``limit`` tokens if it is set."""
+    encoded: Any = tokenizer(
+        [within(template, text) for text in texts],
+        padding=False,
+        return_attention_mask=False,
+        truncation=bool(limit),
+        max_length=limit,
+    )
+    ids: list[list[int]] = encoded["input_ids"]
+    return ids
+
+
+def within(template: str, text: str) -> str:
+    """Return a text within a template; the text alone if that is empty."""
+    return template.replace("{text}", text) if template else text

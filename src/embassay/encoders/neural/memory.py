@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 
@@ -23,9 +21,8 @@ GPUS = ("nvidia[0-9]*", "kfd", "dri")
 """Names in ``/dev`` on machines that may have a GPU."""
 CGROUP = Path("/sys/fs/cgroup")
 """The folder with the memory limit of a container."""
+MEMINFO = Path("/proc/meminfo")
 GB = 1e9
-SMALL = 1e9
-"""For weights of fewer bytes, the free memory of a GPU is not checked, because importing torch takes seconds."""
 
 
 def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
@@ -109,22 +106,6 @@ def safetensors_files(folder: Path) -> list[Path]:
     return [folder / name for name in weight_files(folder) if "/" not in name and not is_pickled(name)]
 
 
-def free(device: str) -> int | None:
-    """Return the free bytes on a device; None if unknown."""
-    kind, _, number = device.partition(":")
-    if kind == "cpu":
-        return _free_ram()
-    if kind != "cuda" or find_spec("torch") is None:
-        return None
-    import torch
-
-    # A GPU that does not exist is an error when the model is loaded.
-    if int(number or 0) >= torch.cuda.device_count():
-        return None
-    free_bytes, _ = torch.cuda.mem_get_info(device)
-    return int(free_bytes)
-
-
 def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
     """Raise an error if weights exceed the free memory, before they are loaded.
 
@@ -133,38 +114,23 @@ def check_fits(size: int, dtype: str, devices: Sequence[str]) -> None:
     size
         Bytes of one copy of the weights.
     devices
-        The device of each copy.
+        The device of each copy, as torch names it.
 
     Raises
     ------
     EncoderError
         With the needed and the free gigabytes.
     """
-    problem = too_large(size, dtype, devices)
-    if problem:
-        raise EncoderError(problem)
-
-
-def too_large(size: int, dtype: str, devices: Sequence[str]) -> str:
-    """Return a message about the first device without enough free memory; empty if all fits or nothing is known."""
     for device, copies in Counter(devices).items():
-        available = free(device)
-        needed = size * copies
-        if available is None or needed <= available:
-            continue
-        advice = ""
-        if dtype == "float32":
-            advice = "; dtype=bfloat16 needs half as much"
-        subject = "its weights"
-        if copies > 1:
-            subject = f"{copies} copies of its weights"
-        space = f"{needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free"
-        return f"{subject} need {space}{advice}"
-    return ""
+        problem = shortage(size * copies, copies, dtype, device, free(device))
+        if problem:
+            raise EncoderError(problem)
 
 
 def foreseen(size: int, dtype: str, device: str) -> str:
-    """Return the message of :func:`too_large` for a device option, before anything is loaded; empty if all fits.
+    """Return a message if weights exceed the free RAM; empty if they fit, or may run on a GPU.
+
+    Only torch knows the free memory of a GPU, and importing it takes seconds: it is checked when the model is loaded.
 
     Parameters
     ----------
@@ -174,10 +140,9 @@ def foreseen(size: int, dtype: str, device: str) -> str:
         The option, for example ``auto`` or ``cuda:0,cuda:1``.
     """
     devices = [part.strip() for part in device.split(",") if part.strip()]
-    # The free memory of a CPU is known without importing torch.
-    if size < SMALL and not all(map(is_surely_cpu, devices)):
+    if not all(map(is_surely_cpu, devices)):
         return ""
-    return too_large(size, dtype, [_expected(part) for part in devices])
+    return shortage(size * len(devices), len(devices), dtype, "cpu", free("cpu"))
 
 
 def lack(parameters: int | None, dtype: str, device: str) -> str:
@@ -185,17 +150,29 @@ def lack(parameters: int | None, dtype: str, device: str) -> str:
     return foreseen((parameters or 0) * BYTES[dtype], dtype, device)
 
 
-def _expected(device: str) -> str:
-    """Return the device that a model will run on; ``auto`` stays if torch is not installed."""
-    if is_surely_cpu(device):
-        return "cpu"
-    if device != "auto" or find_spec("torch") is None:
-        return device
+def shortage(needed: int, copies: int, dtype: str, device: str, available: int | None) -> str:
+    """Return a message if the weights need more bytes than a device has free; empty if they fit, or that is unknown."""
+    if available is None or needed <= available:
+        return ""
+    subject = "its weights"
+    if copies > 1:
+        subject = f"{copies} copies of its weights"
+    advice = ""
+    if dtype == "float32":
+        advice = "; dtype=bfloat16 needs half as much"
+    return f"{subject} need {needed / GB:.1f} GB in {dtype}, but {device} has only {available / GB:.1f} GB free{advice}"
+
+
+def free(device: str) -> int | None:
+    """Return the free bytes on a device; None if unknown."""
+    if device == "cpu":
+        return _free_ram()
+    if not device.startswith("cuda"):
+        return None
     import torch
 
-    if not torch.accelerator.is_available():
-        return "cpu"
-    return str(torch.accelerator.current_accelerator())
+    free_bytes, _ = torch.cuda.mem_get_info(device)
+    return int(free_bytes)
 
 
 def is_surely_cpu(device: str) -> bool:
@@ -242,34 +219,25 @@ def _header(path: Path) -> JsonObject:
 
 
 def _free_ram() -> int | None:
-    """Return the free bytes of RAM: of the machine, or within the container's limit if that is less."""
-    amounts = [amount for amount in (_machine_ram(), _container_ram()) if amount is not None]
-    return min(amounts, default=None)
+    """Return the free bytes of RAM, within a container's limit; None on systems other than Linux.
 
-
-def _machine_ram() -> int | None:
-    """Return the free bytes of the machine's RAM; None if the system does not report them."""
+    A model is then loaded without a check. Cached files count as free, because they can be evicted.
+    """
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        # Only Linux has this file. It is preferred, because the next value does not count caches as free.
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        # Windows has no sysconf, and macOS not this value. A model is then loaded without a check of the memory.
+        machine = _amount(MEMINFO, "MemAvailable:") * 1024
+    except (OSError, StopIteration):
         return None
-
-
-def _container_ram() -> int | None:
-    """Return the rest of a container's memory limit. Cached files count as free, because they can be evicted."""
     try:
         limit = int((CGROUP / "memory.max").read_text(encoding="ascii"))
         used = int((CGROUP / "memory.current").read_text(encoding="ascii"))
-        lines = (CGROUP / "memory.stat").read_text(encoding="ascii").splitlines()
-        cached_files = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        cached_files = _amount(CGROUP / "memory.stat", "inactive_file ")
     except (OSError, StopIteration, ValueError):
         # No container, or one without a limit: the file then says "max".
-        return None
-    return max(0, limit - used + cached_files)
+        return machine
+    return min(machine, max(0, limit - used + cached_files))
+
+
+def _amount(file: Path, name: str) -> int:
+    """Return the number in the line of a file that begins with a name."""
+    lines = file.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))

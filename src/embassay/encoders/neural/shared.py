@@ -8,25 +8,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypedDict, cast
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.base import supported_similarity
 from embassay.encoders.checks import check_whole
-from embassay.encoders.exported.graph import unit
-from embassay.encoders.neural.batching import encode_distinct, run
+from embassay.encoders.neural.batching import Runner, encode_distinct, run
 from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
-from embassay.encoders.neural.memory import check_fits, foreseen, weights
+from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
-from embassay.encoders.neural.runner import Runner, RunnerOptions
+from embassay.encoders.neural.runner import RunnerOptions
 from embassay.errors import EncoderError, SpecError, UnknownNameError
 from embassay.samples.base import Role
-from embassay.types import Runtime, check_device
+from embassay.types import Card, Encoder, Runtime, check_device
 from embassay.vectors import Similarity
-
-if TYPE_CHECKING:
-    from embassay.encoders.neural.batching import BatchRunner
 
 FAMILIES = {
     r"(^|[-_])e5[-_](?!.*instruct)": "query_prompt='query: ' and document_prompt='passage: '",
@@ -117,31 +115,22 @@ def check_place(device: str, backend: str, routes: Sequence[str]) -> None:
         raise UnknownNameError("backend", backend, ("auto", *routes))
 
 
-@dataclass(frozen=True)
-class NeuralEncoder(ABC):
-    """A neural model; it is loaded when the first text is encoded.
+class PromptedEncoder(ABC):
+    """A model with a prompt for each role, and with options that are applied to finished vectors.
 
-    Attributes
-    ----------
-    target
-        The model's name or folder.
-    found
-        The folder with its files, and their revision.
-    options
-        The options that were set, by name; the device is not among them.
+    A subclass is a frozen dataclass with the field ``options``.
     """
 
-    target: str
-    found: Found
-    runtime: Runtime = field(repr=False)
-    device: str = "auto"
-    dtype: str = "float32"
-    options: ModelOptions = field(default_factory=ModelOptions)
+    options: ModelOptions
 
     @property
-    def name(self) -> str:
-        """The model's name or folder."""
-        return self.target
+    @abstractmethod
+    def prompts(self) -> Mapping[Role, str]:
+        """The prompt of each role; empty if it has none."""
+
+    @abstractmethod
+    def load_runners(self) -> Sequence[Runner]:
+        """Load the model onto each of its devices."""
 
     def fit(self, texts: Sequence[str]) -> Self:
         """Return itself: nothing is learnt."""
@@ -155,20 +144,17 @@ class NeuralEncoder(ABC):
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors) of each batch as soon as it is ready."""
-        for places, rows in run(self._runners, texts, self._prompts[role]):
+        for places, rows in run(self._runners, texts, self.prompts[role]):
             yield places, self.derive(rows)
 
     @cached_property
     def full(self) -> Self | None:
         """The same model without the options that are applied to finished vectors; None where there are none."""
-        applied_later = DERIVED
-        if self.dtype != "float32" and "normalize" in self.options:
-            # The model scales its vectors in half precision; scaled later they would differ in the last bits.
-            applied_later = ("vectors",)
-        remaining = {name: value for name, value in self.options.items() if name not in applied_later}
+        remaining = {name: value for name, value in self.options.items() if name not in DERIVED}
         if len(remaining) == len(self.options):
             return None
-        return replace(self, options=cast("ModelOptions", remaining))
+        # Each subclass is a dataclass.
+        return cast("Self", replace(cast("Any", self), options=remaining))
 
     def derive(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return this encoder's vectors from those of :attr:`full`: cut, scaled to unit length, then quantised.
@@ -179,20 +165,108 @@ class NeuralEncoder(ABC):
             If the model has fewer dimensions than ``dim``.
         """
         dim = self.options.get("dim")
-        if dim is not None and len(rows) and rows.shape[1] < dim:
-            raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
-        if self.full is None:
-            return rows
-        applied = self.options.keys() - self.full.options.keys()
-        if "dim" in applied:
+        # Without texts, the number of dimensions is not known.
+        if dim is not None and len(rows):
+            if rows.shape[1] < dim:
+                raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
             rows = rows[:, :dim]
-        if "normalize" in applied:
+        if self.options.get("normalize"):
             rows = unit(rows)
         return quantized(rows, self.options.get("vectors", "float32"))
 
+    def prepare(self) -> None:
+        """Load the model onto its devices."""
+        _ = self._runners
+
+    def release(self) -> None:
+        """Release the loaded model; it is loaded again for the next text."""
+        vars(self).pop("_runners", None)
+        if self.full is not None:
+            self.full.release()
+
+    @cached_property
+    def _runners(self) -> Sequence[Runner]:
+        """The loaded model on each device."""
+        if self.full is not None:
+            return self.full._runners
+        return self.load_runners()
+
+    def _describe(self, head: str, similarity: str, warnings: Sequence[str], **known: Any) -> Card:
+        """Return the card.
+
+        Parameters
+        ----------
+        head
+            Scheme and target: the spec without options.
+        similarity
+            The model's own similarity; the option has precedence.
+        known
+            Other fields of the card.
+        """
+        prompt_warnings = []
+        if self.prompts["query"] and not self.prompts["text"]:
+            prompt_warnings.append(
+                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"
+            )
+        if similarity not in ("cosine", "dot") and "similarity" not in self.options:
+            prompt_warnings.append(f"the model's similarity {similarity!r} is not supported; cosine is used instead")
+        spec = [head]
+        for name, value in sorted(self.options.items()):
+            spec.append(f"{name}={'true' if value is True else value}")
+        return Card(
+            ",".join(spec),
+            prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
+            # Each subclass is an encoder.
+            full=cast("Encoder | None", self.full),
+            warnings=(*warnings, *prompt_warnings),
+            similarity=self.options.get("similarity", supported_similarity(similarity)),
+            **known,
+        )
+
+
+@dataclass(frozen=True)
+class NeuralEncoder(PromptedEncoder):
+    """A neural model; it is loaded when the first text is encoded.
+
+    Attributes
+    ----------
+    target
+        The model's name or folder.
+    found
+        The folder with its files, and their revision.
+    options
+        The options that were set, by name; the device is not among them.
+    """
+
+    scheme: ClassVar[str]
+    target: str
+    found: Found
+    runtime: Runtime = field(repr=False)
+    device: str = "auto"
+    dtype: str = "float32"
+    options: ModelOptions = field(default_factory=ModelOptions)
+
+    @property
+    def name(self) -> str:
+        """The model's name or folder."""
+        return self.target
+
+    @cached_property
+    def card(self) -> Card:
+        """The properties of the encoder that its files contain."""
+        return self._describe(
+            f"{self.scheme}:{self.target}",
+            self._model_similarity,
+            [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
+            revision=self.found.revision,
+            parameters=parameters(self.weights_folder, self._left_out),
+            max_tokens=self.max_tokens,
+            route=self._route_name,
+        )
+
     def reworded(self, role: Role) -> Iterator[Self]:
         """Yield the same model with other wordings of a role's prompt; nothing if the role has no prompt."""
-        prompt = self._prompts[role]
+        prompt = self.prompts[role]
         if not prompt:
             return
         for wording in _wordings(prompt):
@@ -205,15 +279,11 @@ class NeuralEncoder(ABC):
         """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder)
 
-    def prepare(self) -> None:
-        """Load the model onto its devices."""
-        _ = self._runners
-
     def route(self) -> Mapping[str, object]:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.full is not None:
             return self.full.route()
-        runners: Sequence[BatchRunner] = vars(self).get("_runners", ())
+        runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
             return {"device": self.device, "dtype": self.dtype}
         return {
@@ -221,23 +291,29 @@ class NeuralEncoder(ABC):
             "dtype": self.dtype,
             "backend": runners[0].route,
             "tokens_per_batch": runners[0].tokens,
-            "batch_invariant": all(runner.batch_invariant for runner in runners),
+            "batch_invariant": runners[0].batch_invariant,
         }
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit; False before the model is loaded."""
         return bool(self.route().get("batch_invariant"))
 
-    def release(self) -> None:
-        """Release the loaded model; it is loaded again for the next text."""
-        vars(self).pop("_runners", None)
-        if self.full is not None:
-            self.full.release()
+    def load_runners(self) -> Sequence[Runner]:
+        """Load the model onto each device, and choose the route."""
+        devices = [there(device.strip()) for device in self.device.split(",") if device.strip()]
+        check_fits(self._size, self.dtype, devices)
+        options = RunnerOptions(tuple(self.prompts.values()), self.dtype, self.runtime.backend)
+        return [self._runner(self.load(device), options) for device in devices]
 
     @property
     @abstractmethod
-    def _prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
+    def weights_folder(self) -> Path:
+        """The folder with the weights."""
+
+    @property
+    @abstractmethod
+    def max_tokens(self) -> int | None:
+        """The number of tokens after which texts are truncated; None for no limit."""
 
     @abstractmethod
     def load(self, device: str) -> Any:
@@ -245,63 +321,41 @@ class NeuralEncoder(ABC):
 
     @abstractmethod
     def _runner(self, model: Any, options: RunnerOptions) -> Runner:
-        """Return a runner for a loaded model, before its route is chosen."""
+        """Return the runner of a loaded model."""
+
+    @abstractmethod
+    def _warnings(self) -> list[str]:
+        """Return warnings about assumptions and about parts of the model that are not used."""
 
     @property
-    @abstractmethod
-    def _routes(self) -> Sequence[str]:
-        """The names of the possible routes, fastest first."""
+    def _model_similarity(self) -> str:
+        """The similarity in the model's configuration."""
+        return "cosine"
+
+    @property
+    def _route_name(self) -> str:
+        """The route that is known before loading; empty for the one with torch."""
+        return ""
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        """Beginnings of the names of tensors that are not loaded."""
+        return ()
 
     @property
     def _size(self) -> int:
         """Bytes of the weights in memory; 0 if unknown."""
-        return weights(self.found.folder, self.dtype)
+        return weights(self.weights_folder, self.dtype, self._left_out)
 
-    @property
-    def _devices(self) -> list[str]:
-        return [device.strip() for device in self.device.split(",") if device.strip()]
-
-    @cached_property
-    def _runners(self) -> Sequence[BatchRunner]:
-        """The loaded model on each device, all with the same route."""
-        if self.full is not None:
-            return self.full._runners
-        return self._load_runners()
-
-    def _load_runners(self) -> Sequence[BatchRunner]:
-        """Load the model onto each device, and choose the route."""
-        devices = [there(device) for device in self._devices]
-        check_fits(self._size, self.dtype, devices)
-        runners = [self._ready(self.load(device), self.runtime.backend) for device in devices]
-        routes = {runner.route for runner in runners}
-        if len(routes) == 1:
-            return runners
-        # Devices that share the texts must compute alike, so all take the slowest route that one of them needs.
-        common = max(routes, key=list(self._routes).index)
-        return [self._ready(runner.model, common) for runner in runners]
-
-    def _ready(self, model: Any, backend: str) -> Runner:
-        """Return a runner for a loaded model with its route chosen: the fastest one for ``auto``, or the forced one."""
-        prompts = tuple(self._prompts.values())
-        normalize = bool(self.options.get("normalize"))
-        options = RunnerOptions(prompts, self.dtype, backend, normalize, self.options.get("dim"))
-        return self._runner(model, options).fastest()
-
-    def _prompt_warnings(self) -> list[str]:
-        """Return warnings about prompts that seem to be missing."""
-        warnings = []
-        if self._prompts["query"] and not self._prompts["text"]:
-            warnings.append(
-                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"
-            )
-        if not any(self._prompts.values()):
-            name = self.target.rsplit("/", 1)[-1].lower()
-            prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
-            if prompts:
-                warnings.append(
-                    f"the name suggests a model family that was trained with {prompts}, but no prompt is set"
-                )
-        return warnings
+    def _family_warnings(self) -> list[str]:
+        """Return a warning if the model's name suggests prompts, and none is set."""
+        if any(self.prompts.values()):
+            return []
+        name = self.target.rsplit("/", 1)[-1].lower()
+        prompts = next((prompts for pattern, prompts in FAMILIES.items() if re.search(pattern, name)), "")
+        if not prompts:
+            return []
+        return [f"the name suggests a model family that was trained with {prompts}, but no prompt is set"]
 
     def _file_warnings(self) -> list[str]:
         """Return warnings if the files may not be those that are meant, or exceed the free memory of the device."""
@@ -339,6 +393,12 @@ def there(device: str) -> str:
     if kind == "mps" and not torch.backends.mps.is_available():
         raise EncoderError("device 'mps' is not available: torch finds no MPS device; leave --device out")
     return device
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return (n, d) rows at unit length; zero vectors stay zero, as in torch's ``normalize``."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), dtype=np.float32)
 
 
 def quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.base import supported_similarity
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import TOKENS, LightRunner
+from embassay.encoders.neural.batching import Runner
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -32,7 +32,7 @@ from embassay.encoders.neural.locations import (
     read_json,
     without_tokenizer,
 )
-from embassay.encoders.neural.memory import check_fits, parameters
+from embassay.encoders.neural.memory import check_fits
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
@@ -48,15 +48,13 @@ from embassay.encoders.neural.shared import (
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import Card, JsonObject, Runtime, content_hash
+from embassay.types import JsonObject, Runtime, content_hash
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
     from torch import Tensor
     from transformers import PreTrainedTokenizerBase
-
-    from embassay.encoders.neural.batching import BatchRunner
 
 EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
@@ -160,46 +158,12 @@ class SentenceTransformersEncoder(NeuralEncoder):
     light
         The model for the light route; None for the routes with torch.
     why_not_light
-        Why the light route cannot run the model; empty if it can, or if something else decided.
+        A note on why the light route does not run the model; empty if it does, or if a setting decided.
     """
 
+    scheme = "st"
     light: LightModel | None = field(default=None, repr=False)
     why_not_light: str = field(default="", repr=False)
-
-    @cached_property
-    def card(self) -> Card:
-        """The properties of the encoder that its files contain."""
-        written_options = [f"{name}={value}" for name, value in sorted(self.options.items())]
-        warnings = []
-        if self.why_not_light:
-            warnings.append(f"runs with sentence-transformers (extra 'hf'), because {self.why_not_light}")
-        if not (self.found.folder / "modules.json").is_file():
-            warnings.append("the model has no modules.json: mean pooling is used")
-        if own_code(self.found.folder) and not self.runtime.trust_remote_code:
-            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
-        if any("--" in name for name in own_code(self.found.folder)):
-            warnings.append("the model's code is in another repository and is not part of the fingerprint")
-        warnings += self._prompt_warnings() + self._file_warnings()
-        prompt_name = overlooked(self._config.get("prompts") or {})
-        if prompt_name and "document_prompt" not in self.options:
-            warnings.append(
-                f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
-                "encode_document of sentence-transformers"
-            )
-        model_similarity = self._model_similarity
-        if model_similarity not in ("cosine", "dot") and "similarity" not in self.options:
-            warnings.append(f"the model's similarity {model_similarity!r} is not supported; cosine is used instead")
-        return Card(
-            ",".join([f"st:{self.target}", *written_options]),
-            revision=self.found.revision,
-            parameters=parameters(self.found.folder),
-            max_tokens=self._max_tokens,
-            prompts={role: prompt for role, prompt in self._prompts.items() if prompt},
-            full=self.full,
-            warnings=tuple(warnings),
-            similarity=self.options.get("similarity", supported_similarity(model_similarity)),
-            route=self._route_name,
-        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -211,16 +175,17 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if "vectors" in self.options:
             settings["kept as"] = self.options["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
-        return content_hash(["st", files, self._prompts, settings, self.dtype, runs_own_code])
+        return content_hash(["st", files, self.prompts, settings, self.dtype, runs_own_code])
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
         """Return the number of tokens of each text before truncation, prompt and special tokens included."""
-        prompt = self._prompts[role]
+        prompt = self.prompts[role]
         encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
         return np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
 
     @cached_property
-    def _prompts(self) -> Mapping[Role, str]:
+    def prompts(self) -> Mapping[Role, str]:
+        """The prompt of each role; empty if it has none."""
         configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
         return {**configured, **prompt_options(self.options)}
 
@@ -231,11 +196,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
 
     @property
     def _model_similarity(self) -> str:
-        """The similarity in the model's configuration; cosine if it has none."""
         return str(self._config.get("similarity_fn_name") or "cosine")
 
     @property
-    def _max_tokens(self) -> int | None:
+    def max_tokens(self) -> int | None:
         """The number of tokens after which texts are truncated; None for no limit."""
         folder = modules(self.found.folder)[0][1]
         config = read_json(folder / "config.json")
@@ -248,12 +212,13 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return min([n for n in (self.options.get("max_length"), limit) if n], default=None)
 
     @property
-    def _routes(self) -> Sequence[str]:
-        return ROUTES
+    def weights_folder(self) -> Path:
+        """The folder with the weights of all modules."""
+        return self.found.folder
 
     @property
     def _route_name(self) -> str:
-        """The route as far as it is known before loading: light, a forced one, or empty for the fastest with torch."""
+        """The route as far as it is known before loading: light, a forced one, or empty for one with torch."""
         if self.light is not None:
             return "light"
         if self.runtime.backend != "auto":
@@ -272,14 +237,33 @@ class SentenceTransformersEncoder(NeuralEncoder):
             "batch_invariant": True,
         }
 
-    def _load_runners(self) -> Sequence[BatchRunner]:
+    def load_runners(self) -> Sequence[Runner]:
+        """Load the model onto each device, and choose the route."""
         if self.light is None:
-            return super()._load_runners()
+            return super().load_runners()
         check_fits(self._size, self.dtype, ["cpu"])
-        return [LightRunner.load(self.light, self._max_tokens)]
+        return [LightRunner.load(self.light, self.max_tokens)]
 
     def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
-        return SentenceTransformersRunner(model, options)
+        return SentenceTransformersRunner(model, options).fastest()
+
+    def _warnings(self) -> list[str]:
+        warnings = []
+        if self.why_not_light:
+            warnings.append(self.why_not_light)
+        if not (self.found.folder / "modules.json").is_file():
+            warnings.append("the model has no modules.json: mean pooling is used")
+        if own_code(self.found.folder) and not self.runtime.trust_remote_code:
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
+        if any("--" in name for name in own_code(self.found.folder)):
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
+        prompt_name = overlooked(self._config.get("prompts") or {})
+        if prompt_name and "document_prompt" not in self.options:
+            warnings.append(
+                f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
+                "encode_document of sentence-transformers"
+            )
+        return warnings
 
     def load(self, device: str) -> SentenceTransformer:
         """Load the model onto a device."""
@@ -296,7 +280,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
                     model_kwargs={"dtype": self.dtype},
                     local_files_only=True,
                 )
-            limit = self._max_tokens
+            limit = self.max_tokens
             if limit and limit != model.max_seq_length:
                 model.max_seq_length = limit
         except Exception as error:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from embassay.encoders.neural.batching import CHUNK, Ids, Rows
-from embassay.encoders.neural.runner import PROBES, Runner
+from embassay.encoders.neural.runner import PROBES, TorchRunner
+from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from transformers import PreTrainedModel
 
 TOGETHER = 32
 """Number of texts per batch of the model's own ``encode``, if texts do not change each other's vectors."""
@@ -21,58 +21,49 @@ INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 """The inputs of a model that reads only tokens."""
 UNPADDED = {"text": {"padding": False}, "common": {"return_tensors": None}}
 """Arguments with which sentence-transformers returns token ids without padding."""
+AGREE = {"float32": 1e-11, "bfloat16": 1e-3, "float16": 1e-3}
+"""The largest distance, 1 − cosine, between the vectors of a text by two routes, for each precision."""
 
 
 @dataclass
-class SentenceTransformersRunner(Runner):
+class SentenceTransformersRunner(TorchRunner):
     """A ``SentenceTransformer`` on one device.
 
     Attributes
     ----------
-    side
-        The side on which batches are padded.
     together
         Number of texts per batch of the model's own ``encode``.
     """
 
-    side: str = "right"
     together: int = 1
 
-    @property
-    def transformer(self) -> PreTrainedModel | None:
-        """The ``transformers`` model; None if there is none."""
-        return getattr(self.model[0], "model", None)
+    def fastest(self) -> Self:
+        """Choose the route, by the vectors of four probe texts with each prompt; return the runner.
 
-    def candidates(self) -> Iterator[Self]:
-        """Yield a runner for each route that the model may take, the fastest first."""
-        side = getattr(getattr(self.model, "tokenizer", None), "padding_side", "right")
-        yield replace(self, route="packed", side=side)
-        yield replace(self, route="padded", side=side)
-        if side != "right":
-            yield replace(self, route="padded", side="right")
-        yield replace(self, route="unpadded", side=side)
-        yield replace(self, route="sentence-transformers", side=side)
-
-    def agrees(self, alone: Mapping[str, Rows]) -> bool:
-        """Return whether the probes get the same vectors by this route as alone; True for the model's own ``encode``.
-
-        For that route, this also decides whether it may encode several texts together.
+        Raises
+        ------
+        EncoderError
+            If the forced route does not suit this model, or the model cannot encode texts at all.
         """
-        if self.route != "sentence-transformers":
-            return all(map(self._takes_only_tokens, alone)) and super().agrees(alone)
-        self.together = TOGETHER
-        for prompt, rows in alone.items():
-            if self._border is not None or not self.agree(self.encode_whole(PROBES, prompt), rows):
+        backend = self.options.backend
+        prompts = self.options.prompts
+        try:
+            alone = {prompt: self.encode_whole(PROBES, prompt) for prompt in prompts}
+        except (RuntimeError, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
+            raise EncoderError(f"the model cannot encode texts: {type(error).__name__}: {error}") from error
+        if backend in ("auto", "torch") and all(self._reads_tokens(prompt, rows) for prompt, rows in alone.items()):
+            self.route = "torch"
+        elif backend in ("auto", "sentence-transformers"):
+            self.route = "sentence-transformers"
+            self.together = TOGETHER
+            if not all(self._agree(self.encode_whole(PROBES, prompt), rows) for prompt, rows in alone.items()):
                 self.together = 1
-                break
-        return True
-
-    def encode_alone(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts by the model's own ``encode``, one text at a time."""
-        return self.encode_whole(texts, prompt)
+        else:
+            raise EncoderError(f"backend {backend!r} cannot run this model; leave --backend out")
+        return self
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit, without padding."""
+        """Return the token ids of each text with its prompt, truncated to the model's limit."""
         ids: list[Ids] = []
         for start in range(0, len(texts), CHUNK):
             chunk = list(texts[start : start + CHUNK])
@@ -93,29 +84,37 @@ class SentenceTransformersRunner(Runner):
         )
         return self._finished(rows)
 
-    def _takes_only_tokens(self, prompt: str) -> bool:
-        """Return whether the model reads only tokens: no images, and no position at which the prompt ends."""
-        for module in self.model:
-            # The pooling leaves the prompt out, so it needs to know where the prompt ends.
-            if getattr(module, "include_prompt", True) is False:
+    def _reads_tokens(self, prompt: str, alone: Rows) -> bool:
+        """Return whether the model reads only tokens, and gives the probes by their tokens the vectors ``alone``."""
+        # A pooling that leaves the prompt out needs to know where the prompt ends.
+        if any(getattr(module, "include_prompt", True) is False for module in self.model):
+            return False
+        try:
+            features = self.model.preprocess(list(PROBES), prompt=prompt or None)
+            if not {name for name, value in features.items() if hasattr(value, "shape")} <= INPUTS:
                 return False
-        features = self.model.preprocess(list(PROBES), prompt=prompt or None)
-        tensors = {name for name, value in features.items() if hasattr(value, "shape")}
-        return tensors <= INPUTS
+            rows = np.concatenate([self.forward([ids]) for ids in self.tokenize(PROBES, prompt)])
+        except Exception:
+            # The model's own encode has worked, so a failure of whatever kind only means that route.
+            return False
+        return self._agree(rows, alone)
 
-    def _padded(self, ids: Sequence[Ids]) -> Tensor:
-        """Return the (n, d) vectors of tokenised texts, encoded as one padded batch."""
-        tokens = {"input_ids": [text.tolist() for text in ids]}
-        batch = self.model.tokenizer.pad(tokens, padding_side=self.side, return_tensors="pt")
-        features = {name: value.to(self.model.device) for name, value in batch.items() if name in INPUTS}
-        return self.model(features)["sentence_embedding"]
+    def _agree(self, rows: Rows, expected: Rows) -> bool:
+        """Return whether two (n, d) sets of vectors have the same directions, up to the model's precision."""
+        if rows.shape != expected.shape:
+            return False
+        # For unit vectors, 1 − cosine is half the squared distance, which loses no digits to cancellation.
+        differences = _unit(rows) - _unit(expected)
+        distances = (differences**2).sum(axis=1) / 2
+        return bool(distances.max() <= AGREE[self.options.dtype])
 
-    def _pooled(self, states: Tensor, tokens: np.ndarray) -> Tensor:
-        """Return the (n, d) vectors that the modules after the transformer make of its hidden states."""
+    def _vectors(self, ids: Tensor) -> Tensor:
         import torch
 
-        mask = torch.ones(states.shape[:2], dtype=torch.long)
-        features = {"token_embeddings": states, "attention_mask": mask}
-        for module in list(self.model)[1:]:
-            features = module(features)
-        return features["sentence_embedding"]
+        features = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        return self.model(features)["sentence_embedding"]
+
+
+def _unit(rows: Rows) -> np.ndarray:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows.astype(np.float64) / np.maximum(lengths, 1e-12))
