@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.engine import topk_faiss, topk_gpu, topk_scan
+from embassay.engine import topk_exact, topk_faiss, topk_gpu
 from embassay.engine.topk import search
-from embassay.engine.topk_answer import SearchTask
-from embassay.engine.topk_products import Block, NumpyProduct, Queries, rounding
+from embassay.engine.topk_exact import Block, NumpyProduct, SearchTask, rounding, scaled
 from embassay.errors import MissingExtraError, UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
 
@@ -114,13 +113,12 @@ def test_equals_a_loop_in_blocks_of_any_size(task, data):
         "QUERIES": [1, 3, 512],
         "STRIP": [1, 2, 64],
         "OPEN": [-100, 0, 256],
-        "FEW": [0, 1, 8],
     }
     threads = data.draw(st.sampled_from([1, 1, 3]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(topk_scan, "thread_count", lambda task: threads)
+        patch.setattr(topk_exact, "thread_count", lambda task: threads)
         for name, values in sizes.items():
-            patch.setattr(topk_scan, name, data.draw(st.sampled_from(values)))
+            patch.setattr(topk_exact, name, data.draw(st.sampled_from(values)))
         assert_same(searched(*task), naive(*task))
 
 
@@ -141,7 +139,7 @@ def large(rng, kind, starts):
 @pytest.mark.parametrize("starts", [None, np.arange(0, 9_000, 5)])
 @pytest.mark.parametrize("kind", ["random", "duplicates", "lengths", "quantised"])
 def test_many_blocks_and_threads_find_the_same(kind, starts, monkeypatch):
-    monkeypatch.setattr(topk_scan, "thread_count", lambda task: 2)
+    monkeypatch.setattr(topk_exact, "thread_count", lambda task: 2)
     task = large(np.random.default_rng(4), kind, starts)
     assert_same(searched(*task), naive(*task))
 
@@ -331,11 +329,11 @@ def test_the_bound_holds(dtype, measure):
     rng = np.random.default_rng(8)
     rows = (rng.normal(size=(300, 700)) * 10.0 ** rng.integers(-3, 4, size=(300, 1))).astype(np.float32)
     task = SearchTask(rows[:20], rows[20:], None, 1, measure, np.empty((0, 2), np.int64))
-    queries, block = Queries(task, dtype), Block.of(task, 0, 280, np.empty((280, 700), dtype))
-    scores = np.empty((20, 280), dtype)
-    NumpyProduct(queries.rows).multiply(slice(0, 20), block.rows, scores)
+    block = Block.of(task, 0, 280)
+    scores = scaled(task.queries, 1 / task.query_lengths, dtype) @ block.rows(dtype).T
     which, passage = (a.ravel() for a in np.indices(scores.shape))
-    right = task.similarity(which, passage)[0].reshape(scores.shape) / (queries.lengths[:, None] * block.unit)
+    lengths = task.query_lengths if measure == "dot" else np.ones(20)
+    right = task.similarity(which, passage)[0].reshape(scores.shape) / (lengths[:, None] * block.unit)
     assert (np.abs(scores - right) <= rounding(700, dtype)).all()
 
 
@@ -364,10 +362,11 @@ def test_a_product_that_breaks_its_bound_is_not_trusted(monkeypatch, starts):
     rows = rng.normal(size=(130, 16)).astype(np.float32)
     real = NumpyProduct.multiply
 
-    def wrong(product, queries, loaded, out):
-        real(product, queries, loaded, out)
-        if out.dtype == np.float32:
-            out += 0.01 * rng.normal(size=out.shape).astype(out.dtype)
+    def wrong(product, queries, passages):
+        products = real(product, queries, passages)
+        if products.dtype == np.float32:
+            products += 0.01 * rng.normal(size=products.shape).astype(products.dtype)
+        return products
 
     monkeypatch.setattr(NumpyProduct, "multiply", wrong)
     found = searched(rows[:5], rows[5:], 4, "cosine", starts)
@@ -380,7 +379,7 @@ def blas_threads():
 
 
 def test_searches_at_once_find_the_same_and_leave_the_threads_of_blas_alone(monkeypatch):
-    monkeypatch.setattr(topk_scan, "thread_count", lambda task: 2)
+    monkeypatch.setattr(topk_exact, "thread_count", lambda task: 2)
     task = large(np.random.default_rng(23), "random", None)
     right, before = searched(*task), blas_threads()
     with ThreadPoolExecutor(4) as pool:

@@ -6,7 +6,7 @@ import pytest
 from embassay._version import __version__
 from embassay.engine import topk_faiss
 from embassay.engine.topk import search
-from embassay.engine.topk_answer import SearchTask
+from embassay.engine.topk_exact import SearchTask
 from embassay.engine.topk_faiss import approximate
 from embassay.errors import SourceError
 from embassay.sharding.making import reduced

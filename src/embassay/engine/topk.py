@@ -10,18 +10,14 @@ A document is as near as its nearest passage. The nearest document comes first; 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.engine import topk_faiss, topk_gpu
-from embassay.engine.topk_answer import Answer, Matrix, SearchTask
-from embassay.engine.topk_products import NumpyProduct, Product, SparseProduct
-from embassay.engine.topk_scan import ImpreciseProductError, scan
+from embassay.engine.topk_exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
 from embassay.errors import UnknownNameError
 from embassay.vectors import Found, Similarity
 
@@ -80,27 +76,25 @@ def search(
     if route == "faiss":
         return _approximate(task, k, device)
     answer, name = _exact(task, route, device)
-    return answer.result(name, k)
+    return answer.result(task, name, k)
 
 
 def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
     """Search exactly; return the answer and a description of how it was computed."""
     if task.sparse:
-        return scan(task, SparseProduct, np.float64), "exact: sparse products, float64"
+        return scan(task, NumpyProduct(), np.float64), "exact: sparse products, float64"
     device = device.split(",")[0].strip()
     if route == "auto":
         device = topk_gpu.choose(device, task.queries.shape[0] * task.passages.shape[0])
     elif route == "torch" and device == "auto":
         device = topk_gpu.accelerator()
-    product: Callable[[Matrix], Product]
-    if route == "numpy" or not device:
-        product, name = NumpyProduct, "numpy float32"
-    else:
-        product, name = partial(topk_gpu.TorchProduct, device=device), f"torch float32 on {device}"
+    product, name = NumpyProduct(), "numpy float32"
+    if route != "numpy" and device:
+        product, name = topk_gpu.TorchProduct(device), f"torch float32 on {device}"
     try:
         return scan(task, product, np.float32), f"exact: {name}, decided in float64"
     except ImpreciseProductError:
-        return scan(task, NumpyProduct, np.float64), f"exact: numpy float64, because {name} is not precise enough"
+        return scan(task, NumpyProduct(), np.float64), f"exact: numpy float64, because {name} is not precise enough"
 
 
 def _approximate(task: SearchTask, k: int, device: str) -> Found:
@@ -113,7 +107,7 @@ def _approximate(task: SearchTask, k: int, device: str) -> Found:
         reason = f"only {count:,} passages"
     if reason is not None:
         exact, _ = _exact(task, "auto", device)
-        return exact.result(f"exact: {reason}", k)
+        return exact.result(task, f"exact: {reason}", k)
 
     answer, index = topk_faiss.approximate(task)
     checked = topk_faiss.checked_queries(task)
@@ -129,7 +123,7 @@ def _approximate(task: SearchTask, k: int, device: str) -> Found:
         route += (
             f", of which {success:.1%} have a right passage among the first {k} (exact search: {exact_success:.1%})"
         )
-    return answer.result(route, k)
+    return answer.result(task, route, k)
 
 
 def _check(task: SearchTask) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.topk_answer import Answer, Ints, Matrix, SearchTask
+from embassay.engine.topk_exact import Answer, Ints, Matrix, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000
@@ -65,7 +65,7 @@ def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
     answer.greater[:] = answer.tied[:] = -1
     for start in range(0, len(queries), RANKED):
         part = slice(start, start + RANKED)
-        _add_documents(answer, queries[part], proposed[part])
+        _add_documents(answer, task, queries[part], proposed[part])
     return answer, f"faiss IVF{index.nlist} nprobe {index.nprobe}"
 
 
@@ -121,24 +121,23 @@ def _nearest(
     return np.take_along_axis(scores, highest, axis=1), np.take_along_axis(passages, highest, axis=1)
 
 
-def _add_documents(answer: Answer, queries: Ints, passages: Ints) -> None:
+def _add_documents(answer: Answer, task: SearchTask, queries: Ints, passages: Ints) -> None:
     """Add the documents of the (n, m) passages that faiss proposes for n queries to an answer."""
-    task = answer.task
     rows, columns = np.nonzero(passages >= 0)
     documents = task.documents_of(passages[rows, columns])
     # Each document of a query once, and ordered by document: those of one file are then read together.
-    keys = np.unique(documents * len(queries) + rows)
-    documents, rows = np.divmod(keys, len(queries))
+    documents, rows = np.divmod(np.unique(documents * len(queries) + rows), len(queries))
     similarity, nearest = task.similarity(queries[rows], documents)
-    answer.add(queries[rows], documents, nearest, similarity)
+    defined = ~np.isnan(similarity)
+    answer.add(queries[rows[defined]], documents[defined], nearest[defined], similarity[defined])
 
-    # Only pairs whose document was proposed and has a similarity get a rank.
-    places, pairs = task.pairs_of(queries)
-    proposed = np.isin(task.pairs[pairs, 1] * len(queries) + places, keys)
-    defined = ~np.isnan(task.pair_similarity[pairs])
-    pairs = pairs[proposed & defined]
-    answer.greater[pairs] = answer.tied[pairs] = 0
-    answer.count(pairs, queries[rows], similarity)
+    for place, pair in zip(*task.pairs_of(queries), strict=True):
+        of_query = defined & (rows == place)
+        # Only a document that was proposed and has a similarity gets a rank.
+        if task.pairs[pair, 1] in documents[of_query]:
+            own = task.pair_similarity[pair]
+            answer.greater[pair] = np.count_nonzero(similarity[of_query] > own)
+            answer.tied[pair] = np.count_nonzero(similarity[of_query] == own)
 
 
 def checked_queries(task: SearchTask) -> Ints:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embassay.engine.topk_exact import Matrix, NumpyProduct
 from embassay.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -18,24 +19,24 @@ WORTH = 10_000_000
 """With fewer pairs of a query and a passage, numpy is as fast as a GPU."""
 
 
-class TorchProduct:
-    """A matrix product of torch; the scores are copied back to the processor, which evaluates them."""
+class TorchProduct(NumpyProduct):
+    """A matrix product of torch; the products are copied back to the processor, which evaluates them."""
 
-    def __init__(self, queries: np.ndarray, device: str):
+    def __init__(self, device: str):
         self._torch = require_torch()
         self._device = device
         # If the user's settings allow less precision for products of float32, float64 is used instead.
         full = device == "mps" or _full_precision(self._torch)
         self._dtype = self._torch.float32 if full else self._torch.float64
-        self._queries = self.load(queries)
 
-    def load(self, rows: np.ndarray) -> Tensor:
-        """Return the passages on the device."""
+    def load(self, rows: Matrix) -> Tensor:
+        """Return vectors on the device."""
         return self._torch.from_numpy(rows).to(self._device, self._dtype)
 
-    def multiply(self, queries: slice, loaded: Tensor, out: np.ndarray) -> None:
-        """Write the scores."""
-        self._torch.from_numpy(out).copy_(self._torch.mm(self._queries[queries], loaded.T))
+    def multiply(self, queries: Tensor, passages: Tensor) -> np.ndarray:
+        """Return the products."""
+        products = self._torch.mm(queries, passages.T).to("cpu", self._torch.float32)
+        return np.asarray(products.numpy())
 
 
 def choose(device: str, work: int) -> str:
