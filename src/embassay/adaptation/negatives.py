@@ -137,34 +137,25 @@ def mine(
 def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[list[str], Counter[str]]:
     """Return a question's candidate texts for one right document, nearest first, and the rejected ones by reason."""
     nearest, rights = space.nearest, space.rights(row)
-    places = []
-    for place, other in enumerate(nearest.documents[row].tolist()):
-        # If the search returns fewer documents than requested, the remaining places are -1.
-        if other < 0 or other in rights.documents:
-            continue
-        places.append(place)
-    refused: Counter[str] = Counter()
-    if not places:
-        return [], refused
-    passages = nearest.passages[row, places]
-    similarities = nearest.similarity[row, places]
-    # Near-duplicates of a right passage may also answer the question, so they are no negatives.
-    to_rights = space.cosines(passages, rights.passages).max(axis=1)
     right_similarity = space.right_similarity[row, document]
     # Dot products have no common scale, so the margin is a share of the right document's similarity.
-    scale = 1
-    if space.by_dot_product:
-        scale = abs(right_similarity)
+    scale = abs(right_similarity) if space.by_dot_product else 1
     largest = right_similarity - margin * scale
+    refused: Counter[str] = Counter()
     texts = []
-    for passage, similarity, cosine in zip(passages.tolist(), similarities, to_rights, strict=True):
+    # If the search returns fewer documents than requested, the remaining places are -1.
+    for place, other in enumerate(nearest.documents[row].tolist()):
+        if other < 0 or other in rights.documents:
+            continue
+        passage = int(nearest.passages[row, place])
         if rights.repeated(space.form(passage)):
             refused[SAME] += 1
         elif space.held_out(passage):
             refused[HELD] += 1
-        elif cosine > NEAR_DUPLICATE:
+        # Near-duplicates of a right passage may also answer the question, so they are no negatives.
+        elif space.largest_cosine(passage, rights.passages) > NEAR_DUPLICATE:
             refused[NEAR] += 1
-        elif similarity <= largest:
+        elif nearest.similarity[row, place] <= largest:
             texts.append(space.passages[passage])
         else:
             refused[CLOSE] += 1
@@ -173,15 +164,10 @@ def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[l
 
 def _no_negatives(corpus: AnyCorpus, questions: int, left_out: Counter[str], window: int, margin: float) -> InputError:
     """Return the error that explains why there are no negatives, and what to do."""
-    reasons = [reason for reason in CURES if left_out[reason]]
-    reasons.sort(key=lambda reason: left_out[reason], reverse=True)
-    if reasons:
-        why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
-        cure = CURES[reasons[0]]
-    else:
-        why = "all are right documents"
-        cure = "add documents, or search further with a larger --window"
+    reasons = sorted(filter(left_out.get, CURES), key=lambda reason: -left_out[reason])
+    why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
+    cure = CURES[reasons[0]] if reasons else "add documents, or search further with a larger --window"
     return InputError(
         f"corpus {corpus.name!r}: none of its {questions:,} questions has a hard negative among the {window} nearest "
-        f"documents at a margin of {margin:g} ({why}); {cure}"
+        f"documents at a margin of {margin:g} ({why or 'all are right documents'}); {cure}"
     )

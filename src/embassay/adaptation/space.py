@@ -149,10 +149,9 @@ class Space:
             nearest = int(_dense(scores).argmax())
         return self.passages[int(passages[nearest])]
 
-    def cosines(self, passages: Ints, others: Ints) -> NDArray[np.float64]:
-        """Return the (p, o) cosines of passages with other passages."""
-        cosines = self._unit_vectors[passages] @ self._unit_vectors[others].T
-        return _dense(cosines).astype(np.float64)
+    def largest_cosine(self, passage: int, others: Ints) -> float:
+        """Return the largest cosine of a passage with other passages."""
+        return float(_dense(self._unit_vectors[others] @ self._unit_vectors[[passage]].T).max())
 
     def _passages_of(self, document: int) -> Ints:
         return np.arange(self.starts[document], self.starts[document + 1])
