@@ -1,9 +1,9 @@
 """The batches of a training, drawn for all epochs in advance so that a resumed training uses the same ones.
 
 Rows of similar length share a batch, which keeps padding short. If the rows of a batch are each other's negatives, no
-text occurs twice in the batch, and no right text of one row's question is among the candidates of another row: such a
-row goes into another batch. The library's own sampler does not know the right texts of a question. A batch into which
-no later row fits stays smaller.
+text belongs to two rows of a batch, neither as a question nor as a right or a wrong text: such a row goes into another
+batch. The library's own sampler knows nothing of right texts that are not in the batch. A batch into which no later row
+fits stays smaller.
 """
 
 from __future__ import annotations
@@ -24,24 +24,21 @@ Batch = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """The texts of one row of a batch. Equal strings are the same text.
+    """One row of a batch.
 
     Attributes
     ----------
     length
         The number of characters of the longest text, for sorting.
-    question
-        The question, if the rows of a batch are each other's negatives; empty otherwise.
-    candidates
-        The texts that the questions of a batch are compared with: the right one, then the wrong ones.
-    rights
-        All right texts of the question.
+    texts
+        If the rows of a batch are each other's negatives: the question, all its right texts and its wrong texts.
+    wrong
+        The number of wrong texts.
     """
 
     length: int
-    question: str = ""
-    candidates: tuple[str, ...] = ()
-    rights: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    wrong: int = 0
 
 
 @dataclass
@@ -50,23 +47,6 @@ class _OpenBatch:
 
     rows: list[int] = field(default_factory=list)
     texts: set[str] = field(default_factory=set)
-    candidates: set[str] = field(default_factory=set)
-    rights: set[str] = field(default_factory=set)
-
-    def takes(self, row: Row) -> bool:
-        """Return whether no text of a row clashes with those of the batch."""
-        if row.question in self.texts or not self.candidates.isdisjoint(row.rights):
-            return False
-        return self.texts.isdisjoint(row.candidates) and self.rights.isdisjoint(row.candidates)
-
-    def put(self, place: int, row: Row) -> None:
-        """Add a row."""
-        self.rows.append(place)
-        self.candidates.update(row.candidates)
-        self.rights.update(row.rights)
-        self.texts.update(row.candidates)
-        if row.question:
-            self.texts.add(row.question)
 
 
 def draw(rows: Sequence[Row], size: int, epochs: float, seed: int) -> list[Batch]:
@@ -100,23 +80,21 @@ def _epoch(rows: Sequence[Row], size: int, epoch: int, seed: int) -> list[Batch]
     for start in range(0, len(rows), POOL * size):
         pool = shuffled[start : start + POOL * size]
         # A batch uses as many wrong texts as every row has, so rows with the same number of them belong together.
-        pool.sort(key=lambda place: (-len(rows[place].candidates), rows[place].length))
+        pool.sort(key=lambda place: (-rows[place].wrong, rows[place].length))
         for place in pool:
-            batch = next((batch for batch in waiting if batch.takes(rows[place])), None)
+            texts = rows[place].texts
+            batch = next((batch for batch in waiting if batch.texts.isdisjoint(texts)), None)
             if batch is None:
                 batch = _OpenBatch()
                 waiting.append(batch)
-            batch.put(place, rows[place])
+            batch.rows.append(place)
+            batch.texts |= texts
             if len(batch.rows) == size:
                 batches.append(tuple(batch.rows))
                 waiting.remove(batch)
             elif len(waiting) > OPEN:
                 batches.append(tuple(waiting.pop(0).rows))
     batches += (tuple(batch.rows) for batch in waiting)
-    usable = [batch for batch in batches if not _is_alone(batch, rows)]
+    # A single question with only its right text has nothing to be contrasted with.
+    usable = [batch for batch in batches if len(batch) > 1 or rows[batch[0]].wrong or not rows[batch[0]].texts]
     return [usable[place] for place in rng.permutation(len(usable)).tolist()]
-
-
-def _is_alone(batch: Batch, rows: Sequence[Row]) -> bool:
-    """Return whether a batch is a single question with only its right text: there is nothing to contrast it with."""
-    return len(batch) == 1 and len(rows[batch[0]].candidates) == 1

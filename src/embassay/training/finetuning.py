@@ -227,13 +227,11 @@ def candidate_rows(triplets: Sequence[Triplet]) -> list[Row]:
     # Questions with the same text share their right documents.
     rights: defaultdict[str, set[str]] = defaultdict(set)
     for triplet in triplets:
-        right_texts = (triplet.right, *triplet.rights)
-        rights[form(triplet.question)].update(map(form, right_texts))
-    frozen = {question: frozenset(texts) for question, texts in rights.items()}
+        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
     rows = []
     for triplet in triplets:
         question = form(triplet.question)
-        candidates = (form(triplet.right), *map(form, triplet.wrong))
+        texts = frozenset((question, *rights[question], *map(form, triplet.wrong)))
         length = max(map(len, (triplet.question, triplet.right, *triplet.wrong)))
-        rows.append(Row(length, question, candidates, frozen[question]))
+        rows.append(Row(length, texts, len(triplet.wrong)))
     return rows
