@@ -10,7 +10,7 @@ import pytest
 
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Change, changes
-from embassay.adaptation.wording import CAVEAT, PHRASES, p_value, sentence, signed, verdict
+from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
 from embassay.diagnostics.base import meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
@@ -315,12 +315,6 @@ def test_the_figures_are_those_of_a_plain_paired_mean():
     assert change.outcome == "better"
     error = math.sqrt(np.var(tuned.astype(float) - base, ddof=1) / 400)
     assert (change.comparison.high - change.comparison.low) / 2 == pytest.approx(1.96 * error, rel=0.15)
-
-
-def test_numbers_as_people_write_them():
-    assert [signed(v, True) for v in (0.061, -0.0004, 0.0, -0.012)] == ["+6.1", "0.0", "0.0", "−1.2"]
-    assert signed(0.1234, False) == "+0.123"
-    assert [p_value(p) for p in (None, 0.0001, 0.0123, 0.5)] == ["–", "<0.001", "0.012", "0.50"]
 
 
 def test_a_change_against_another_variant_names_it():

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from embassay.adaptation.material import gather, joined
-from embassay.adaptation.splits import check_apart, split
 from embassay.errors import InputError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
@@ -72,13 +71,6 @@ def test_test_and_dev_questions_are_not_pre_trained_on_and_those_left_out_are_co
     assert found.warnings() == (
         "left out of pre-training: 56 sentences of the documents that contain a test or dev question word for word",
     )
-
-
-def test_that_no_test_question_is_pre_trained_on_is_checked():
-    faq = frequently_asked(200)
-    sentences = [question.question for question in faq.samples]
-    with pytest.raises(InputError, match=r"'faq': the pre-training sentence 'HOW IS PART .*' contains a test or dev q"):
-        check_apart(faq, split(faq), sentences=sentences)
 
 
 def test_split_by_context_the_documents_of_test_and_dev_questions_are_held_out():

@@ -16,7 +16,7 @@ from embassay.randomness import generator
 from embassay.run.resolve import load_encoder
 from embassay.training import paragraphs as trainer
 from embassay.training.options import ParagraphsOptions
-from embassay.training.text_folder import TrainingFolder
+from embassay.training.text_folder import TextFolder
 
 WORDS = ["boat", "baker", "judge", "nurse", "pilot", "gate", "song", "book", "wall", "old", "loud", "long", "small"]
 SENTENCES = [f"The {' '.join(generator(n, 'toy').choice(WORDS, 12))}." for n in range(60)]
@@ -31,14 +31,14 @@ def trained(request, tmp_path_factory):
     text = place / "text.txt"
     text.write_text("\n".join(SENTENCES), encoding="utf-8")
     last = {}
-    keep = TrainingFolder.keep
+    keep = TextFolder.keep
 
     def remember(self, epochs, arrays):
         last.update({name: array.copy() for name, array in arrays.items()})
         keep(self, epochs, arrays)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TrainingFolder, "keep", remember)
+        patch.setattr(TextFolder, "keep", remember)
         options = ParagraphsOptions(model=request.param, dim=DIM, window=1, epochs=150)
         trainer.train(text, place / "model", options, advance=lambda done, total: None)
     return place / "model", last
@@ -208,3 +208,9 @@ def test_what_is_no_folder_or_no_seed_is_refused(tmp_path, trained):
     with pytest.raises(SpecError, match="seed"):
         load_encoder(f"paragraphs:{trained[0]},seed=-1")
     assert paragraphs.REQUIRES == ("gensim",)
+
+
+def test_a_training_that_is_not_finished_is_said(tmp_path):
+    (tmp_path / "model.training").mkdir()
+    with pytest.raises(SourceError, match="not finished; run the same 'embassay train' command again"):
+        load_encoder(f"paragraphs:{tmp_path / 'model'}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from embassay.errors import InputError, UnknownNameError
+from embassay.errors import EncoderError, InputError, SpecError, UnknownNameError
 from embassay.samples.retrieval import Document, Question
 from embassay.training import finetuning
 from embassay.training.finetuning import finetune, success
@@ -16,11 +16,6 @@ from embassay.types import Card, Corpus
 
 def record(folder):
     return json.loads((folder / "training.json").read_text())
-
-
-def same(tiny, a, b):
-    first, second = tiny.weights(a), tiny.weights(b)
-    return first.keys() == second.keys() and all((first[name] == second[name]).all() for name in first)
 
 
 @pytest.fixture(scope="module")
@@ -74,53 +69,6 @@ def test_questions_that_are_learnt_from_are_answered_better(fine, base, domain, 
     assert not (tmp_path / "out" / "README.md").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("loss", "accumulate"), [("mnr", 1), ("mnr", 2), ("triplet", 1), ("triplet", 2)])
-def test_a_training_that_was_killed_comes_to_the_same_weights(fine, tiny, stopped, tmp_path, loss, accumulate):
-    how = {"loss": loss, "accumulate": accumulate, "epochs": 2}
-    steps = []
-    fine(tmp_path / "whole", lambda *now: steps.append(now), **how)
-    advance = stopped(len(steps) - 1)
-    with pytest.raises(advance.error):
-        fine(tmp_path / "killed", advance, **how)
-    assert {p.suffix for p in (tmp_path / "killed.training").iterdir()} == {".json", ".safetensors"}
-    fine(tmp_path / "killed", **how)
-    assert same(tiny, tmp_path / "whole", tmp_path / "killed")
-    assert record(tmp_path / "whole")["evaluations"] == record(tmp_path / "killed")["evaluations"]
-
-
-@pytest.mark.slow
-def test_the_best_weights_are_kept_and_patience_ends_it(fine, tiny, tmp_path, monkeypatch):
-    scores = iter([0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9])
-    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
-    trained = fine(tmp_path / "early", epochs=9, checkpoints=4, patience=2)
-    facts = record(tmp_path / "early")
-    assert [score for _, score in facts["evaluations"]] == [0.1, 0.3, 0.5, 0.4, 0.5]
-    best = facts["best"][0]
-    assert (facts["best"], facts["steps"]) == ([best, 0.5], facts["evaluations"][-1][0])
-    assert facts["steps"] < facts["planned"]
-    assert trained.notes[-1].startswith(f"stopped early after {facts['steps']} of {facts['planned']} steps")
-    weights, scores = [], iter([0.0] * 99)
-
-    class Stopped(Exception):  # noqa: N818
-        pass
-
-    def until_best(done, total):
-        weights.append(done)
-        if len(weights) == best + 1:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        fine(tmp_path / "part", until_best, epochs=9, checkpoints=4, patience=2)
-    from safetensors.torch import load_file
-
-    kept = load_file(tmp_path / "part.training" / f"checkpoint-{best}.safetensors")
-    written = tiny.weights(tmp_path / "early")
-    compared = [n for n in written if f"model.0.model.{n.rpartition('/')[2]}" in kept]
-    assert len(compared) > 30
-    assert all((written[n] == kept[f"model.0.model.{n.rpartition('/')[2]}"]).all() for n in compared)
-
-
 def test_no_better_than_before_is_said(fine, tmp_path, monkeypatch):
     monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
     notes = fine(tmp_path / "out").notes
@@ -140,8 +88,8 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     from embassay.training.base_model import find_base, load
-    from embassay.training.contrast import ranking_loss
-    from embassay.training.stage import Column, features
+    from embassay.training.losses import ranking_loss
+    from embassay.training.stage import features
 
     encoder = find_base(tiny.make_base(tmp_path, dropout=0.0))
     texts = tiny.sentences(24)
@@ -152,7 +100,7 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
             loss = MultipleNegativesRankingLoss(model)
         else:
             loss = ranking_loss(model, tiny.settings(**changes), "cosine")
-        given = [features(model, {"x": Column(texts[n : n + 8])}, 48) for n in (0, 8, 16)]
+        given = [features(model, {"x": (texts[n : n + 8], "")}) for n in (0, 8, 16)]
         value = loss([{name[2:]: v for name, v in batch.items()} for batch in given], None)
         value.backward()
         found.append((float(value.detach()), {n: p.grad for n, p in model.named_parameters() if p.grad is not None}))
@@ -163,13 +111,28 @@ def test_accumulated_batches_are_told_apart_as_one(tiny, tmp_path):
         assert all(torch.allclose(first[name], second[name], atol=1e-5) for name in first)
 
 
-def test_prompts_stand_before_questions_only(tiny, base, domain):
+def test_products_of_unit_vectors_are_scaled_as_the_cosines_that_they_are(tiny, base):
+    from sentence_transformers import SentenceTransformer
+
+    from embassay.training.base_model import find_base, load
+    from embassay.training.losses import ranking_loss
+
+    model = load(find_base(base), tiny.settings())
+    long = SentenceTransformer(modules=list(model)[:-1], device="cpu")
+    for accumulate in (1, 2):
+        settings = tiny.settings(accumulate=accumulate)
+        scales = [ranking_loss(m, settings, s).scale for m in (model, long) for s in ("cosine", "dot")]
+        assert scales == [20, 20, 20, 1]
+
+
+def test_prompts_stand_before_questions_only(tiny, base):
     from embassay.training.base_model import find_base, load
 
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
     triplets = [Triplet("what leaks", "the pump leaks", ("the tank leaks", "it")), Triplet("it", "the", ("of",))]
-    batch = finetuning.Rows.of(encoder, model, triplets).collate(((0, 0), (0, 1)))
+    job = finetuning._job("mnr", encoder, model, triplets, tiny.settings(), None, ())
+    batch = job.collate((0, 1), np.random.default_rng(0))
     decoded = {n: model.tokenizer.batch_decode(v, skip_special_tokens=True) for n, v in batch.items() if "ids" in n}
     decoded = {name: texts for name, texts in decoded.items() if name.endswith("_input_ids")}
     assert decoded == {
@@ -214,6 +177,8 @@ def test_what_cannot_be_learnt_from_is_refused_before_any_training(fine, tmp_pat
         fine(tmp_path / "out", triplets=[Triplet("q", "r", ())])
     with pytest.raises(UnknownNameError, match="unknown loss"):
         fine(tmp_path / "out", loss="mnrl")
+    with pytest.raises(SpecError, match="loss 'GISTEmbedLoss' cannot be used: it needs guide"):
+        fine(tmp_path / "out", loss="GISTEmbedLoss")
     assert not (tmp_path / "out").exists()
 
 
@@ -228,11 +193,20 @@ def test_what_is_right_for_one_question_is_no_candidate_of_another():
         Triplet("where", "on deck", ("a pump",)),
         Triplet("Where?", "below", ("a rope",)),
     ]
-    rows = finetuning.candidate_rows(triplets, [5] * 5)
+    rows = finetuning.candidate_rows(triplets)
     apart = [{0, 1}, {0, 2}, {1, 2}, {3, 4}]
     for seed in range(20):
         for batch in draw(rows, 5, 1, seed):
-            assert not [pair for pair in apart if pair <= {row for _, row in batch}]
+            assert not [pair for pair in apart if pair <= set(batch)]
+
+
+@pytest.mark.slow
+def test_losses_of_the_library_are_used_by_name(fine, tmp_path):
+    fine(tmp_path / "out", loss="CachedMultipleNegativesRankingLoss", max_steps=2)
+    assert record(tmp_path / "out")["asked"]["settings"]["loss"] == "CachedMultipleNegativesRankingLoss"
+    assert len(record(tmp_path / "out")["losses"]) == 2
+    with pytest.raises(EncoderError, match="the loss cannot be computed: MegaBatchMarginLoss expects exactly 2 input"):
+        fine(tmp_path / "pairs", loss="MegaBatchMarginLoss", max_steps=2)
 
 
 def test_small_batches_are_said(fine, domain, tmp_path):

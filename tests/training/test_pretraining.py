@@ -53,7 +53,7 @@ def test_the_loss_falls_and_the_model_keeps_all_but_its_weights(pre, tiny, base,
     )
     facts = record(tmp_path / "out")
     losses = [loss for _, loss in facts["losses"]]
-    assert losses[-1] < 0.95 * losses[0]
+    assert np.mean(losses[-5:]) < 0.95 * np.mean(losses[:5])
     assert told[-1] == (240, 240) == (facts["rows_seen"], facts["rows"] * 6)
     assert (facts["steps"], facts["stage"], facts["asked"]["settings"]["objective"]) == (30, "pretraining", objective)
     assert not (tmp_path / "out.training").exists()
@@ -69,25 +69,6 @@ def test_the_loss_falls_and_the_model_keeps_all_but_its_weights(pre, tiny, base,
     vectors = new.encode(["the pump stops"])
     assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-5)
     assert not np.allclose(vectors, old.encode(["the pump stops"]), atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "objective", ["mlm", pytest.param("tsdae", marks=pytest.mark.slow), pytest.param("simcse", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("accumulate", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_training_that_was_killed_comes_to_the_same_weights(pre, tiny, stopped, tmp_path, objective, accumulate):
-    how = {"objective": objective, "accumulate": accumulate, "batch": 4}
-    pre(tmp_path / "whole", **how)
-    advance = stopped(5)
-    with pytest.raises(advance.error):
-        pre(tmp_path / "killed", advance, **how)
-    assert not (tmp_path / "killed").exists()
-    assert {p.suffix for p in (tmp_path / "killed.training").iterdir()} == {".json", ".safetensors"}
-    steps = []
-    pre(tmp_path / "killed", lambda *now: steps.append(now), **how)
-    assert 0 < len(steps) < 6
-    assert same(tiny, tmp_path / "whole", tmp_path / "killed")
-    assert record(tmp_path / "whole")["losses"] == record(tmp_path / "killed")["losses"]
 
 
 def test_another_seed_comes_to_other_weights_and_no_global_stream_is_moved(pre, tiny, tmp_path):
@@ -108,31 +89,22 @@ def sigint():
     signal.signal(signal.SIGINT, inherited)
 
 
-def test_ctrl_c_finishes_the_step_and_keeps_a_checkpoint(pre, tiny, tmp_path, sigint):
+def test_ctrl_c_keeps_the_last_checkpoint_and_names_it(pre, tiny, tmp_path, sigint):
     steps = []
 
     def press(done, total):
         steps.append(done)
-        if len(steps) == 3:
+        if len(steps) == 5:
             os.kill(os.getpid(), signal.SIGINT)
 
     sigint(signal.default_int_handler)
-    with pytest.raises(KeyboardInterrupt, match="stopped after step 3 of 6"):
-        pre(tmp_path / "out", press, checkpoints=1)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    head = json.loads((tmp_path / "out.training" / "checkpoint.json").read_text())
-    assert head["state"]["step"] == 3
-    pre(tmp_path / "out", checkpoints=1)
-    pre(tmp_path / "whole", checkpoints=1)
+    with pytest.raises(KeyboardInterrupt, match="stopped; the checkpoint after step 4 of 6 is kept"):
+        pre(tmp_path / "out", press, checkpoints=2)
+    seen = []
+    pre(tmp_path / "out", lambda done, total: seen.append(done), checkpoints=2)
+    pre(tmp_path / "whole", checkpoints=2)
+    assert len(seen) == 2
     assert same(tiny, tmp_path / "whole", tmp_path / "out")
-
-
-def test_ctrl_c_that_is_ignored_stays_ignored(pre, tmp_path, sigint):
-    """Under ``nohup``, or in the background of a script, nothing but its own command ends a training."""
-    sigint(signal.SIG_IGN)
-    pre(tmp_path / "out", lambda done, total: os.kill(os.getpid(), signal.SIGINT), max_steps=2)
-    assert record(tmp_path / "out")["steps"] == 2
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @pytest.mark.slow
@@ -165,17 +137,6 @@ def test_a_checkpoint_of_other_data_is_refused_and_overwritten(pre, tiny, stoppe
     assert same(tiny, tmp_path / "whole", tmp_path / "out")
 
 
-def test_a_damaged_checkpoint_begins_anew(pre, tiny, stopped, tmp_path):
-    advance = stopped(5)
-    with pytest.raises(advance.error):
-        pre(tmp_path / "out", advance)
-    (weights,) = (tmp_path / "out.training").glob("checkpoint-*.safetensors")
-    weights.write_bytes(weights.read_bytes()[:1000])
-    steps = []
-    pre(tmp_path / "out", lambda *now: steps.append(now))
-    assert len(steps) == 6
-
-
 def test_a_foreign_folder_is_left_alone(pre, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("dear")
@@ -183,17 +144,6 @@ def test_a_foreign_folder_is_left_alone(pre, tmp_path):
         with pytest.raises(OutputError, match="is not empty and was not written by embassay adapt"):
             pre(tmp_path / "out", overwrite=overwrite)
     assert (tmp_path / "out" / "letter.txt").read_text() == "dear"
-
-
-def test_what_a_kill_left_half_written_is_cleaned_and_other_folders_are_not(pre, tmp_path):
-    left = [".out.12.0123abcd.part", ".out.12.0123abcd.part.old"]
-    kept = [".out.more.12.0123abcd.part", ".out.12.part", "out+more.training"]
-    for name in (*left, *kept, "out.training"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "model.safetensors").write_text("half")
-    (tmp_path / "out.training" / ".12.0123abcd.part").write_text("half")
-    pre(tmp_path / "out", max_steps=1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "out"])
 
 
 @pytest.mark.parametrize(
@@ -217,7 +167,7 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
     import torch
 
     from embassay.training.base_model import find_base, load
-    from embassay.training.masking import masked_loss
+    from embassay.training.losses import masked_loss
 
     encoder = find_base(base)
     model = load(encoder, tiny.settings())
@@ -237,11 +187,11 @@ def test_the_masked_loss_is_that_of_the_whole_model(tiny, base):
 
 def test_words_are_deleted_at_the_rate_of_the_paper_and_one_stays():
     text = " ".join(f"w{n}" for n in range(5000))
-    left = with_words_deleted(text, 0, 0, 0).split()
+    left = with_words_deleted(text, np.random.default_rng(0)).split()
     assert len(left) / 5000 == pytest.approx(1 - DELETED, abs=0.03)
     assert left == sorted(left, key=lambda word: int(word[1:]))
-    assert with_words_deleted(text, 0, 0, 0) == with_words_deleted(text, 0, 0, 0) != with_words_deleted(text, 0, 1, 0)
-    assert {with_words_deleted("one", 0, 0, row) for row in range(20)} == {"one"}
+    random = np.random.default_rng(1)
+    assert {with_words_deleted("one", random) for _ in range(20)} == {"one"}
 
 
 @pytest.mark.parametrize(
@@ -327,13 +277,6 @@ def test_sentences_and_objectives_that_are_none_are_refused(pre, tmp_path):
 def test_settings_out_of_range_are_named(tiny, name, value):
     with pytest.raises(SpecError, match=f"option '{name}'"):
         tiny.settings(**{name: value})
-
-
-def test_the_rate_rises_and_falls_linearly(tiny, base):
-    from embassay.training.job import Job
-
-    job = Job(None, None, None, [()] * 10, tiny.settings(warmup=0.2, epochs=1), 48)
-    assert [job.rate(step) for step in range(11)] == pytest.approx([1 / 3, 2 / 3, *(n / 8 for n in range(8, -1, -1))])
 
 
 def test_nothing_is_written_to_the_terminal_or_beside_the_folder(pre, tmp_path, capfd, monkeypatch):

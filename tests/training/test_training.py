@@ -9,7 +9,7 @@ from embassay.errors import OutputError, SourceError
 from embassay.store.canonical import write_with
 from embassay.training.shared import Trained
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TrainingFolder, array
+from embassay.training.text_folder import TextFolder, save_arrays
 
 SETTINGS = {"dim": 3, "rate": 0.1}
 VERSIONS = {"numpy": "1"}
@@ -27,14 +27,14 @@ def folder(tmp_path, text):
     """Name the folder with other settings, another kind or other versions."""
 
     def name(settings=SETTINGS, kind="words", versions=VERSIONS, sentences=text):
-        return TrainingFolder(tmp_path / "model", kind, settings, sentences, versions)
+        return TextFolder(tmp_path / "model", kind, settings, sentences, versions)
 
     return name
 
 
 def finish(folder):
     assert folder.open() is False
-    folder.finish({"vectors.npy": array(np.arange(3, dtype=np.float32))}, {"words": 1})
+    folder.finish(lambda new: save_arrays(new, {"vectors": np.arange(3, dtype=np.float32)}), {"words": 1})
 
 
 def names(folder):
@@ -70,33 +70,26 @@ def test_what_is_no_text_is_refused_with_its_line(content, message, tmp_path):
         read_sentences(tmp_path)
 
 
-def test_a_checkpoint_is_taken_up_by_the_same_training_only(folder, text, tmp_path):
+def test_a_checkpoint_is_taken_up_by_the_same_training_only(folder):
     first = folder()
     first.open()
     assert first.resume() == (0, {})
     first.keep(2, {"a": np.ones(2)})
-    done, arrays = folder().resume()
+    again = folder()
+    assert again.open(overwrite=True) is False
+    done, arrays = again.resume()
     assert done == 2
     assert arrays["a"].tolist() == [1, 1]
-    assert folder(versions={"numpy": "2"}).resume() == (0, {})
-    assert folder({"dim": 4, "rate": 0.1}).resume() == (0, {})
-    other = tmp_path / "other.txt"
-    other.write_text("Other.")
-    assert folder(sentences=read_sentences(other)).resume() == (0, {})
-
-
-def test_opening_again_keeps_the_checkpoint_even_with_overwrite(folder):
-    folder().open()
-    folder().keep(2, {"a": np.ones(2)})
-    assert folder().open(overwrite=True) is False
-    assert folder().resume()[0] == 2
+    other = folder(versions={"numpy": "2"})
+    other.open()
+    assert other.resume() == (0, {})
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 nonsense", None])
 def test_a_damaged_checkpoint_starts_again(damage, folder):
     folder().open()
     folder().keep(2, {"a": np.ones(500)})
-    path = folder().path / "checkpoint.npz"
+    path = folder().work / "checkpoint.npz"
     path.write_bytes(path.read_bytes()[:-400] if damage is None else damage)
     assert folder().resume() == (0, {})
 
@@ -104,6 +97,7 @@ def test_a_damaged_checkpoint_starts_again(damage, folder):
 def test_a_finished_model_is_recognised(folder):
     finish(folder())
     assert names(folder()) == ["vectors.npy", "words.json"]
+    assert not folder().work.exists()
     record = json.loads((folder().path / "words.json").read_bytes())
     assert record["settings"] == SETTINGS
     assert record["files"] == ["vectors.npy"]
@@ -116,7 +110,7 @@ def test_another_model_is_refused_and_named(folder, tmp_path):
     finish(folder())
     with pytest.raises(OutputError, match=r"other settings \(different: rate\).*--overwrite"):
         folder({"dim": 3, "rate": 0.2}).open()
-    with pytest.raises(OutputError, match=r"\(different: kind words\)"):
+    with pytest.raises(OutputError, match=r"\(different: kind\)"):
         folder(kind="urae").open()
     other = tmp_path / "other.txt"
     other.write_text("Other.")
@@ -127,26 +121,27 @@ def test_another_model_is_refused_and_named(folder, tmp_path):
 
 def test_an_unfinished_training_of_other_settings_is_refused_too(folder):
     folder().open()
-    folder().keep(1, {})
-    with pytest.raises(OutputError, match=r"\(different: dim\)"):
+    with pytest.raises(OutputError, match=r"model\.training: contains a training .* \(different: dim\)"):
         folder({"dim": 4, "rate": 0.1}).open()
 
 
-def test_overwriting_removes_the_old_model_and_what_a_killed_write_left(folder):
+def test_overwriting_replaces_the_old_model_when_the_new_one_is_complete(folder):
     finish(folder())
-    (folder().path / ".1.abcd.part").write_bytes(b"half")
     other = folder(kind="urae")
     assert other.open(overwrite=True) is False
-    assert names(other) == ["checkpoint.npz"]
+    assert names(other) == ["vectors.npy", "words.json"]
+    other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
+    assert names(other) == ["fold.npy", "urae.json"]
 
 
-def test_a_folder_of_other_things_is_never_touched(folder):
-    folder().path.mkdir()
-    (folder().path / "thesis.txt").write_text("dear to somebody")
+@pytest.mark.parametrize("place", ["model", "model.training"])
+def test_a_folder_of_other_things_is_never_touched(folder, tmp_path, place):
+    (tmp_path / place).mkdir()
+    (tmp_path / place / "thesis.txt").write_text("dear to somebody")
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="is not empty and was not written by embassay train"):
+        with pytest.raises(OutputError, match=f"{place}: is not empty and was not written by embassay train"):
             folder().open(overwrite)
-    assert names(folder()) == ["thesis.txt"]
+    assert [path.name for path in (tmp_path / place).iterdir()] == ["thesis.txt"]
 
 
 def test_a_file_in_the_folders_place_is_refused(folder):

@@ -104,7 +104,7 @@ def test_a_stopped_training_gives_the_same_bytes(text, tmp_path, given):
     for sentences in (0, 25, 60):
         with pytest.raises(StoppedError):
             train(text, tmp_path / "cut", **{**options, "advance": stop_at(sentences)})
-        assert set(files(tmp_path / "cut")) == {"checkpoint.npz"}
+        assert not (tmp_path / "cut").exists()
     seen = []
     train(text, tmp_path / "cut", **{**options, "advance": lambda *how: seen.append(how)})
     assert seen[0] == (40, 80)  # the third epoch was stopped, so two were done
@@ -156,68 +156,75 @@ def test_the_words_of_a_trained_folder_are_taken(text, tmp_path):
 
 def test_large_given_coordinates_come_within_reach(tmp_path):
     (tmp_path / "vectors.txt").write_text("\n".join(f"w{n} 0.1 -0.1" for n in range(400)) + "\nbig 50 0.1\n")
-    matrix = unfolding_text.GivenWords.of(str(tmp_path / "vectors.txt"), None).load().matrix
+    matrix = unfolding_text.given_words(str(tmp_path / "vectors.txt"), None).matrix
     assert np.abs(matrix).max() == pytest.approx(0.9)
 
 
-def test_a_batch_learns_what_its_parts_would_together():
+def learner_of(words, given=None, decay=0.0, rate=0.05):
+    """A learner with fresh matrices, and what they were."""
+    matrices = new_matrices(words.shape[1], np.random.default_rng(0))
+    learner = Learner.of({**matrices, "words": words}, given, normalize=False, decay=decay, rate=rate)
+    return matrices, learner
+
+
+def test_a_batch_learns_what_its_parts_would_together(monkeypatch):
     rng = np.random.default_rng(0)
     shapes = [right(4), balanced(5), right(2), balanced(3)]
     rows = [rng.integers(0, 6, shape.leaves) for shape in shapes]
+    words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
 
-    def after(max_vectors):
-        matrices = new_matrices(4, np.random.default_rng(1))
-        words = np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)
-        sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
-        learner = Learner(words, matrices, sums, normalize=False, decay=0.01, rate=0.1, max_vectors=max_vectors)
-        loss = learner.step(rows, shapes)
-        return loss, learner
+    def after():
+        _, learner = learner_of(words, decay=0.01, rate=0.1)
+        return learner.step(rows, shapes), learner.state()
 
-    whole, learner = after(max_vectors=1000)
+    whole, state = after()
     assert list(parts(shapes, max_vectors=30)) == [(0, 1), (1, 3), (3, 4)]
-    divided, other = after(max_vectors=30)
+    monkeypatch.setattr("embassay.training.unfolding.parts", lambda shapes: parts(shapes, 30))
+    divided, other = after()
     assert divided == pytest.approx(whole, rel=1e-5)
-    for name, values in learner.matrices.items():
-        assert np.allclose(values, other.matrices[name], atol=1e-5)
-    assert np.allclose(learner.words, other.words, atol=1e-4)
-    assert np.array_equal(learner.words[6], np.random.default_rng(2).normal(0, 0.1, (7, 4)).astype(np.float32)[6])
+    assert all(np.allclose(values, other[name], atol=1e-4) for name, values in state.items())
+    assert np.array_equal(state["words"][6], words[6])
 
 
 def test_the_first_step_goes_down_by_the_rate():
     # AdaGrad's first step is rate · g/|g| in each number: against the sign of the gradient, taken here by differences.
-    matrices = new_matrices(2, np.random.default_rng(0))
     words = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
-    sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
-    before = {name: values.astype(np.float64) for name, values in matrices.items()}
+    before, learner = learner_of(words)
 
     def loss(bias):
-        top = np.tanh(before["fold"] @ words.reshape(-1) + bias)
+        top = np.tanh(before["fold"].astype(np.float64) @ words.reshape(-1) + bias)
         return ((np.tanh(before["unfold"] @ top) - words.reshape(-1)) ** 2).sum()
 
     steps = np.eye(2) * 1e-6
     gradient = np.array([(loss(step) - loss(-step)) / 2e-6 for step in steps])
-    words = words.copy()
-    Learner(words.copy(), matrices, sums, normalize=False, decay=0.0, rate=0.05).step([np.array([0, 1])], [right(2)])
-    assert np.allclose(matrices["fold_bias"], -0.05 * np.sign(gradient), atol=1e-5)
-    assert np.allclose(sums["fold_bias"], gradient**2, rtol=1e-3)
+    learner.step([np.array([0, 1])], [right(2)])
+    state = learner.state()
+    assert np.allclose(state["fold_bias"], -0.05 * np.sign(gradient), atol=1e-5)
+    assert np.allclose(state["fold_bias_sum"], gradient**2, rtol=1e-3)
 
 
 def test_the_penalty_is_in_the_gradient():
-    def sums_of(decay):
-        matrices = new_matrices(2, np.random.default_rng(0))
-        before = {name: values.copy() for name, values in matrices.items()}
-        words = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
-        sums = {name: np.zeros_like(values) for name, values in {**matrices, "words": words}.items()}
-        Learner(words, matrices, sums, normalize=False, decay=decay, rate=0.05).step([np.array([0, 1])], [right(2)])
-        return before, sums, {name: np.sign(before[name] - matrices[name]) for name in matrices}
+    def after(decay):
+        before, learner = learner_of(np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32), decay=decay)
+        learner.step([np.array([0, 1])], [right(2)])
+        return before, learner.state()
 
-    before, plain, signs = sums_of(0.0)
-    decayed = sums_of(0.5)[1]
+    before, plain = after(0.0)
+    decayed = after(0.5)[1]
     for name in ("fold", "unfold"):
         # The gradient of 0.5 ‖W‖² is W.
-        assert np.allclose(decayed[name], (signs[name] * np.sqrt(plain[name]) + before[name]) ** 2, atol=1e-5)
+        gradient = np.sign(before[name] - plain[name]) * np.sqrt(plain[f"{name}_sum"])
+        assert np.allclose(decayed[f"{name}_sum"], (gradient + before[name]) ** 2, atol=1e-5)
     for name in ("fold_bias", "unfold_bias", "words"):
-        assert np.array_equal(decayed[name], plain[name])
+        assert np.array_equal(decayed[f"{name}_sum"], plain[f"{name}_sum"])
+
+
+def test_given_words_get_no_gradient():
+    given = np.array([[0.3, -0.2], [0.1, 0.4]], dtype=np.float32)
+    _, learner = learner_of(np.array([[0.2, 0.1]], dtype=np.float32), given.copy())
+    learner.step([np.array([0, 2, 1])], [right(3)])
+    assert np.array_equal(learner.given.numpy(), given)
+    assert learner.state()["words_sum"].all()
 
 
 def test_each_epoch_has_its_own_order(text, tmp_path, monkeypatch):
@@ -247,19 +254,11 @@ def test_sentences_too_short_or_too_long_are_left_out(tmp_path):
 
 
 @needs_parser
-def test_a_parser_is_asked_once(tmp_path, monkeypatch):
+def test_what_a_parser_cannot_parse_is_counted(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text("\n".join(["The shop is open.", "Go", "The of and the the of.", *LINES[:6]]), encoding="utf-8")
-    options = {"dim": 4, "epochs": 2, "trees": "link-parser"}
-    whole = train(path, tmp_path / "whole", **options)
-    assert any("could not be parsed: their trees are right-branching" in note for note in whole.notes)
-    for sentences in (0, 8):
-        with pytest.raises(StoppedError):
-            train(path, tmp_path / "cut", advance=stop_at(sentences), **options)
-    monkeypatch.setattr(link_parser, "_answers", lambda lines: pytest.fail("the parser was asked again"))
-    again = train(path, tmp_path / "cut", **options)
-    assert again.notes == whole.notes
-    assert files(again.folder) == files(whole.folder)
+    trained = train(path, tmp_path / "model", dim=4, epochs=1, trees="link-parser")
+    assert any("could not be parsed: their trees are right-branching" in note for note in trained.notes)
 
 
 def test_the_same_model_is_not_trained_again_and_another_is_not_overwritten(text, tmp_path):

@@ -20,7 +20,7 @@ from embassay.training import paragraphs, words
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.shared import THERE
 from embassay.training.text import largest_min_count
-from embassay.training.text_folder import TrainingFolder
+from embassay.training.text_folder import TextFolder
 
 TOPICS = ["sea boat fish sail wave net tide", "oven flour yeast dough baker crust salt", "court judge law jury trial"]
 
@@ -65,20 +65,19 @@ def content(folder):
 def test_a_stopped_training_goes_on_and_gives_the_same_bytes(name, text, tmp_path, monkeypatch):
     trainer, options = TRAINERS[name]
     trainer(text, tmp_path / "whole", **options)
-    assert "checkpoint.npz" not in content(tmp_path / "whole")
-    keep = TrainingFolder.keep
+    keep = TextFolder.keep
 
     def stop(self, epochs, arrays):
         keep(self, epochs, arrays)
         if epochs in (1, 3):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(TrainingFolder, "keep", stop)
+    monkeypatch.setattr(TextFolder, "keep", stop)
     begun = []
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
             trainer(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
-    assert list(content(tmp_path / "stopped")) == ["checkpoint.npz"]
+    assert not (tmp_path / "stopped").exists()
     trainer(text, tmp_path / "stopped", advance=lambda done, total: begun.append(done), **options)
     assert content(tmp_path / "stopped") == content(tmp_path / "whole")
     # Sentences are counted on, over all epochs; none was read twice.
@@ -183,7 +182,7 @@ def test_the_command_says_where_the_model_is(text, tmp_path, monkeypatch, capsys
     assert out == ""
     assert err.splitlines() == ["model: my model", "assay it with: embassay run -e 'paragraphs:my model'"]
     assert exit_code_of([*asked, "--model", "dbow"]) == 2
-    assert "contains a model with other settings (different: model)" in capsys.readouterr().err
+    assert "contains a training with other settings (different: model)" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -209,7 +208,7 @@ def test_an_interrupted_command_says_so_and_a_new_process_ends_with_the_same_byt
         return start_process([*command, "-o", out], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
 
     stopped = start("stopped", "1")
-    kept = tmp_path / "stopped" / "checkpoint.npz"
+    kept = tmp_path / "stopped.training" / "checkpoint.npz"
     wait_until(lambda: kept.exists() and kept.stat().st_size > 2000, "the first epoch is kept")
     stopped.send_signal(signal.SIGINT)
     said = stopped.communicate()[1]

@@ -8,12 +8,10 @@ from pathlib import Path
 from embassay.adaptation.material import Material
 from embassay.adaptation.request import AdaptRequest
 from embassay.diagnostics.base import meaning_of
-from embassay.errors import SourceError, SpecError
+from embassay.errors import SpecError
 from embassay.plugins import DIAGNOSTICS
 from embassay.run.resolve import load_corpus
-from embassay.run.specs import parse
 from embassay.samples.retrieval import Question
-from embassay.store.paths import source_path
 from embassay.training.triplets import normalised
 from embassay.types import AnyCorpus, Corpus
 
@@ -31,35 +29,17 @@ def examining_diagnostics() -> dict[str, str]:
 
 
 def check_outside(request: AdaptRequest, base: Path) -> None:
-    """Refuse an output folder that contains the base or a corpus, which ``--overwrite`` could remove.
+    """Refuse an output folder that contains the base, which ``--overwrite`` would remove.
 
     Raises
     ------
     SpecError
-        If the base or a file of a corpus lies in it.
+        If the base lies in it.
     """
-    out = request.out.resolve()
-    places = [(f"base {request.base!r}", base)]
-    for source in (*request.corpora, *request.general):
-        if isinstance(source, str):
-            places += _files_of(source)
-    for what, place in places:
-        if place.exists() and place.resolve().is_relative_to(out):
-            raise SpecError(f"{what} is inside the output folder {request.out}; choose another folder with -o")
-
-
-def _files_of(source: str) -> list[tuple[str, Path]]:
-    """Return the paths that the source of a corpus may name, each with its name for messages."""
-    spec = parse(source, "corpus")
-    places = []
-    # An option may name a file as well, such as that of the questions.
-    for text in (spec.head, *map(str, spec.options.values())):
-        try:
-            places.append((f"corpus {spec.head!r}", source_path(text)))
-        except SourceError:
-            # Most options name no file. A text that cannot be a path, such as a long licence, cannot lie in the folder.
-            continue
-    return places
+    if base.resolve().is_relative_to(request.out.resolve()):
+        raise SpecError(
+            f"base {request.base!r} is inside the output folder {request.out}; choose another folder with -o"
+        )
 
 
 def load_corpora(corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:

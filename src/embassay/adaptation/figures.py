@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from embassay.formatting import DASH, interval, number
+from embassay.layout import Format
 from embassay.result import FEW_UNITS, Result, Row
 from embassay.types import content_hash
 
@@ -17,37 +19,34 @@ class Figure:
     ----------
     heading, short_heading
         Its heading in a card, and in the table of all variants. The table leaves out figures without a short heading.
-    is_share
-        Whether it is printed in percent.
     """
 
     heading: str
     short_heading: str
     quantity: str
     subset: str
-    is_share: bool
+    style: Format
 
 
 FIGURES = (
-    Figure("Success@5", "Success@5", "Success@5", "all", True),
-    Figure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", True),
-    Figure("COE", "COE", "coe", "psi5", True),
-    Figure("ROE", "ROE", "roe", "psi5", True),
-    Figure("threshold τ", "τ", "tau", "recommended", False),
-    Figure("IsoScore of the documents", "IsoScore", "isoscore", "documents", False),
-    Figure("I_A of the documents", "", "i_a", "documents", False),
+    Figure("Success@5", "Success@5", "Success@5", "all", "percent"),
+    Figure("accuracy (100 questions)", "accuracy (l = 100)", "accuracy_l100", "all", "percent"),
+    Figure("COE", "COE", "coe", "psi5", "percent"),
+    Figure("ROE", "ROE", "roe", "psi5", "percent"),
+    Figure("threshold τ", "τ", "tau", "recommended", "number"),
+    Figure("IsoScore of the documents", "IsoScore", "isoscore", "documents", "number"),
+    Figure("I_A of the documents", "", "i_a", "documents", "number"),
 )
 """Those of tables 2 and 3 of Roychowdhury et al. (2024), and I_A."""
 INTERVALS = (
     "In brackets: for Success@5 the 95% interval; for accuracy, COE and ROE the range of 95% of exams of 100 "
     "questions. The threshold τ and IsoScore (the isotropy of the documents) are single numbers without an interval."
 )
-MISSING = "–"
 
 
 def quoted(result: Result, domain: Sequence[str], encoders: Sequence[str]) -> tuple[Row, ...]:
     """Return the rows of :data:`FIGURES` for these encoders on the corpora of the domain."""
-    wanted = {(column.quantity, column.subset) for column in FIGURES}
+    wanted = {(figure.quantity, figure.subset) for figure in FIGURES}
     rows = []
     for row in result.rows:
         if row.diagnostic != "retrieval" or row.condition:
@@ -67,10 +66,26 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
 
     It has a row for each variant and a column for each figure.
     """
+    figures = [figure for figure in FIGURES if figure.short_heading]
+    encoders = [encoder.name for encoder in result.encoders]
     lines: list[str] = []
     for corpus in domain:
-        lines += [*_table_of_variants(result, corpus), ""]
+        rows = _by_place(result, corpus, encoders)
+        head = [named(result, corpus), *(figure.short_heading for figure in figures)]
+        body = [[encoder, *(_cell(rows, figure, encoder) for figure in figures)] for encoder in encoders]
+        lines += [*table(head, body, aligned=True).split("\n"), ""]
     return (*lines, INTERVALS)
+
+
+def of_two(result: Result, corpus: str, first: str, second: str) -> str:
+    """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
+    rows = _by_place(result, corpus, (first, second))
+    body = []
+    for figure in FIGURES:
+        cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
+        if cells != [DASH, DASH]:
+            body.append((figure.heading, *cells))
+    return table(("", first, second), body)
 
 
 def named(result: Result, corpus: str) -> str:
@@ -83,49 +98,13 @@ def named(result: Result, corpus: str) -> str:
     return corpus
 
 
-def of_two(result: Result, corpus: str, first: str, second: str) -> str:
-    """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
-    rows = _by_place(result, corpus, (first, second))
-    lines = []
-    for kind in FIGURES:
-        first_row = rows.get((kind.quantity, kind.subset, first))
-        second_row = rows.get((kind.quantity, kind.subset, second))
-        if first_row is None and second_row is None:
-            continue
-        lines.append((kind.heading, _cell(first_row, kind), _cell(second_row, kind)))
-    return table(("", first, second), lines)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table."""
-    lines = []
-    for row in (head, ["---"] * len(head), *rows):
-        # A line break or a bar within a cell would break the table.
-        cells = [" ".join(cell.split()).replace("|", r"\|") for cell in row]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _table_of_variants(result: Result, corpus: str) -> list[str]:
-    """Return the lines of a table with aligned columns."""
-    columns = [column for column in FIGURES if column.short_heading]
-    encoders = [encoder.name for encoder in result.encoders]
-    rows = _by_place(result, corpus, encoders)
-    lines = [[named(result, corpus), *(column.short_heading for column in columns)]]
-    for encoder in encoders:
-        line = [encoder]
-        for column in columns:
-            row = rows.get((column.quantity, column.subset, encoder))
-            line.append(_cell(row, column))
-        lines.append(line)
-    # Aligned, so that verdict.md can also be read as plain text.
-    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
-    lines.insert(1, ["-" * width for width in widths])
-    aligned = []
-    for line in lines:
-        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
-        aligned.append(f"| {' | '.join(cells)} |")
-    return aligned
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, aligned: bool = False) -> str:
+    """Return a Markdown table; with aligned columns it can also be read as plain text."""
+    # A line break or a bar within a cell would break the table.
+    lines = [[" ".join(cell.split()).replace("|", r"\|") for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, cells)) if aligned else 0 for cells in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * (width or 3) for width in widths])
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
 def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tuple[str, str, str], Row]:
@@ -133,20 +112,9 @@ def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tupl
     return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), encoders)}
 
 
-def _cell(row: Row | None, kind: Figure) -> str:
-    """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``."""
-    if row is None or row.value is None:
-        return MISSING
-    text = _number(row.value, kind)
-    if kind.is_share:
-        text += "%"
-    if row.low is None or row.high is None:
-        return text
-    return f"{text} [{_number(row.low, kind)}, {_number(row.high, kind)}]"
-
-
-def _number(value: float, kind: Figure) -> str:
-    """Format a value: a share in percent with one decimal, another number with three decimals."""
-    if kind.is_share:
-        return f"{100 * value:.1f}"
-    return f"{value:.3f}"
+def _cell(rows: dict[tuple[str, str, str], Row], figure: Figure, encoder: str) -> str:
+    """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``; a dash for none."""
+    row = rows.get((figure.quantity, figure.subset, encoder))
+    if row is None:
+        return DASH
+    return f"{number(row.value, figure.style)} {interval(row.low, row.high, figure.style)}".rstrip()

@@ -11,8 +11,7 @@ from pathlib import Path
 from embassay.adaptation.material import Material
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
-from embassay.training.checkpoints import read_record
-from embassay.training.folders import read_json
+from embassay.training.model_folder import RECORD, read_json
 from embassay.training.triplets import normalised
 from embassay.types import content_hash
 
@@ -33,18 +32,13 @@ def record(base: Path, material: Material) -> dict[str, list[str]]:
 
 def learnt(model: Path) -> frozenset[str]:
     """Return the hashes of a model's training and dev questions; none if it does not come from an adaptation."""
-    training = read_record(model)
+    training = read_json(model / RECORD)
     if not training:
         return frozenset()
     # A pre-trained variant has read sentences only, but its base may have been trained on questions.
     parts = ("before", "here") if training.get("stage") == "finetuning" else ("before",)
-    hashes = read_json(model.parent / SPLIT).get("learnt")
-    if not isinstance(hashes, dict):
-        return frozenset()
-    names: list[str] = []
-    for part in parts:
-        names += map(str, hashes.get(part) or ())
-    return frozenset(names)
+    hashes = read_json(model.parent / SPLIT).get("learnt", {})
+    return frozenset(name for part in parts for name in hashes.get(part, ()))
 
 
 def check_unlearnt(base: Path, material: Material) -> None:

@@ -14,11 +14,11 @@ from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import OutputError
 from embassay.formatting import counted, duration
 from embassay.training.base_model import find_base
-from embassay.training.checkpoints import read_record
+from embassay.training.model_folder import RECORD, read_json
 from embassay.training.shared import Advance, Trained
 from embassay.training.stage import spec_of
 
-REPEATED = ("rows", "data", "tokens", "steps", "planned", "seconds", "device", "evaluations")
+REPEATED = ("rows", "tokens", "steps", "planned", "device", "evaluations")
 """The facts of ``training.json`` that are copied to the record of the adaptation and to the model card."""
 TIMED_STEPS = 10
 """Steps from which the rest of a training is estimated."""
@@ -130,7 +130,6 @@ class Making:
 
     def _make(self, stage: Stage, mined: Mined | None) -> None:
         """Train one variant, and record the facts of its training."""
-        self.folder.start(stage)
         began = time.perf_counter()
         with self.request.training(stage.variant) as advance:
             trained = self.train(stage, mined, self._with_estimate(stage, advance))
@@ -144,14 +143,12 @@ class Making:
             notes += mined.notes
             for reason, count in mined.left_out.most_common():
                 notes.append(f"left out when mining negatives: {count:,} {reason}")
-        record = read_record(self.folder.place(stage))
-        # The fingerprint of the data is part of the requested settings.
-        record = {**record.get("asked", {}), **record}
-        for name in REPEATED:
-            if name in record:
-                facts[name] = record[name]
+        record = read_json(self.folder.place(stage) / RECORD)
+        facts["data"] = record["asked"]["data"]
+        facts.update((name, record[name]) for name in REPEATED)
         facts["fingerprint"] = self._fingerprint(stage)
-        facts["notes"] = [*notes, *trained.notes]
+        # Those of the record, because a model that was complete before a kill is not trained again.
+        facts["notes"] = [*notes, *record["notes"]]
         self.folder.finish(stage, facts)
 
     def _with_estimate(self, stage: Stage, advance: Advance) -> Advance:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 
 from embassay.adaptation.options import By
-from embassay.adaptation.splits import Split, WordForWord, check_apart, split
+from embassay.adaptation.splits import Split, WordForWord, split
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.queries.made import SOURCES
 from embassay.errors import InputError, SpecError
@@ -105,7 +105,7 @@ class Material:
 
 
 def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0.2, seed: int = 0) -> Material:
-    """Join corpora, divide their questions, and check that there are enough and that the parts are disjoint.
+    """Join corpora, divide their questions, and check that there are enough.
 
     Parameters
     ----------
@@ -142,7 +142,6 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
     held_out = WordForWord(held_out_questions)
     all_sentences = dict.fromkeys(_sentences(union))
     learnt_sentences = tuple(sentence for sentence in all_sentences if not held_out.within(sentence))
-    check_apart(union, parts, by=by, sentences=learnt_sentences)
 
     tests = []
     for corpus in corpora:

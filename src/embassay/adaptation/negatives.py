@@ -7,16 +7,19 @@ Moreira et al. (2024, "NV-Retriever").
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from embassay.adaptation.space import Space
+import numpy as np
+
+from embassay.engine.topk import search
 from embassay.errors import InputError
 from embassay.randomness import generator
 from embassay.samples.retrieval import Question
-from embassay.training.triplets import Triplet
+from embassay.training.triplets import Triplet, normalised
 from embassay.types import AnyCorpus, Encoder
+from embassay.vectors import Found
 
 NEAR_DUPLICATE = 0.95
 """A document whose cosine to a right document is above this is treated as a duplicate of it."""
@@ -106,24 +109,31 @@ def mine(
     if not answered:
         raise InputError(f"corpus {corpus.name!r}: none of the {len(questions):,} questions has a right document")
     left_out: Counter[str] = Counter({UNANSWERED: len(questions) - len(answered)})
-    space = Space(corpus, answered, encoder, window, held_out)
+    space = _Space.of(corpus, answered, encoder, window)
+    # Compared as texts, because a document that may be learnt from can repeat a held-out one.
+    held_out_forms = {space.forms[passage] for name in held_out for passage in space.passages_of[space.places[name]]}
+    # Questions of one text share their right documents.
+    right_places: defaultdict[str, set[int]] = defaultdict(set)
+    for question in answered:
+        right_places[normalised(question.question)].update(space.places[name] for name in question.right)
     triplets: dict[tuple[str, str], Triplet] = {}
     for row, question in enumerate(answered):
         # A random stream for each question, so that its sample does not depend on the others.
         rng = generator(seed, "hard negatives", question.id)
+        rights = _Rights.of(right_places[normalised(question.question)], space)
         for name in dict.fromkeys(question.right):
-            document = space.documents[name]
-            right = space.text(row, document)
+            place = space.places[name]
+            right = space.nearest_text(row, place)
             if (question.question, right) in triplets:
                 left_out[AGAIN] += 1
                 continue
-            candidates, refused = _candidates(space, row, document, margin)
+            candidates, refused = space.candidates(row, place, rights, margin, held_out_forms)
             left_out += refused
             drawn = sorted(rng.permutation(len(candidates))[:per_question].tolist())
-            wrong = tuple(dict.fromkeys(candidates[place] for place in drawn))
+            wrong = tuple(dict.fromkeys(candidates[number] for number in drawn))
             if not wrong:
                 left_out[BARE] += 1
-            triplets[question.question, right] = Triplet(question.question, right, wrong, space.rights(row).texts)
+            triplets[question.question, right] = Triplet(question.question, right, wrong, rights.texts)
 
     without = left_out[BARE]
     if without == len(triplets):
@@ -134,54 +144,139 @@ def mine(
     return Mined(tuple(triplets.values()), +left_out, tuple(notes))
 
 
-def _candidates(space: Space, row: int, document: int, margin: float) -> tuple[list[str], Counter[str]]:
-    """Return a question's candidate texts for one right document, nearest first, and the rejected ones by reason."""
-    nearest, rights = space.nearest, space.rights(row)
-    places = []
-    for place, other in enumerate(nearest.documents[row].tolist()):
-        # If the search returns fewer documents than requested, the remaining places are -1.
-        if other < 0 or other in rights.documents:
-            continue
-        places.append(place)
-    refused: Counter[str] = Counter()
-    if not places:
-        return [], refused
-    passages = nearest.passages[row, places]
-    similarities = nearest.similarity[row, places]
-    # Near-duplicates of a right passage may also answer the question, so they are no negatives.
-    to_rights = space.cosines(passages, rights.passages).max(axis=1)
-    right_similarity = space.right_similarity[row, document]
-    # Dot products have no common scale, so the margin is a share of the right document's similarity.
-    scale = 1
-    if space.by_dot_product:
-        scale = abs(right_similarity)
-    largest = right_similarity - margin * scale
-    texts = []
-    for passage, similarity, cosine in zip(passages.tolist(), similarities, to_rights, strict=True):
-        if rights.repeated(space.form(passage)):
-            refused[SAME] += 1
-        elif space.held_out(passage):
-            refused[HELD] += 1
-        elif cosine > NEAR_DUPLICATE:
-            refused[NEAR] += 1
-        elif similarity <= largest:
-            texts.append(space.passages[passage])
-        else:
-            refused[CLOSE] += 1
-    return texts, refused
+@dataclass(frozen=True)
+class _Rights:
+    """The right documents of all questions with one text: their places, their passages and the passages' texts."""
+
+    places: Collection[int]
+    passages: Sequence[int]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, places: Collection[int], space: _Space) -> _Rights:
+        """Gather the passages. If there is only one text, ``texts`` is empty."""
+        # Sorted, because the order of a set differs between processes.
+        passages = [passage for place in sorted(places) for passage in space.passages_of[place]]
+        texts = tuple(dict.fromkeys(space.texts[passage] for passage in passages))
+        return cls(places, passages, texts if len(texts) > 1 else ())
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The questions and passages as vectors, and the documents nearest to each question.
+
+    Attributes
+    ----------
+    places
+        The place of each document by its id.
+    passages_of
+        For each document the numbers of its passages; all passages are numbered one after the other.
+    texts, forms
+        The passages, and their normalised texts between two spaces, so that only whole words match in them.
+    unit_vectors, compared_vectors
+        (passages, d) vectors at unit length, and as the encoder compares them.
+    right_similarity
+        The similarity of a question and a right document by (row of the question, place of the document).
+    """
+
+    places: dict[str, int]
+    passages_of: list[range]
+    texts: list[str]
+    forms: list[str]
+    by_dot_product: bool
+    question_vectors: np.ndarray
+    unit_vectors: np.ndarray
+    compared_vectors: np.ndarray
+    nearest: Found
+    right_similarity: dict[tuple[int, int], float]
+
+    @classmethod
+    def of(cls, corpus: AnyCorpus, questions: Sequence[Question], encoder: Encoder, window: int) -> _Space:
+        """Encode questions and passages, and search."""
+        places = {document.id: place for place, document in enumerate(corpus.documents)}
+        texts: list[str] = []
+        passages_of = []
+        for document in corpus.documents:
+            passages_of.append(range(len(texts), len(texts) + len(document.passages)))
+            texts += document.passages
+        # A corpus may name a right document twice.
+        pairs = [
+            (row, places[name]) for row, question in enumerate(questions) for name in dict.fromkeys(question.right)
+        ]
+        question_vectors = np.asarray(encoder.encode([question.question for question in questions], "query"))
+        vectors = np.asarray(encoder.encode(texts, "document"))
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True).astype(vectors.dtype)
+        unit_vectors = vectors / np.where(lengths > 0, lengths, 1)
+        by_dot_product = encoder.card.similarity == "dot"
+        nearest = search(
+            question_vectors,
+            vectors,
+            k=window,
+            measure=encoder.card.similarity,
+            starts=np.array([passages.start for passages in passages_of]),
+            pairs=np.array(pairs, dtype=np.int64),
+        )
+        return cls(
+            places,
+            passages_of,
+            texts,
+            [f" {normalised(text)} " for text in texts],
+            by_dot_product,
+            question_vectors,
+            unit_vectors,
+            vectors if by_dot_product else unit_vectors,
+            nearest,
+            dict(zip(pairs, nearest.own.tolist(), strict=True)),
+        )
+
+    def nearest_text(self, row: int, place: int) -> str:
+        """Return the passage of a document that is nearest to a question."""
+        passages = self.passages_of[place]
+        similarities = self.compared_vectors[passages.start : passages.stop] @ self.question_vectors[row]
+        return self.texts[passages[int(similarities.argmax())]]
+
+    def candidates(
+        self, row: int, place: int, rights: _Rights, margin: float, held_out_forms: Collection[str]
+    ) -> tuple[list[str], Counter[str]]:
+        """Return a question's candidate texts for one right document, nearest first, and the refused ones by reason."""
+        similarity = self.right_similarity[row, place]
+        # Dot products have no common scale, so the margin is a share of the right document's similarity.
+        limit = similarity - margin * (abs(similarity) if self.by_dot_product else 1)
+        refused: Counter[str] = Counter()
+        texts = []
+        for column, other in enumerate(self.nearest.documents[row].tolist()):
+            # If the search returns fewer documents than requested, the remaining places are -1.
+            if other < 0 or other in rights.places:
+                continue
+            passage = int(self.nearest.passages[row, column])
+            reason = self.refused(passage, rights.passages, held_out_forms)
+            if not reason and self.nearest.similarity[row, column] > limit:
+                reason = CLOSE
+            if reason:
+                refused[reason] += 1
+            else:
+                texts.append(self.texts[passage])
+        return texts, refused
+
+    def refused(self, passage: int, right_passages: Sequence[int], held_out_forms: Collection[str]) -> str:
+        """Return why a passage is no negative, however similar it is to the question; empty if it may be one."""
+        form = self.forms[passage]
+        if any(form in self.forms[right] or self.forms[right] in form for right in right_passages):
+            return SAME
+        if form in held_out_forms:
+            return HELD
+        # Near-duplicates of a right passage may also answer the question, so they are no negatives.
+        if (self.unit_vectors[list(right_passages)] @ self.unit_vectors[passage]).max() > NEAR_DUPLICATE:
+            return NEAR
+        return ""
 
 
 def _no_negatives(corpus: AnyCorpus, questions: int, left_out: Counter[str], window: int, margin: float) -> InputError:
     """Return the error that explains why there are no negatives, and what to do."""
-    reasons = [reason for reason in CURES if left_out[reason]]
-    reasons.sort(key=lambda reason: left_out[reason], reverse=True)
-    if reasons:
-        why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
-        cure = CURES[reasons[0]]
-    else:
-        why = "all are right documents"
-        cure = "add documents, or search further with a larger --window"
+    reasons = sorted(filter(left_out.get, CURES), key=lambda reason: -left_out[reason])
+    why = ", ".join(f"{left_out[reason]:,} {reason}" for reason in reasons)
+    cure = CURES[reasons[0]] if reasons else "add documents, or search further with a larger --window"
     return InputError(
         f"corpus {corpus.name!r}: none of its {questions:,} questions has a hard negative among the {window} nearest "
-        f"documents at a margin of {margin:g} ({why}); {cure}"
+        f"documents at a margin of {margin:g} ({why or 'all are right documents'}); {cure}"
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from embassay.errors import SpecError
-from embassay.training.settings import Loss, Objective
+from embassay.training.settings import Objective
 
 By = Literal["question", "context"]
 """What training and test questions must not share: their text, or also a unit or a right document."""
@@ -25,7 +25,8 @@ class AdaptOptions:
     objective
         Objective of pre-training: mlm (predict masked words), tsdae (restore deleted words), simcse (dropout).
     loss
-        Loss of fine-tuning: mnr (rank the right document first in the batch), triplet (nearer by a margin).
+        Loss of fine-tuning: mnr (rank the right document first in the batch), triplet (nearer by a margin), or a loss
+        of sentence-transformers by its name.
     negatives
         Maximum number of hard negatives for each question, found with the base model. More make training slower.
     window
@@ -68,7 +69,7 @@ class AdaptOptions:
     pretrain: bool = False
     finetune: bool = False
     objective: Objective = "mlm"
-    loss: Loss = "mnr"
+    loss: str = "mnr"
     negatives: int = 2
     window: int = 50
     margin: float = 0.05

@@ -28,6 +28,7 @@ from embassay.run.specs import Spec
 from embassay.store.canonical import canonical, write
 from embassay.training.base_model import find_base
 from embassay.training.fitness import check_device, check_objective
+from embassay.training.losses import check_loss
 from embassay.training.stage import spec_of
 from embassay.types import AnyCorpus, Draws, JsonObject
 
@@ -108,6 +109,8 @@ class Adaptation:
         for stage in stages:
             if stage.kind == "pretrain":
                 check_objective(base, options.objective)
+            else:
+                check_loss(options.loss)
         _ = adaptation.assay.base_plan  # errors of the assay are raised before training
         return adaptation
 
@@ -136,12 +139,22 @@ class Adaptation:
         """Return notes about the split, the corpora and the base before training, one sentence each."""
         return tuple(dict.fromkeys((*self.material.warnings(), *self.assay.base_plan.notes)))
 
+    def summary(self) -> tuple[str, ...]:
+        """Return what ``--dry-run`` prints: the base, the data and what is assumed about them."""
+        material = self.material
+        return (
+            f"base: {self.request.base} ({self.base.fingerprint})",
+            f"questions: {self.split_summary()}",
+            *self.notes(),
+            f"sentences to pre-train on: {len(material.sentences):,}; documents: {len(material.union.documents):,}",
+            f"variants: {', '.join(stage.variant for stage in self.stages)}",
+            *self.assay.limitations(),
+        )
+
     def split_summary(self) -> str:
         """Return the numbers of training, dev and test questions, and how they were divided."""
         split, options = self.material.split, self.request.options
-        unanswered = 0
-        for test in self.material.tests:
-            unanswered += sum(not question.right for question in test.samples)
+        unanswered = sum(not question.right for test in self.material.tests for question in test.samples)
         tested = f"{len(split.test):,} for the test"
         if unanswered:
             tested += f" ({unanswered:,} of them without a right document)"
@@ -177,7 +190,7 @@ class Adaptation:
             request.say(note)
         # Negatives are mined before anything is written, because there may be nothing to learn from.
         mined = self.making.mined()
-        self.folder.open(self.identity, self.stages, request.overwrite)
+        self.folder.open(self.identity, request.overwrite)
         write(request.out / lineage.SPLIT, canonical(self.split_record()))
         self.making.carry_out(mined)
         specs: dict[str, str] = {}

@@ -7,7 +7,7 @@ With ``by="context"`` so do questions that share a unit, a right document or the
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from embassay.adaptation.options import By
@@ -89,50 +89,6 @@ def split(corpus: Corpus[Question], *, test: float = 0.2, seed: int = 0, by: By 
         _in_order(corpus, answered & dev_ids),
         _in_order(corpus, test_ids),
     )
-
-
-def check_apart(corpus: Corpus[Question], split: Split, *, by: By = "question", sentences: Sequence[str] = ()) -> None:
-    """Check that no test question is used for training or early stopping.
-
-    Parameters
-    ----------
-    sentences
-        The pre-training sentences; none may contain a test or dev question.
-    by
-        ``question``: no test question is among the others, by id or by normalised text. ``context``: nor do a test
-        question and another one share a unit, a right document or the text of one.
-
-    Raises
-    ------
-    InputError
-        Names the first two questions that share something, and what they share; or the first sentence that contains a
-        test or dev question; or an id that is not in the corpus.
-    """
-    samples = {sample.id: sample for sample in corpus.samples}
-    learnt = (*split.train, *split.dev)
-    for name in (*learnt, *split.test):
-        if name not in samples:
-            raise InputError(f"corpus {corpus.name!r} has no question with the id {name!r} of the split")
-    texts = _document_texts(corpus) if by == "context" else {}
-    learnt_ids = set(learnt)
-    learnt_keys: dict[tuple[str, str], str] = {}
-    for name in learnt:
-        learnt_keys.update(dict.fromkeys(_keys(samples[name], texts, by), name))
-    for name in split.test:
-        if name in learnt_ids:
-            raise InputError(f"corpus {corpus.name!r}: test question {name!r} is also a training or dev question")
-        for key in _keys(samples[name], texts, by):
-            if key in learnt_keys:
-                raise InputError(
-                    f"corpus {corpus.name!r}: test question {name!r} and training or dev question "
-                    f"{learnt_keys[key]!r} share a {key[0]}"
-                )
-    held_out = WordForWord(samples[name].question for name in (*split.test, *split.dev))
-    for sentence in sentences:
-        if held_out.within(sentence):
-            raise InputError(
-                f"corpus {corpus.name!r}: the pre-training sentence {sentence[:80]!r} contains a test or dev question"
-            )
 
 
 class WordForWord:

@@ -5,7 +5,6 @@ Roychowdhury et al. (2024), section 2.4: the base model, pre-trained, fine-tuned
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -51,20 +50,6 @@ class Stage:
         del record["device"]
         return record
 
-    def steps(self, rows: int) -> int:
-        """Return the largest number of steps that a training on this many rows takes."""
-        per_epoch = math.ceil(rows / (self.settings.batch * self.settings.accumulate))
-        planned = math.ceil(per_epoch * self.settings.epochs)
-        return min(planned, self.settings.max_steps or planned)
-
-    def evaluations(self, rows: int) -> int:
-        """Return the largest number of evaluations in a fine-tuning on this many rows, the one before it included."""
-        # As embassay.training.job.Job.checkpoint_interval, with the number of batches estimated.
-        steps = self.steps(rows)
-        per_epoch = min(steps / max(self.settings.epochs, 1), steps)
-        interval = max(1, round(per_epoch / self.settings.checkpoints))
-        return 1 + math.ceil(steps / interval)
-
 
 def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
     """Return the requested trainings in order; both kinds if neither is requested.
@@ -93,21 +78,6 @@ def planned_stages(options: AdaptOptions) -> tuple[Stage, ...]:
 
 def _settings(default: Settings, options: AdaptOptions) -> Settings:
     """Return the settings of a kind of training: the options, and its own defaults for those that are None."""
-    # These three have a different default in each kind of training.
-    epochs, batch, rate = default.epochs, default.batch, default.rate
-    if options.epochs is not None:
-        epochs = options.epochs
-    if options.batch is not None:
-        batch = options.batch
-    if options.rate is not None:
-        rate = options.rate
-    return replace(
-        default,
-        epochs=epochs,
-        batch=batch,
-        rate=rate,
-        warmup=options.warmup,
-        accumulate=options.accumulate,
-        seed=options.seed,
-        device=options.device,
-    )
+    names = ("epochs", "batch", "rate", "warmup", "accumulate", "seed", "device")
+    given = {name: getattr(options, name) for name in names}
+    return replace(default, **{name: value for name, value in given.items() if value is not None})

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from embassay.adaptation.gain import Change, Headlines, Outcome, changes, minus
+from embassay.adaptation.gain import SMALLEST_SHOWN, Change, Headlines, Outcome, changes, minus
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
 from embassay.diagnostics.base import meaning_of
+from embassay.formatting import interval, number, p_value
+from embassay.layout import Format
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
 from embassay.stats.noninferiority import NotWorse
 
@@ -73,7 +75,7 @@ def sentence(change: Change, several: bool = False) -> str:
         Whether there are several corpora of the domain, so that each is named.
     """
     comparison, test = change.comparison, change.test
-    points = meaning_of(comparison.diagnostic).points
+    style: Format = "points" if meaning_of(comparison.diagnostic).points else "number"
     head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
     if test is None or change.outcome == "unknown":
         return f"{head}: nothing can be said ({comparison.quantity}: {_why_unknown(change)})"
@@ -81,42 +83,22 @@ def sentence(change: Change, several: bool = False) -> str:
         line = f"{head}: nothing changed ({comparison.quantity}, same model and same value on every item)"
         if test.smallest_margin is None:
             return line
-        return f"{line}; this many items rule out a loss of {_size(test.smallest_margin, points)}"
+        return f"{line}; this many items rule out a loss of {_size(test.smallest_margin, style)}"
 
     support = f"{comparison.quantity}, {_item_counts(change)}, {_p_value_of(change)}"
-    amount = f"{_amount(change, points)} ({support})"
-    margin = _size(test.margin, points)
+    amount = f"{_amount(change, style)} ({support})"
+    margin = _size(test.margin, style)
     if change.outcome == "not worse":
         return f"{head}: not worse at a margin of {margin}, {amount}{_note(test)}"
     if change.outcome == "inconclusive":
         line = f"{head}: inconclusive, {amount}"
         if test.smallest_margin:
-            line += f"; a loss of {_size(test.smallest_margin, points)} is not ruled out"
+            line += f"; a loss of {_size(test.smallest_margin, style)} is not ruled out"
         return line + _note(test)
     line = f"{head}: {change.outcome}, {amount}"
     if change.outcome == "better" and comparison.high is not None and comparison.high < test.margin:
         line += f"; the gain is below the margin of {margin}"
     return line
-
-
-def p_value(p: float | None) -> str:
-    """Format a p-value with two significant digits, never as 0."""
-    if p is None:
-        return "–"
-    if p < 0.001:
-        return "<0.001"
-    if p < 0.1:
-        return f"{p:.3f}"
-    return f"{p:.2f}"
-
-
-def signed(value: float, points: bool) -> str:
-    """Format a difference with its sign (0 has none): percentage points with one decimal, other numbers with three."""
-    text = f"{100 * value:+.1f}" if points else f"{value:+.3f}"
-    # A value that is printed as 0 has no sign.
-    if not text.strip("+-0."):
-        return text[1:]
-    return text.replace("-", "−")
 
 
 def _shift_sentences(result: Result, variant: str) -> list[str]:
@@ -137,7 +119,7 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
         texts = SHIFT_TEXTS.get(comparison.subset, comparison.subset)
         lines.append(
             f"{variant}: your {texts} are {direction} general ones ({comparison.corpus}): "
-            f"{_amount(change, points=False)} mean pair distances ({_p_value_of(change)})"
+            f"{_amount(change, 'number')} mean pair distances ({_p_value_of(change)})"
         )
     return lines
 
@@ -212,35 +194,25 @@ def _item_counts(change: Change) -> str:
 
 def _p_value_of(change: Change) -> str:
     """Return the p-value, adjusted by Holm's method and marked if the comparison has few units."""
-    few = ""
-    if change.comparison.units < FEW_UNITS:
-        few = "few units, "
+    few = "few units, " if change.comparison.units < FEW_UNITS else ""
     return f"{few}p {p_value(change.comparison.p_holm)}"
 
 
-def _amount(change: Change, points: bool) -> str:
+def _amount(change: Change, style: Format) -> str:
     """Return ``+6.1 points [3.9, 8.2]``."""
     comparison = change.comparison
     if comparison.difference is None:
         return ""
-    amount = signed(comparison.difference, points)
-    if points:
-        amount += " points"
-    if comparison.low is None or comparison.high is None:
-        return amount
-    low = signed(comparison.low, points).removeprefix("+")
-    high = signed(comparison.high, points).removeprefix("+")
-    return f"{amount} [{low}, {high}]"
+    # A difference that is printed as 0 has no sign.
+    has_sign = abs(comparison.difference) >= SMALLEST_SHOWN
+    amount = number(comparison.difference, style, signed=has_sign)
+    return f"{amount} {interval(comparison.low, comparison.high, style)}".rstrip()
 
 
-def _size(value: float, points: bool) -> str:
+def _size(value: float, style: Format) -> str:
     """Format the size of a loss: ``2 points``, ``0.01``."""
-    if points:
-        return f"{100 * value:.2g} points"
-    return f"{value:.2g}"
+    return f"{100 * value:.2g} points" if style == "points" else f"{value:.2g}"
 
 
 def _note(test: NotWorse) -> str:
-    if test.note:
-        return f"; {test.note}"
-    return ""
+    return f"; {test.note}" if test.note else ""

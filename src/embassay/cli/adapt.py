@@ -48,14 +48,13 @@ def adapt(
     cache
         Folder of the vector cache.
     dry_run
-        Print what would be done, and stop.
+        Check everything, print what was found, and stop.
     overwrite
         Replace a different adaptation in the folder.
     quiet
         Print only the verdict and its figures.
     """
     from embassay.adaptation.figures import of_variants
-    from embassay.adaptation.outlook import outlook
     from embassay.adaptation.pipeline import Adaptation
     from embassay.adaptation.request import AdaptRequest
     from embassay.run.progress import Bar
@@ -83,7 +82,7 @@ def adapt(
     )
     adaptation = Adaptation.prepare(request)
     if dry_run:
-        for line in outlook(adaptation):
+        for line in adaptation.summary():
             print(line)  # noqa: T201
         return FINE
     try:

@@ -6,15 +6,13 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from embassay.encoders.neural import st
 from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
@@ -59,8 +57,6 @@ TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.jso
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
-PERCENTILE = 99
-"""Texts are truncated in training at this percentile of their lengths."""
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -103,19 +99,15 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
     Raises
     ------
     EncoderError
-        If it cannot be loaded, or the device is not available.
+        If it cannot be loaded.
     """
     import torch
     from sentence_transformers import SentenceTransformer
 
-    kind = settings.device
-    missing = {"cuda": not torch.cuda.is_available(), "mps": not torch.backends.mps.is_available()}
-    if missing.get(kind):
-        raise EncoderError(f"device {kind!r} is not available in torch; leave out --device")
     try:
         model = SentenceTransformer(
             str(encoder.found.folder),
-            device=None if kind == "auto" else kind,
+            device=None if settings.device == "auto" else settings.device,
             model_kwargs={"dtype": torch.float32},
             local_files_only=True,
         )
@@ -141,23 +133,6 @@ def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> Se
     prompts = [encoder.card.prompts.get(role, "") for role in ("query", "document", "text")]
     vars(other)["_runners"] = [SentenceTransformersRunner(model, RunnerOptions(prompts)).fastest()]
     return other
-
-
-def lengths(model: SentenceTransformer, texts: Sequence[str], prompt: str = "") -> list[int]:
-    """Return the number of tokens of each text with its prompt, not truncated."""
-    numbers: list[int] = []
-    # In parts, because the token ids of all texts at once would take much memory.
-    for start in range(0, len(texts), 1024):
-        part = [prompt + text for text in texts[start : start + 1024]]
-        token_ids = model.tokenizer(part, truncation=False, padding=False)["input_ids"]
-        numbers += map(len, token_ids)
-    return numbers
-
-
-def truncation(model: SentenceTransformer, tokens: Sequence[int]) -> int:
-    """Return the number of tokens at which texts are truncated: the 99th percentile, at most the model's limit."""
-    percentile = int(np.ceil(np.percentile(tokens, PERCENTILE)))
-    return min(percentile, model.max_seq_length or percentile)
 
 
 def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer, folder: Path) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +18,16 @@ import numpy as np
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.engine.topk import search
-from embassay.errors import InputError, UnknownNameError
+from embassay.errors import InputError
 from embassay.formatting import counted
 from embassay.samples.retrieval import Question
-from embassay.training.base_model import find_base, lengths, live, truncation
+from embassay.training.base_model import find_base, live
 from embassay.training.batches import Batch, Row, draw
-from embassay.training.contrast import ranking_loss
-from embassay.training.job import Job
-from embassay.training.settings import FINETUNE, LOSSES, Loss, Settings
+from embassay.training.losses import check_loss, finetuning_loss
+from embassay.training.settings import FINETUNE, Settings
 from embassay.training.shared import Advance, Trained
-from embassay.training.stage import Column, Recipe, features, train_stage
+from embassay.training.stage import Recipe, features, train_stage
+from embassay.training.trainer import Job
 from embassay.training.triplets import Triplet, normalised
 from embassay.types import AnyCorpus, content_hash
 
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 K = 5
 """A question is answered if a right document is among the nearest five (Roychowdhury et al. 2024, section 2.1)."""
-MARGIN = 0.2
-"""The margin of the ``triplet`` loss, a difference of cosines (Schroff et al. 2015)."""
 
 
 def finetune(
@@ -49,7 +46,7 @@ def finetune(
     corpus: AnyCorpus,
     folder: Path,
     *,
-    loss: Loss = "mnr",
+    loss: str = "mnr",
     settings: Settings = FINETUNE,
     overwrite: bool = False,
     advance: Advance,
@@ -71,7 +68,7 @@ def finetune(
     folder
         The model's folder, which ``-e ./folder`` loads, with the base's pooling, prompts and limit.
     loss
-        ``mnr`` or ``triplet``.
+        ``mnr``, ``triplet``, or the name of a loss of sentence-transformers that needs only the model.
     overwrite
         Replace a training with other settings, base or data.
     advance
@@ -86,33 +83,27 @@ def finetune(
     KeyboardInterrupt
         After the step in which Ctrl-C was pressed.
     """
-    if loss not in LOSSES:
-        raise UnknownNameError("loss", loss, LOSSES)
+    check_loss(loss)
     encoder = find_base(base)
     rows = _rows_of(triplets, loss)
     # A question without a right document cannot be answered, so it cannot rate the weights.
     answered = [question for question in dev if question.right]
-    dev_data = [[question.question, *question.right] for question in answered]
-    data = content_hash([_data(rows), dev_data, corpus.fingerprint])
-    options: dict[str, object] = {"loss": loss}
-    if loss == "triplet":
-        options["margin"] = MARGIN
-    recipe = Recipe("finetuning", settings, options, data, len(rows))
+    row_texts = [[row.question, row.right, *row.wrong] for row in rows]
+    dev_texts = [[question.question, *question.right] for question in answered]
+    data = content_hash([row_texts, dev_texts, corpus.fingerprint])
+    recipe = Recipe("finetuning", settings, {"loss": loss}, data, len(rows))
     notes = []
     if not answered:
         notes.append("no held-out questions: the last weights are kept, and training does not stop early")
     without_wrong = len(triplets) - len({(row.question, row.right) for row in rows})
-    if loss == "triplet" and without_wrong:
+    if without_wrong:
         notes.append(
             f"left out: {counted(without_wrong, 'question')} without a wrong document; the triplet loss needs one"
         )
 
     def prepare(model: SentenceTransformer) -> Job:
-        make = _triplet_job
-        if loss == "mnr":
-            make = _ranking_job
         evaluate = evaluation(encoder, model, answered, corpus) if answered else None
-        return make(Rows.of(encoder, model, rows), settings, evaluate, notes)
+        return _job(loss, encoder, model, rows, settings, evaluate, notes)
 
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
@@ -159,11 +150,11 @@ def evaluation(
     return lambda: success(live(encoder, model), questions, corpus)
 
 
-def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
+def _rows_of(triplets: Sequence[Triplet], loss: str) -> list[Triplet]:
     """Return the rows for the loss: for ``triplet``, one for each wrong document."""
     if not triplets:
         raise InputError("fine-tuning needs triplets of a question, a right and wrong documents, but there are none")
-    if loss == "mnr":
+    if loss != "triplet":
         return list(triplets)
     rows = []
     for triplet in triplets:
@@ -173,126 +164,74 @@ def _rows_of(triplets: Sequence[Triplet], loss: Loss) -> list[Triplet]:
     return rows
 
 
-def _data(triplets: Sequence[Triplet]) -> list[object]:
-    """Return the training data as a JSON value; right texts that many questions share are stored once."""
-    rights = list(dict.fromkeys(triplet.rights for triplet in triplets))
-    numbers = {texts: number for number, texts in enumerate(rights)}
-    rows = [[t.question, t.right, *t.wrong, numbers[t.rights]] for t in triplets]
-    return [rows, rights]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a training, prepared for a model.
-
-    Attributes
-    ----------
-    lengths
-        For each triplet the number of tokens of its longest text, truncated.
-    max_tokens
-        Texts are truncated after this many tokens.
-    """
-
-    model: SentenceTransformer
-    similarity: str
-    query_prompt: str
-    document_prompt: str
-    triplets: Sequence[Triplet]
-    lengths: Sequence[int]
-    max_tokens: int
-
-    @classmethod
-    def of(cls, encoder: SentenceTransformersEncoder, model: SentenceTransformer, triplets: Sequence[Triplet]) -> Rows:
-        """Count the tokens of all distinct texts."""
-        query_prompt = encoder.card.prompts.get("query", "")
-        document_prompt = encoder.card.prompts.get("document", "")
-        questions = list(dict.fromkeys(triplet.question for triplet in triplets))
-        documents_seen: dict[str, None] = {}
-        for triplet in triplets:
-            documents_seen.update(dict.fromkeys((triplet.right, *triplet.wrong)))
-        documents = list(documents_seen)
-        question_lengths = lengths(model, questions, query_prompt)
-        document_lengths = lengths(model, documents, document_prompt)
-        max_tokens = truncation(model, [*question_lengths, *document_lengths])
-        question_tokens = dict(zip(questions, question_lengths, strict=True))
-        document_tokens = dict(zip(documents, document_lengths, strict=True))
-        row_lengths = []
-        for triplet in triplets:
-            text_lengths = [question_tokens[triplet.question], document_tokens[triplet.right]]
-            text_lengths += (document_tokens[wrong] for wrong in triplet.wrong)
-            row_lengths.append(min(max(text_lengths), max_tokens))
-        return cls(model, encoder.card.similarity, query_prompt, document_prompt, triplets, row_lengths, max_tokens)
-
-    def collate(self, batch: Batch) -> dict[str, Tensor]:
-        """Return a batch: questions, right documents, and as many wrong documents as every row has."""
-        rows = [self.triplets[row] for _, row in batch]
-        columns = {
-            "question": Column([row.question for row in rows], self.query_prompt),
-            "right": Column([row.right for row in rows], self.document_prompt),
-        }
-        # A column needs a text in every row.
-        shared_wrong = min(len(row.wrong) for row in rows)
-        for number in range(shared_wrong):
-            texts = [row.wrong[number] for row in rows]
-            columns[f"wrong{number}"] = Column(texts, self.document_prompt)
-        return features(self.model, columns, self.max_tokens)
-
-
-def _ranking_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] | None, notes: Sequence[str]) -> Job:
-    """Rank the right document above the wrong ones and above the documents of the other questions in the batch."""
-    size = settings.batch * settings.accumulate
-    batches = draw(candidate_rows(rows.triplets, rows.lengths), size, settings.epochs, settings.seed)
+def _job(
+    loss: str,
+    encoder: SentenceTransformersEncoder,
+    model: SentenceTransformer,
+    triplets: Sequence[Triplet],
+    settings: Settings,
+    evaluate: Callable[[], float] | None,
+    notes: Sequence[str],
+) -> Job:
+    """Return the training with a loss: its batches, and the texts of their rows."""
+    query_prompt = encoder.card.prompts.get("query", "")
+    document_prompt = encoder.card.prompts.get("document", "")
+    size, accumulate = settings.batch, settings.accumulate
+    if loss == "mnr":
+        # Accumulated batches are compared as one.
+        size, accumulate = size * accumulate, 1
+    rows = candidate_rows(triplets)
+    if loss == "triplet":
+        # Its rows are not compared with each other.
+        rows = [Row(row.length) for row in rows]
+    batches = draw(rows, size, settings.epochs, settings.seed)
     if not batches:
         raise InputError("fine-tuning needs at least two questions, or one with a wrong document")
     notes = [*notes]
-    needed = math.ceil(settings.epochs * math.ceil(len(rows.triplets) / size))
+    needed = math.ceil(settings.epochs * math.ceil(len(triplets) / size))
     if len(batches) > 2 * needed:
         mean = sum(map(len, batches)) / len(batches)
         notes.append(
             f"batches have {mean:.1f} instead of {size} questions on average: questions that share a right document "
             "cannot be in one batch, and many do"
         )
+
+    def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
+        """Return questions, right documents, and as many wrong documents as every row has."""
+        chosen = [triplets[row] for row in batch]
+        columns = {
+            "question": ([row.question for row in chosen], query_prompt),
+            "right": ([row.right for row in chosen], document_prompt),
+        }
+        # A column needs a text in every row.
+        shared_wrong = min(len(row.wrong) for row in chosen)
+        for number in range(shared_wrong):
+            columns[f"wrong{number}"] = ([row.wrong[number] for row in chosen], document_prompt)
+        return features(model, columns)
+
     return Job(
-        rows.model,
-        ranking_loss(rows.model, settings, rows.similarity),
-        rows.collate,
+        model,
+        finetuning_loss(loss, model, settings, encoder.card.similarity),
+        collate,
         batches,
         settings,
-        rows.max_tokens,
-        evaluate=evaluate,
-        notes=tuple(notes),
-    )
-
-
-def _triplet_job(rows: Rows, settings: Settings, evaluate: Callable[[], float] | None, notes: Sequence[str]) -> Job:
-    """Make the right document nearer than each wrong one."""
-    from sentence_transformers.sentence_transformer.losses import TripletDistanceMetric, TripletLoss
-
-    return Job(
-        rows.model,
-        TripletLoss(rows.model, distance_metric=TripletDistanceMetric.COSINE, triplet_margin=MARGIN),
-        rows.collate,
-        draw([Row(length) for length in rows.lengths], settings.batch, settings.epochs, settings.seed),
-        settings,
-        rows.max_tokens,
-        settings.accumulate,
+        accumulate,
         evaluate,
         tuple(notes),
     )
 
 
-def candidate_rows(triplets: Sequence[Triplet], lengths: Sequence[int]) -> list[Row]:
+def candidate_rows(triplets: Sequence[Triplet]) -> list[Row]:
     """Return the batch row of each triplet, with its texts in normalised form."""
     form = cache(normalised)
     # Questions with the same text share their right documents.
     rights: defaultdict[str, set[str]] = defaultdict(set)
     for triplet in triplets:
-        right_texts = (triplet.right, *triplet.rights)
-        rights[form(triplet.question)].update(map(form, right_texts))
-    frozen = {question: frozenset(texts) for question, texts in rights.items()}
+        rights[form(triplet.question)].update(map(form, (triplet.right, *triplet.rights)))
     rows = []
-    for triplet, length in zip(triplets, lengths, strict=True):
+    for triplet in triplets:
         question = form(triplet.question)
-        candidates = (form(triplet.right), *map(form, triplet.wrong))
-        rows.append(Row(length, question, candidates, frozen[question]))
+        texts = frozenset((question, *rights[question], *map(form, triplet.wrong)))
+        length = max(map(len, (triplet.question, triplet.right, *triplet.wrong)))
+        rows.append(Row(length, texts, len(triplet.wrong)))
     return rows

@@ -10,7 +10,7 @@ import importlib.util
 import logging
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -26,15 +26,13 @@ from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
 from embassay.training.shared import THERE, Advance, Trained
 from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
-from embassay.training.text_folder import TrainingFolder
+from embassay.training.text_folder import TextFolder
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec
 
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate at the start and at the end; it falls linearly in between."""
-REPORT_EVERY = 500
-"""Sentences between two calls of the progress callback."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class GensimTraining:
     kind: Literal["words", "paragraphs"]
     sentences: list[list[str]]
     vocabulary: Vocabulary
-    folder: TrainingFolder
+    folder: TextFolder
     epochs: int
     seed: int
 
@@ -78,7 +76,7 @@ class GensimTraining:
         # The record contains the chosen min_count if the user gave none.
         settings = {**asdict(options), "min_count": vocabulary.min_count, "lower": True}
         made_with = {name: version(name) for name in ("gensim", "numpy", "scipy")}
-        folder = TrainingFolder(out, kind, settings, source, made_with)
+        folder = TextFolder(out, kind, settings, source, made_with)
         return cls(kind, sentences, vocabulary, folder, options.epochs, options.seed)
 
     @property
@@ -126,16 +124,15 @@ class GensimTraining:
         model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
         step = (RATE - LAST_RATE) / self.epochs
         total = self.epochs * len(items)
-        before = epoch * len(items)
         with _without_advice():
             model.train(
-                _Reporting(items, lambda done: advance(before + done, total)),
+                items,
                 total_examples=len(items),
                 epochs=1,
                 start_alpha=RATE - step * epoch,
                 end_alpha=RATE - step * (epoch + 1),
             )
-        advance(before + len(items), total)
+        advance((epoch + 1) * len(items), total)
 
 
 def hash_word(word: str) -> int:
@@ -149,19 +146,6 @@ def _require_gensim(command: str) -> None:
     if sys.version_info >= (3, 14):
         raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
     raise MissingExtraError(command, "words")
-
-
-class _Reporting:
-    """A sequence that reports at intervals how far it has been read. gensim reads it several times."""
-
-    def __init__(self, items: Sequence[object], report: Callable[[int], None]):
-        self._items, self._report = items, report
-
-    def __iter__(self) -> Iterator[object]:
-        for place, item in enumerate(self._items):
-            if place % REPORT_EVERY == 0:
-                self._report(place)
-            yield item
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from embassay.encoders.static.paragraph_model import build
 from embassay.training.gensim_training import GensimTraining
 from embassay.training.options import ParagraphsOptions
 from embassay.training.shared import Advance, Trained
-from embassay.training.text_folder import array
+from embassay.training.text_folder import save_arrays
 
 if TYPE_CHECKING:
     from gensim.models.doc2vec import Doc2Vec
@@ -47,15 +47,14 @@ def train(text: Path, out: Path, options: ParagraphsOptions, *, overwrite: bool 
     if training.folder.open(overwrite):
         return training.trained_before
     model = _untrained(training, options)
-    arrays = {"hidden": model.syn1, "paragraphs": model.dv.vectors}
-    files = {"hidden.npy": array(model.syn1)}
+    arrays = {"hidden": model.syn1}
     if options.model == "dm":
         arrays["words"] = model.wv.vectors
-        files["words.npy"] = array(model.wv.vectors)
     documents = [TaggedDocument(words, [place]) for place, words in enumerate(training.sentences)]
-    training.run(model, documents, arrays, advance)
+    training.run(model, documents, {**arrays, "paragraphs": model.dv.vectors}, advance)
     counts = training.vocabulary.counts
-    training.folder.finish(files, {"vocabulary": list(counts), "counts": list(counts.values()), **training.facts})
+    facts = {"vocabulary": list(counts), "counts": list(counts.values()), **training.facts}
+    training.folder.finish(lambda new: save_arrays(new, arrays), facts)
     return training.trained
 
 

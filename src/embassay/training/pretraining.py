@@ -11,19 +11,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import InputError, UnknownNameError
-from embassay.randomness import generator
-from embassay.training.base_model import find_base, lengths, truncation
+from embassay.training.base_model import find_base
 from embassay.training.batches import Batch, Row, draw
-from embassay.training.contrast import ranking_loss
 from embassay.training.fitness import check_objective
-from embassay.training.job import Job
-from embassay.training.masking import masked_loss
+from embassay.training.losses import masked_loss, ranking_loss
 from embassay.training.settings import OBJECTIVES, PRETRAIN, Objective, Settings
 from embassay.training.shared import Advance, Trained
-from embassay.training.stage import Column, Recipe, features, train_stage
-from embassay.training.streams import seed_of
+from embassay.training.stage import Recipe, features, train_stage
+from embassay.training.trainer import Job
 from embassay.types import content_hash
 
 if TYPE_CHECKING:
@@ -84,94 +83,67 @@ def pretrain(
         raise InputError("simcse needs at least two different sentences")
     check_objective(encoder, objective)
     recipe = Recipe("pretraining", settings, {"objective": objective}, content_hash(list(texts)), len(texts))
-    make = {"mlm": _masking_job, "tsdae": _denoising_job, "simcse": _contrast_job}[objective]
 
     def prepare(model: SentenceTransformer) -> Job:
-        return make(encoder, model, texts, settings)
+        return _job(objective, encoder, model, texts, settings)
 
     return train_stage(recipe, encoder, folder, prepare, overwrite=overwrite, advance=advance)
 
 
-def _masking_job(
-    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
+def _job(
+    objective: Objective,
+    encoder: SentenceTransformersEncoder,
+    model: SentenceTransformer,
+    texts: Sequence[str],
+    settings: Settings,
 ) -> Job:
-    """Mask words and predict them."""
+    """Return the training of an objective: its loss, and how its batches are made of sentences."""
     import torch
+    from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
     from transformers import DataCollatorForLanguageModeling
 
-    loss, notes = masked_loss(encoder, model)
-    tokens = lengths(model, texts)
-    max_tokens = truncation(model, tokens)
-    collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
+    # Masked words are predicted from the bare sentence; the other objectives train the vectors of documents.
+    prompt = "" if objective == "mlm" else encoder.card.prompts.get("document", "")
+    size, accumulate = settings.batch, settings.accumulate
+    notes: tuple[str, ...] = ()
+    if objective == "mlm":
+        loss, notes = masked_loss(encoder, model)
+        collator = DataCollatorForLanguageModeling(tokenizer=model.tokenizer, mlm_probability=MASKED)
+    elif objective == "tsdae":
+        loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
+        notes = ("tsdae: the decoder shares the encoder's weights; its attention to the vector is new",)
+    else:
+        loss = ranking_loss(model, settings, encoder.card.similarity)
+        # Accumulated batches are compared as one.
+        size, accumulate = size * accumulate, 1
 
-    def collate(batch: Batch) -> dict[str, Tensor]:
-        sentences = [texts[row] for _, row in batch]
-        encoded = model.tokenizer(sentences, truncation=True, max_length=max_tokens, return_special_tokens_mask=True)
-        # The collator expects a dictionary for each row instead of a list for each feature.
-        rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
-        # The first (epoch, row) of a batch identifies it, so a resumed training draws the same masks.
-        seed = seed_of(settings.seed, "masks", *map(str, batch[0]))
-        collator.generator = torch.Generator().manual_seed(seed)
-        masked = collator(rows)
-        return {f"text_{name}": tensor for name, tensor in masked.items()}
-
-    batches = _batches(tokens, max_tokens, settings.batch, settings)
-    return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=notes)
-
-
-def _denoising_job(
-    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
-) -> Job:
-    """Delete words and reconstruct the sentence from the vector of the remaining words."""
-    from sentence_transformers.sentence_transformer.losses import DenoisingAutoEncoderLoss
-
-    loss = DenoisingAutoEncoderLoss(model, tie_encoder_decoder=True).float()
-    prompt = encoder.card.prompts.get("document", "")
-    tokens = lengths(model, texts, prompt)
-    max_tokens = truncation(model, tokens)
-
-    def collate(batch: Batch) -> dict[str, Tensor]:
-        noisy = [with_words_deleted(texts[row], settings.seed, epoch, row) for epoch, row in batch]
-        whole = [texts[row] for _, row in batch]
-        return features(model, {"left": Column(noisy, prompt), "whole": Column(whole)}, max_tokens)
-
-    note = "tsdae: the decoder shares the encoder's weights; its attention to the vector is new"
-    batches = _batches(tokens, max_tokens, settings.batch, settings)
-    return Job(model, loss, collate, batches, settings, max_tokens, settings.accumulate, notes=(note,))
-
-
-def _contrast_job(
-    encoder: SentenceTransformersEncoder, model: SentenceTransformer, texts: Sequence[str], settings: Settings
-) -> Job:
-    """Recognise a sentence among others under another dropout."""
-    loss = ranking_loss(model, settings, encoder.card.similarity)
-    prompt = encoder.card.prompts.get("document", "")
-    tokens = lengths(model, texts, prompt)
-    max_tokens = truncation(model, tokens)
-
-    def collate(batch: Batch) -> dict[str, Tensor]:
+    def collate(batch: Batch, random: np.random.Generator) -> dict[str, Tensor]:
+        sentences = [texts[row] for row in batch]
+        if objective == "mlm":
+            encoded = model.tokenizer(
+                sentences, truncation=True, max_length=model.max_seq_length, return_special_tokens_mask=True
+            )
+            # The collator expects a dictionary for each row instead of a list for each feature.
+            rows = [{name: values[row] for name, values in encoded.items()} for row in range(len(batch))]
+            collator.generator = torch.Generator().manual_seed(int(random.integers(2**63)))
+            return {f"text_{name}": tensor for name, tensor in collator(rows).items()}
+        if objective == "tsdae":
+            noisy = [with_words_deleted(sentence, random) for sentence in sentences]
+            return features(model, {"left": (noisy, prompt), "whole": (sentences, "")})
         # Both columns have the same texts: only dropout makes their vectors different (Gao et al. 2021, SimCSE).
-        column = Column([texts[row] for _, row in batch], prompt)
-        return features(model, {"first": column, "second": column}, max_tokens)
+        return features(model, {"first": (sentences, prompt), "second": (sentences, prompt)})
 
-    batches = _batches(tokens, max_tokens, settings.batch * settings.accumulate, settings)
-    return Job(model, loss, collate, batches, settings, max_tokens)
-
-
-def _batches(tokens: Sequence[int], max_tokens: int, size: int, settings: Settings) -> list[Batch]:
-    """Return batches of rows that can all be combined."""
-    rows = [Row(min(length, max_tokens)) for length in tokens]
-    return draw(rows, size, settings.epochs, settings.seed)
+    batches = draw([Row(len(text)) for text in texts], size, settings.epochs, settings.seed)
+    return Job(model, loss, collate, batches, settings, accumulate, notes=notes)
 
 
-def with_words_deleted(text: str, seed: int, epoch: int, row: int) -> str:
+def with_words_deleted(text: str, random: np.random.Generator) -> str:
     """Delete each word of a sentence with probability :data:`DELETED`; keep at least one."""
     words = text.split()
-    rng = generator(seed, "deletions", str(epoch), str(row))
-    numbers = rng.random(len(words))
+    numbers = random.random(len(words))
     remaining = [word for word, number in zip(words, numbers, strict=True) if number >= DELETED]
     # Nothing can be reconstructed from an empty text.
     if not remaining:
-        chosen = int(rng.integers(len(words)))
+        chosen = int(random.integers(len(words)))
         remaining = [words[chosen]]
     return " ".join(remaining)

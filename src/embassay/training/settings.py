@@ -10,8 +10,8 @@ from embassay.errors import SpecError
 
 Objective = Literal["mlm", "tsdae", "simcse"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
-Loss = Literal["mnr", "triplet"]
-LOSSES: tuple[Loss, ...] = get_args(Loss)
+LOSSES = ("mnr", "triplet")
+"""The losses of fine-tuning with a name of their own; any other name is that of a class of the library."""
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
@@ -36,7 +36,7 @@ class Settings:
     seed
         Seed for all random numbers, 0 or more.
     device
-        One of :data:`DEVICES`. A GPU computes in bfloat16 if it supports it, a CPU in float32. Evaluations use float32.
+        One of :data:`DEVICES`. A GPU computes in bfloat16 if it supports it, a CPU in float32.
     patience
         Fine-tuning stops after this many evaluations in a row without improvement.
     max_steps

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.training.base_model import load, quiet, versions, write_model
-from embassay.training.checkpoints import StageFolder
-from embassay.training.job import Job, Progress
+from embassay.training.checkpoints import History
+from embassay.training.model_folder import RECORD, ModelFolder
 from embassay.training.settings import Settings
 from embassay.training.shared import THERE, Advance, Trained
-from embassay.training.steps import train
-from embassay.training.streams import drawn
+from embassay.training.trainer import Job, own_state, train
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -30,7 +29,7 @@ class Recipe:
     stage
         ``pretraining`` or ``finetuning``.
     options
-        The objective or the loss, and its options, as JSON values.
+        The objective or the loss, as JSON values.
     data
         A fingerprint of the training data.
     rows
@@ -72,34 +71,33 @@ def train_stage(
         Returns the job for the loaded model.
     """
     trained = Trained(folder, spec_of(folder))
-    stage_folder = StageFolder(folder, recipe.identity(encoder), versions())
-    if stage_folder.open(overwrite):
+    model_folder = ModelFolder(folder, RECORD, recipe.identity(encoder), versions())
+    if model_folder.open(overwrite):
         return replace(trained, notes=(THERE,))
     # A loss may add new weights, such as a head: they depend on the seed too.
-    with quiet(), drawn(recipe.settings.seed, "new weights"):
+    with own_state(recipe.settings.seed), quiet():
         model = load(encoder, recipe.settings)
         job = prepare(model)
-    progress = train(job, stage_folder, advance)
-    notes = (*job.notes, *progress.notes, *_evaluation_notes(progress, job))
-    card = encoder.card
-    base = {"spec": card.spec, "fingerprint": encoder.fingerprint, "revision": card.revision}
-    facts = {
-        "stage": recipe.stage,
-        "base": base,
-        "rows": recipe.rows,
-        "tokens": job.max_tokens,
-        "steps": progress.step,
-        "planned": job.steps,
-        "rows_seen": progress.rows,
-        "seconds": progress.seconds,
-        "device": job.model.device.type,
-        "losses": progress.losses,
-        "evaluations": progress.evaluations,
-        "best": progress.best,
-        "notes": list(notes),
-    }
-    with quiet():
-        stage_folder.finish(lambda new: write_model(encoder, model, new), facts)
+        history = train(job, model_folder.work, advance)
+        notes = (*job.notes, *_evaluation_notes(history, job))
+        card = encoder.card
+        # No time and no date: an interrupted training writes the same record as an uninterrupted one.
+        facts = {
+            "asked": model_folder.identity,
+            "stage": recipe.stage,
+            "base": {"spec": card.spec, "fingerprint": encoder.fingerprint, "revision": card.revision},
+            "rows": recipe.rows,
+            "tokens": model.max_seq_length,
+            "steps": history.step,
+            "planned": job.steps,
+            "rows_seen": job.rows_after(history.step),
+            "device": job.model.device.type,
+            "losses": history.losses,
+            "evaluations": history.evaluations,
+            "best": history.best,
+            "notes": list(notes),
+        }
+        model_folder.finish(lambda new: write_model(encoder, model, new), facts)
     return replace(trained, notes=notes)
 
 
@@ -111,42 +109,32 @@ def spec_of(folder: Path) -> str:
     return f"./{text}"
 
 
-@dataclass(frozen=True)
-class Column:
-    """One text of each row of a batch.
+def features(model: SentenceTransformer, columns: Mapping[str, tuple[Sequence[str], str]]) -> dict[str, Tensor]:
+    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``.
 
-    Attributes
+    Parameters
     ----------
-    prompt
-        The prompt before each text; may be empty.
+    columns
+        By name, one text of each row and the prompt before each text, which may be empty.
     """
-
-    texts: Sequence[str]
-    prompt: str = ""
-
-
-def features(model: SentenceTransformer, columns: Mapping[str, Column], max_tokens: int) -> dict[str, Tensor]:
-    """Return the trainer's input of a batch: the tensors of each column, named ``column_feature``."""
     named: dict[str, Tensor] = {}
-    for name, column in columns.items():
-        tensors = model.preprocess(list(column.texts), prompt=column.prompt or None, max_length=max_tokens)
-        for feature, tensor in tensors.items():
+    for name, (texts, prompt) in columns.items():
+        for feature, tensor in model.preprocess(list(texts), prompt=prompt or None).items():
             named[f"{name}_{feature}"] = tensor
     return named
 
 
-def _evaluation_notes(progress: Progress, job: Job) -> list[str]:
+def _evaluation_notes(history: History, job: Job) -> list[str]:
     """Return the outcome of the evaluations, one sentence each."""
-    if not job.evaluate or not progress.best:
+    if not history.best:
         return []
-    step, best = progress.best
-    before = progress.evaluations[0][1]
+    step, best = history.best
+    before = history.evaluations[0][1]
     notes = [f"Success@5 of the held-out questions: {before:.3f} before training, {best:.3f} at step {step:g} (kept)"]
     if best <= before:
         notes.append("no step was better on the held-out questions than the starting model")
-    if progress.step < job.steps:
+    if history.step < job.steps:
         notes.append(
-            f"stopped early after {progress.step} of {job.steps} steps: {progress.poorer} evaluations without "
-            "improvement"
+            f"stopped early after {history.step} of {job.steps} steps: {history.poorer} evaluations without improvement"
         )
     return notes

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,10 @@ from numpy.typing import NDArray
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Indices, Shape
 from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.optim import Optimizer
 
 Array = NDArray[np.float32]
 BATCH = 16
@@ -31,29 +36,37 @@ NOISE = 0.001
 TINY = 1e-8
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Learner:
     """The weights in training, changed in place.
 
     Attributes
     ----------
-    words
-        (V + 1, d): the vectors of the words; the first row is the vector of unknown words.
-    matrices
-        ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,).
-    squared_gradient_sums
-        The sums of squared gradients by the same names, and of the learnt ``words``: all rows, or only the first.
-    max_vectors
-        Approximate number of vectors that are unfolded together.
+    weights
+        ``fold`` (d, 2d), ``fold_bias`` (d,), ``unfold`` (2d, d), ``unfold_bias`` (2d,), and ``words``: the vector of
+        unknown words, followed by those of the other words if they are learnt.
+    given
+        (V, d) the vectors of the words if they stay fixed; None if they are learnt.
+    normalize, decay
+        Whether inner nodes are scaled to unit length; the factor of the penalty.
     """
 
-    words: Array
-    matrices: dict[str, Array]
-    squared_gradient_sums: dict[str, Array]
+    weights: dict[str, Tensor]
+    given: Tensor | None
+    optimizer: Optimizer
     normalize: bool
     decay: float
-    rate: float
-    max_vectors: int = MAX_VECTORS
+
+    @classmethod
+    def of(
+        cls, weights: Mapping[str, Array], given: Array | None, *, normalize: bool, decay: float, rate: float
+    ) -> Learner:
+        """Return a learner that starts from these arrays."""
+        import torch
+
+        tensors = {name: torch.from_numpy(array).clone().requires_grad_() for name, array in weights.items()}
+        optimizer = torch.optim.Adagrad(tensors.values(), lr=rate, eps=TINY)
+        return cls(tensors, None if given is None else torch.from_numpy(given), optimizer, normalize, decay)
 
     def step(self, rows: Sequence[Indices], shapes: Sequence[Shape]) -> float:
         """Learn from a mini-batch; return its mean unfolding loss per sentence, before the step.
@@ -61,33 +74,25 @@ class Learner:
         Parameters
         ----------
         rows
-            The row of each word, sentence by sentence.
+            The row of each word, sentence by sentence; 0 for an unknown word.
         """
         import torch
 
-        tensors = {name: torch.from_numpy(array).clone().requires_grad_() for name, array in self.matrices.items()}
-        matrices = Matrices(**tensors, normalize=self.normalize)
-        used = np.unique(np.concatenate(rows))
-        words = torch.from_numpy(self.words[used]).requires_grad_()
+        matrices = Matrices(
+            **{name: tensor for name, tensor in self.weights.items() if name != "words"}, normalize=self.normalize
+        )
+        self.optimizer.zero_grad()
         total = 0.0
-        for start, stop in parts(shapes, self.max_vectors):
+        for start, stop in parts(shapes):
             plan = Plan.of(shapes[start:stop])
-            places = np.searchsorted(used, np.concatenate(rows[start:stop]))[plan.order]
-            leaves = torch.nn.functional.embedding(torch.from_numpy(places), words)
+            leaves = self._vectors(torch.from_numpy(np.concatenate(rows[start:stop])[plan.order]))
             loss = unfolding_loss(plan, leaves, matrices) / len(shapes)
             loss.backward()
             total += loss.item()
         (self.decay * penalty(matrices)).backward()
-        for name, tensor in tensors.items():
-            self.matrices[name] -= self._adagrad_change(
-                self.squared_gradient_sums[name], slice(None), tensor.grad.numpy()
-            )
-        # Given word vectors stay fixed: only the first rows, which have sums, are learnt.
-        learnt = used < len(self.squared_gradient_sums["words"])
-        changed = used[learnt]
-        self.words[changed] -= self._adagrad_change(
-            self.squared_gradient_sums["words"], changed, words.grad.numpy()[learnt]
-        )
+        # Said explicitly, because torch warns of sparse gradients otherwise.
+        with torch.sparse.check_sparse_tensor_invariants(enable=False):
+            self.optimizer.step()
         return total
 
     def respread(self) -> None:
@@ -95,15 +100,17 @@ class Learner:
 
         Otherwise the loss would be smallest if all words had the same vector.
         """
-        self.words -= self.words.mean(axis=0)
-        self.words *= SPREAD / np.maximum(self.words.std(axis=0), TINY)
-        np.clip(self.words, -REACH, REACH, out=self.words)
+        words = self.weights["words"].detach()
+        words -= words.mean(dim=0)
+        words *= SPREAD / words.std(dim=0, correction=0).clamp(min=TINY)
+        words.clamp_(-REACH, REACH)
 
     def state(self) -> dict[str, Array]:
-        """Return the content of a checkpoint: the learnt weights and the sums of squared gradients (``…_sum``)."""
-        state = {"words": self.words[: len(self.squared_gradient_sums["words"])], **self.matrices}
-        for name, values in self.squared_gradient_sums.items():
-            state[f"{name}_sum"] = values
+        """Return the weights and the sums of their squared gradients (``…_sum``), which training changes in place."""
+        state = {}
+        for name, tensor in self.weights.items():
+            state[name] = tensor.detach().numpy()
+            state[f"{name}_sum"] = self.optimizer.state[tensor]["sum"].numpy()
         return state
 
     def restore(self, state: Mapping[str, Array]) -> None:
@@ -111,11 +118,16 @@ class Learner:
         for name, values in self.state().items():
             np.copyto(values, state[name])
 
-    def _adagrad_change(self, sums: Array, rows: Indices | slice, gradient: Array) -> Array:
-        """Update the sums of squared gradients; return the amount to subtract from the weights."""
-        sums[rows] += gradient * gradient
-        change = np.float32(self.rate) * gradient / (np.sqrt(sums[rows]) + np.float32(TINY))
-        return np.asarray(change, dtype=np.float32)
+    def _vectors(self, rows: Tensor) -> Tensor:
+        """Return the vectors of words."""
+        import torch
+
+        if self.given is None:
+            # Sparse gradients, so that a step does not touch the words that do not occur in it.
+            return torch.nn.functional.embedding(rows, self.weights["words"], sparse=True)
+        # Row 0 is learnt; the others are given.
+        given = self.given[(rows - 1).clamp(min=0)]
+        return torch.where(rows[:, None] == 0, self.weights["words"], given)
 
 
 def new_matrices(dim: int, random: np.random.Generator) -> dict[str, Array]:
@@ -159,5 +171,4 @@ def parts(shapes: Sequence[Shape], max_vectors: int = MAX_VECTORS) -> Iterator[t
             yield start, place
             start, size = place, 0
         size += vectors
-    if start < len(shapes):
-        yield start, len(shapes)
+    yield start, len(shapes)

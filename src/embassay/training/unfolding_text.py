@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from embassay.encoders.static.parses import Source, parse, words
+from embassay.encoders.static.parses import Parsed, Source, words
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Indices, Shape, Tree, shape_of
+from embassay.encoders.static.trees import Indices, Shape
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
@@ -27,103 +24,60 @@ UNKNOWN = 0.25
 
 
 @dataclass(frozen=True)
-class Grown:
-    """The trees of all sentences.
-
-    Attributes
-    ----------
-    fell_back
-        The number of sentences that the parser could not parse.
-    kept
-        The arrays from which a checkpoint restores the parser's trees; empty without a parser.
-    """
-
-    trees: tuple[Tree, ...]
-    fell_back: int = 0
-    kept: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class WordVectors:
-    """Vectors of lower-cased words, scaled to the range of tanh.
+class GivenWords:
+    """Given vectors of lower-cased words, scaled to the range of tanh.
 
     Attributes
     ----------
     row
-        The row of each word, from 1.
+        The row of each word, from 1; row 0 is the unknown word, which has no given vector.
     matrix
-        (V + 1, d) the vectors; row 0 is the vector of unknown words.
-    """
-
-    row: dict[str, int]
-    matrix: Array
-
-
-@dataclass(frozen=True)
-class GivenWords:
-    """A file of word vectors that is read when the training begins.
-
-    Attributes
-    ----------
+        (V, d) the vectors, from row 1.
     sha256
         64 hexadecimal digits of the file's content.
     """
 
-    path: Path
-    dim: int
+    row: dict[str, int]
+    matrix: Array
     sha256: str
 
-    @classmethod
-    def of(cls, target: str, dim: int | None) -> GivenWords:
-        """Find a file of word vectors, or the one in a folder written by ``embassay train words``.
 
-        Raises
-        ------
-        SourceError
-            If it is not a file of word vectors.
-        SpecError
-            If its vectors do not have the requested number of dimensions.
-        """
-        path = source_path(target)
-        if path.is_dir():
-            path = TrainedFolder.of(path, "words").path / "words.bin"
-        file_dim = recognise(path).dim
-        if dim is not None and dim != file_dim:
-            raise SpecError(
-                f"embassay train urae, option 'dim': is {dim}, but the vectors in {path} have {file_dim} dimensions; "
-                "leave out --dim"
-            )
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(path, file_dim, sha256)
+def given_words(target: str, dim: int | None) -> GivenWords:
+    """Read a file of word vectors, or the one in a folder written by ``embassay train words``.
 
-    def load(self) -> WordVectors:
-        """Read the file. If it has a word only with capitals, that vector is used for the lower-cased word.
+    If it has a word only with capitals, that vector is used for the lower-cased word.
 
-        Raises
-        ------
-        SourceError
-            If the file cannot be read to its end, or all its numbers are 0.
-        """
-        vectors = read(self.path)
-        file_rows: dict[str, int] = {}
-        for word, row in vectors.row.items():
-            lower = word.lower()
-            if word == lower or lower not in file_rows:
-                file_rows[lower] = row
-        matrix = np.empty((len(file_rows) + 1, self.dim), dtype=np.float32)
-        # A view, so that its changes are changes of the matrix.
-        word_vectors = matrix[1:]
-        word_vectors[:] = vectors.matrix[list(file_rows.values())]
-        largest = float(np.abs(word_vectors).max(initial=0))
-        if not largest:
-            raise SourceError("all its numbers are 0", self.path)
-        scale = min(SPREAD / _standard_deviation(word_vectors), REACH / largest)
-        word_vectors *= np.float32(scale)
-        # The vector of unknown words starts as the mean of the others.
-        matrix[0] = word_vectors.mean(axis=0)
-        rows_by_word = {word: row for row, word in enumerate(file_rows, start=1)}
-        return WordVectors(rows_by_word, matrix)
+    Raises
+    ------
+    SourceError
+        If it is not a file of word vectors, cannot be read to its end, or all its numbers are 0.
+    SpecError
+        If its vectors do not have the requested number of dimensions.
+    """
+    path = source_path(target)
+    if path.is_dir():
+        path = TrainedFolder.of(path, "words").path / "words.bin"
+    file_dim = recognise(path).dim
+    if dim is not None and dim != file_dim:
+        raise SpecError(
+            f"embassay train urae, option 'dim': is {dim}, but the vectors in {path} have {file_dim} dimensions; "
+            "leave out --dim"
+        )
+    vectors = read(path)
+    file_rows: dict[str, int] = {}
+    for word, row in vectors.row.items():
+        lower = word.lower()
+        if word == lower or lower not in file_rows:
+            file_rows[lower] = row
+    matrix = np.array(vectors.matrix[list(file_rows.values())], dtype=np.float32)
+    largest = float(np.abs(matrix).max(initial=0))
+    if not largest:
+        raise SourceError("all its numbers are 0", path)
+    matrix *= np.float32(min(SPREAD / max(float(matrix.std()), TINY), REACH / largest))
+    rows_by_word = {word: row for row, word in enumerate(file_rows, start=1)}
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return GivenWords(rows_by_word, matrix, sha256)
 
 
 @dataclass(frozen=True)
@@ -176,37 +130,7 @@ def check_text(text: Sentences, source: Source) -> None:
         raise SourceError(f"no sentence has {SHORTEST} to {LONGEST} words; there is nothing to unfold", text.path)
 
 
-def grow(text: Sentences, source: Source, kept: Mapping[str, np.ndarray]) -> Grown:
-    """Return the tree of each sentence, from a checkpoint if it contains them.
-
-    Parameters
-    ----------
-    kept
-        The arrays of the checkpoint.
-
-    Raises
-    ------
-    EncoderError
-        If the parser fails.
-    """
-    if "tree_words" in kept:
-        shapes = _unpacked(kept["tree_words"], kept["tree_children"])
-        trees = map(Tree, words(text.sentences, source), shapes)
-        tree_arrays = {name: values for name, values in kept.items() if name.startswith("tree_")}
-        return Grown(tuple(trees), int(kept["tree_fell_back"]), tree_arrays)
-    parsed = parse(text.sentences, source)
-    if not parsed.sent:
-        return Grown(parsed.trees)
-    shapes = [tree.shape for tree in parsed.trees]
-    tree_arrays = {
-        "tree_words": np.array([shape.leaves for shape in shapes], dtype=np.int64),
-        "tree_children": np.concatenate([shape.children for shape in shapes]),
-        "tree_fell_back": np.array(parsed.fell_back),
-    }
-    return Grown(parsed.trees, parsed.fell_back, tree_arrays)
-
-
-def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
+def gather(parsed: Parsed, vector_rows: dict[str, int] | None) -> Material:
     """Return the training data of the trees.
 
     Parameters
@@ -214,7 +138,7 @@ def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
     vector_rows
         The row of each word that has a vector; None to learn all words of the text, the most frequent first.
     """
-    trees = [tree for tree in grown.trees if SHORTEST <= len(tree.words) <= LONGEST]
+    trees = [tree for tree in parsed.trees if SHORTEST <= len(tree.words) <= LONGEST]
     row = vector_rows
     if row is None:
         frequency = Counter[str]()
@@ -229,33 +153,16 @@ def gather(grown: Grown, vector_rows: dict[str, int] | None) -> Material:
         rows.append(np.array(rows_of_words, dtype=np.int64))
     counts = np.bincount(np.concatenate(rows), minlength=len(row) + 1)
 
-    number, notes = len(grown.trees), []
+    number, notes = len(parsed.trees), []
     if len(trees) < number:
         notes.append(
             f"{number - len(trees):,} of {number:,} sentences were left out: fewer than {SHORTEST} or more than "
             f"{LONGEST} words"
         )
-    if grown.fell_back:
+    if parsed.fell_back:
         notes.append(
-            f"{grown.fell_back:,} of {number:,} sentences could not be parsed: their trees are right-branching"
+            f"{parsed.fell_back:,} of {number:,} sentences could not be parsed: their trees are right-branching"
         )
     if counts[0]:
         notes.append(f"{counts[0]:,} of {counts.sum():,} words of the text have no vector: they are treated as unknown")
     return Material(row, tuple(rows), tuple(tree.shape for tree in trees), counts, tuple(notes))
-
-
-def _standard_deviation(matrix: Array) -> float:
-    """Return the standard deviation of all values, at least TINY, without a copy in float64."""
-    mean_square = float(np.einsum("ij,ij->", matrix, matrix, dtype=np.float64)) / matrix.size
-    mean = float(matrix.mean(dtype=np.float64))
-    return float(max(mean_square - mean**2, TINY) ** 0.5)
-
-
-def _unpacked(leaves: Indices, children: Indices) -> list[Shape]:
-    """Return the shapes of trees from the number of leaves and the children of each, in one array."""
-    inner_nodes = np.maximum(leaves - 1, 0)
-    children_of_each = np.split(children, np.cumsum(inner_nodes)[:-1])
-    shapes = []
-    for number, pairs in zip(leaves.tolist(), children_of_each, strict=True):
-        shapes.append(shape_of(number, [(left, right) for left, right in pairs.tolist()]))
-    return shapes

@@ -25,15 +25,15 @@ from pathlib import Path
 import numpy as np
 
 from embassay.encoders.checks import check_amounts, check_whole
-from embassay.encoders.static.parses import check_source, identity
+from embassay.encoders.static.parses import check_source, identity, parse
 from embassay.errors import MissingExtraError, SpecError
 from embassay.randomness import generator
 from embassay.training.options import UraeOptions
 from embassay.training.shared import THERE, Advance, Trained
 from embassay.training.text import read_sentences
-from embassay.training.text_folder import TrainingFolder, array
+from embassay.training.text_folder import TextFolder, save_arrays
 from embassay.training.unfolding import BATCH, SPREAD, Learner, new_matrices, one_thread
-from embassay.training.unfolding_text import GivenWords, Material, WordVectors, check_text, gather, grow
+from embassay.training.unfolding_text import GivenWords, Material, check_text, gather, given_words
 
 COMMAND = "embassay train urae"
 DIM = 200
@@ -72,23 +72,19 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
     check_text(sentences, source)
     dim, file_hash, vectors = options.dim or DIM, "", None
     if options.words:
-        file = GivenWords.of(options.words, options.dim)
-        dim, file_hash, vectors = file.dim, file.sha256, file.load()
+        vectors = given_words(options.words, options.dim)
+        dim, file_hash = vectors.matrix.shape[1], vectors.sha256
     # The record names the file of words by its content, so that a moved file is the same training.
     settings = {**asdict(options), "dim": dim, "words": file_hash}
     made_with = {"numpy": version("numpy"), "torch": version("torch"), "trees": identity(source)}
-    folder = TrainingFolder(out, "urae", settings, sentences, made_with)
+    folder = TextFolder(out, "urae", settings, sentences, made_with)
     trained = Trained(folder.path, f"urae:{folder.path}")
     if folder.open(overwrite):
         return replace(trained, notes=(THERE,))
 
-    done, kept = folder.resume()
-    parsed = grow(sentences, source, kept)
-    # A parser may take longer than the training, so its trees are stored before the first epoch.
-    if parsed.kept and not done:
-        folder.keep(0, parsed.kept)
-    material = gather(parsed, vectors.row if vectors else None)
+    material = gather(parse(sentences.sentences, source), vectors.row if vectors else None)
     learner = _untrained(options, dim, len(material.row), vectors)
+    done, kept = folder.resume()
     losses: list[float] = []
     if done:
         learner.restore(kept)
@@ -99,27 +95,28 @@ def train(text: Path, out: Path, options: UraeOptions, *, overwrite: bool = Fals
         # Given word vectors stay fixed; learnt ones would shrink to one point.
         if vectors is None:
             learner.respread()
-        folder.keep(epoch + 1, {**learner.state(), **parsed.kept, "losses": np.array(losses)})
+        folder.keep(epoch + 1, {**learner.state(), "losses": np.array(losses)})
 
-    files = {f"{name}.npy": array(values) for name, values in learner.matrices.items()}
-    files["words.npy"] = array(learner.words)
-    folder.finish(files, {"vocabulary": list(material.row), "losses": losses, "notes": list(material.notes)})
+    arrays = {name: tensor.detach().numpy() for name, tensor in learner.weights.items()}
+    if vectors is not None:
+        arrays["words"] = np.concatenate([arrays["words"], vectors.matrix])
+    facts = {"vocabulary": list(material.row), "losses": losses, "notes": list(material.notes)}
+    folder.finish(lambda new: save_arrays(new, arrays), facts)
     return replace(trained, notes=material.notes)
 
 
-def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: WordVectors | None) -> Learner:
+def _untrained(options: UraeOptions, dim: int, vocabulary: int, vectors: GivenWords | None) -> Learner:
     """Return the learner at the start of the first epoch; the first word is the unknown one."""
     random = generator(options.seed, COMMAND, "start")
-    matrices = new_matrices(dim, random)
+    weights = new_matrices(dim, random)
     if vectors is None:
-        words = random.normal(0, SPREAD, (vocabulary + 1, dim)).astype(np.float32)
-        learnt_words = len(words)
+        weights["words"] = random.normal(0, SPREAD, (vocabulary + 1, dim)).astype(np.float32)
+        given = None
     else:
-        words = vectors.matrix
-        learnt_words = 1
-    sums = {name: np.zeros_like(values) for name, values in matrices.items()}
-    sums["words"] = np.zeros((learnt_words, dim), dtype=np.float32)
-    return Learner(words, matrices, sums, options.normalize, options.decay, options.rate)
+        given = vectors.matrix
+        # The vector of unknown words starts as the mean of the others.
+        weights["words"] = given.mean(axis=0, keepdims=True)
+    return Learner.of(weights, given, normalize=options.normalize, decay=options.decay, rate=options.rate)
 
 
 def _train_epoch(learner: Learner, material: Material, options: UraeOptions, epoch: int, advance: Advance) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,9 @@ def train(text: Path, out: Path, options: WordsOptions, *, overwrite: bool = Fal
     arrays = {"vectors": model.wv.vectors, "hidden": model.syn1neg}
     training.run(model, training.sentences, arrays, advance)
     words = list(training.vocabulary.counts)
-    files = {"words.bin": lambda file: _write(file, words, model.wv.vectors)}
-    training.folder.finish(files, {"words": len(words), **training.facts})
+    training.folder.finish(
+        lambda new: _write(new / "words.bin", words, model.wv.vectors), {"words": len(words), **training.facts}
+    )
     return training.trained
 
 
@@ -75,8 +76,9 @@ def _untrained(training: GensimTraining, options: WordsOptions) -> Word2Vec:
     return model
 
 
-def _write(file: BinaryIO, words: Sequence[str], vectors: NDArray[np.float32]) -> None:
+def _write(path: Path, words: Sequence[str], vectors: NDArray[np.float32]) -> None:
     """Write word2vec's binary format."""
-    file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
-    for word, vector in zip(words, vectors.astype("<f4", copy=False), strict=True):
-        file.write(word.encode() + b" " + vector.tobytes() + b"\n")
+    with path.open("wb") as file:
+        file.write(f"{len(words)} {vectors.shape[1]}\n".encode())
+        for word, vector in zip(words, vectors.astype("<f4", copy=False), strict=True):
+            file.write(word.encode() + b" " + vector.tobytes() + b"\n")

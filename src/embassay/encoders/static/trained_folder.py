@@ -42,12 +42,17 @@ class TrainedFolder:
             If there is no such folder, its training is not finished, or it has another kind or a damaged record.
         """
         if not path.is_dir():
+            # The working folder of a training that was interrupted.
+            if path.with_name(f"{path.name}.training").is_dir():
+                raise SourceError(
+                    "training is not finished; run the same 'embassay train' command again to continue", path
+                )
             raise SourceError(f"no such folder; create it with 'embassay train {kind}'", path)
         file = path / f"{kind}.json"
         try:
             record = json.loads(file.read_bytes())
         except FileNotFoundError:
-            raise SourceError(_missing(path, kind), path) from None
+            raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
         except (OSError, ValueError) as error:
             raise SourceError(f"damaged ({error}); train again with --overwrite", file) from None
         if not isinstance(record, dict) or record.get("kind") != kind or record.get("format") != FORMAT:
@@ -160,9 +165,3 @@ class TrainedFolder:
     @property
     def _file(self) -> Path:
         return self.path / f"{self.kind}.json"
-
-
-def _missing(path: Path, kind: str) -> str:
-    if (path / "checkpoint.npz").is_file():
-        return "training is not finished; run the same 'embassay train' command again to continue"
-    return f"{kind}.json is missing; create the model with 'embassay train {kind}'"

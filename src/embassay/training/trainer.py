@@ -1,0 +1,283 @@
+"""A training with sentence-transformers' trainer, which is resumed from the trainer's own checkpoints.
+
+A checkpoint holds the weights of the model and of the loss, the optimizer, the learning rate and the states of all
+random numbers. So on a CPU an interrupted training ends with the same weights as an uninterrupted one. The random state
+of torch, numpy and random is restored afterwards.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from embassay.errors import EncoderError, OutputError
+from embassay.randomness import generator
+from embassay.training.base_model import first_line
+from embassay.training.batches import Batch
+from embassay.training.checkpoints import SCORE, WEIGHTS, History, checkpoint_of, load_weights, newest, seal
+from embassay.training.settings import Settings
+from embassay.training.shared import Advance
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+    from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
+    from torch import Tensor
+    from torch.nn import Module
+    from transformers import TrainerCallback, TrainerControl, TrainerState
+
+
+@dataclass(frozen=True)
+class Job:
+    """The model, loss and batches of a training.
+
+    Attributes
+    ----------
+    model, loss
+        A sentence-transformers model, and a torch module that contains it and returns the loss of a batch.
+    collate
+        Turns the rows of a batch into the trainer's input: tensors named ``column_input_ids`` … Its random numbers come
+        from the generator that is passed to it, one for each batch.
+    batches
+        All batches of all epochs.
+    accumulate
+        The number of batches in a step.
+    evaluate
+        Returns the current score of the model (larger is better); None for no evaluations.
+    notes
+        Notes on the training, one sentence each.
+    """
+
+    model: SentenceTransformer
+    loss: Module
+    collate: Callable[[Batch, np.random.Generator], dict[str, Tensor]]
+    batches: Sequence[Batch]
+    settings: Settings
+    accumulate: int = 1
+    evaluate: Callable[[], float] | None = None
+    notes: tuple[str, ...] = ()
+
+    def input_of(self, items: Sequence[tuple[int, Batch]]) -> dict[str, Tensor]:
+        """Return the trainer's input of one numbered batch."""
+        ((number, batch),) = items
+        # A stream for each batch: the loader prepares batches ahead, so their random numbers are not those of a step.
+        return self.collate(batch, generator(self.settings.seed, "adapt", f"batch {number}"))
+
+    @property
+    def steps(self) -> int:
+        """The number of steps, unless something stops the training early."""
+        planned = math.ceil(len(self.batches) / self.accumulate)
+        return min(planned, self.settings.max_steps or planned)
+
+    @property
+    def interval(self) -> int:
+        """The number of steps between two checkpoints, and between two evaluations."""
+        per_epoch = len(self.batches) / self.accumulate / max(self.settings.epochs, 1)
+        return max(1, round(min(per_epoch, self.steps) / self.settings.checkpoints))
+
+    def rows_after(self, step: int) -> int:
+        """Return the number of rows that have been read after a number of steps."""
+        return sum(map(len, self.batches[: step * self.accumulate]))
+
+    def ends(self, history: History) -> bool:
+        """Return whether a training is over: after its last step, or after too many evaluations without improvement."""
+        return history.step >= self.steps or history.poorer >= self.settings.patience
+
+    def weights(self) -> dict[str, Tensor]:
+        """Return all trained weights by name; weights that model and loss share are named once."""
+        import torch
+
+        return dict(torch.nn.ModuleDict({"model": self.model, "loss": self.loss}).named_parameters())
+
+
+def train(job: Job, work: Path, advance: Advance) -> History:
+    """Train from the newest complete checkpoint, if there is one. Afterwards the model has its best weights.
+
+    Call it in :func:`own_state`.
+
+    Raises
+    ------
+    EncoderError
+        If the loss became NaN or infinite, or the memory does not suffice.
+    OutputError
+        If a checkpoint cannot be written, or the best weights cannot be read.
+    KeyboardInterrupt
+        When Ctrl-C is pressed; the message names the checkpoint that is kept.
+    """
+    history = newest(work)
+    if history is None or not job.ends(history):
+        try:
+            history = _run_trainer(job, work, history, advance)
+        except KeyboardInterrupt:
+            kept = newest(work)
+            if kept is None:
+                raise
+            raise KeyboardInterrupt(f"stopped; the checkpoint after step {kept.step} of {job.steps} is kept") from None
+        except (MemoryError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "memory" not in str(error):
+                raise
+            raise EncoderError(
+                f"training needs more memory than there is ({first_line(error)}); use a smaller --batch, with a larger "
+                "--accumulate for as many rows in a step"
+            ) from error
+    best = checkpoint_of(work, history.kept_step())
+    try:
+        load_weights(job.weights(), best)
+    except Exception as error:
+        raise OutputError(
+            f"{best}: the best weights cannot be read ({first_line(error)}); run the same command to train again"
+        ) from error
+    return history
+
+
+def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
+    """Run the remaining steps with the library's trainer."""
+    from safetensors.torch import save_file
+    from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
+    from torch.utils.data import DataLoader
+    from transformers import PrinterCallback
+
+    weights = job.weights()
+
+    class Trainer(SentenceTransformerTrainer):  # type: ignore[misc]
+        """The library's trainer with our batches, and with checkpoints that are known to be complete."""
+
+        def get_train_dataloader(self) -> DataLoader:
+            """Return all batches of all epochs, which are one epoch to the trainer."""
+            return DataLoader(list(enumerate(job.batches)), batch_size=1, collate_fn=job.input_of)
+
+        def compute_loss(self, *args: object, **kwargs: object) -> Tensor:
+            """Return the loss after checking that it is finite; the trainer itself would go on without a word."""
+            try:
+                loss = super().compute_loss(*args, **kwargs)
+            except ValueError as error:
+                # A loss of the library may want other columns than questions, right and wrong documents.
+                raise EncoderError(f"the loss cannot be computed: {first_line(error)}") from error
+            if not np.isfinite(float(loss.detach())):
+                raise EncoderError(
+                    f"the loss became NaN or infinite at step {self.state.global_step + 1}; a smaller rate may help"
+                )
+            return loss
+
+        def add_model_card_callback(self, *args: object) -> None:
+            """Leave out the library's model card, which quotes training texts."""
+
+        def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
+            """Write the weights of the model and those that the loss adds, such as a head."""
+            folder = Path(output_dir or work)
+            folder.mkdir(exist_ok=True)
+            tensors = {name: weight.detach().cpu().contiguous() for name, weight in weights.items()}
+            save_file(tensors, folder / WEIGHTS)
+
+        def _load_from_checkpoint(self, checkpoint_path: str) -> None:
+            load_weights(weights, Path(checkpoint_path))
+
+        def _save_checkpoint(self, *args: object) -> None:
+            """Write a checkpoint, and mark it as complete."""
+            try:
+                super()._save_checkpoint(*args)
+                seal(work, History.of(vars(self.state)))
+            except (OSError, RuntimeError) as error:
+                raise OutputError(f"{work}: a checkpoint cannot be written: {first_line(error)}") from error
+
+    trainer = Trainer(
+        model=job.model,
+        args=_arguments(job, work, from_start=history is None),
+        loss=job.loss,
+        evaluator=_evaluator(job.evaluate) if job.evaluate else None,
+        callbacks=[_after_steps(job, advance)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    job.loss.train()
+    trainer.train(resume_from_checkpoint=str(checkpoint_of(work, history.step)) if history else None)
+    return History.of(vars(trainer.state))
+
+
+def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
+    """Return the trainer's arguments."""
+    import torch
+    from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
+
+    device = job.model.device.type
+    has_evaluation = job.evaluate is not None
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(work),
+        max_steps=job.steps,
+        per_device_train_batch_size=job.settings.batch,
+        gradient_accumulation_steps=job.accumulate,
+        learning_rate=job.settings.rate,
+        lr_scheduler_type="linear",
+        warmup_steps=job.settings.warmup,
+        seed=job.settings.seed % 2**32,
+        use_cpu=device == "cpu",
+        bf16=device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False),
+        save_strategy="steps",
+        save_steps=job.interval,
+        eval_strategy="steps" if has_evaluation else "no",
+        eval_steps=job.interval,
+        eval_on_start=has_evaluation and from_start,
+        logging_steps=1,
+        report_to="none",
+        disable_tqdm=True,
+    )
+    # With several GPUs, each would get only a part of a batch and of its negatives.
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
+
+
+def _evaluator(evaluate: Callable[[], float]) -> SentenceEvaluator:
+    """Return the evaluation of a job as the trainer calls it."""
+    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
+
+    class Evaluator(SentenceEvaluator):  # type: ignore[misc]
+        """The evaluation of a job."""
+
+        def __call__(self, *args: object, **kwargs: object) -> dict[str, float]:
+            return {SCORE: evaluate()}
+
+    return Evaluator()
+
+
+def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
+    """Return what happens after each step and each evaluation."""
+    from transformers import TrainerCallback
+
+    total_rows = job.rows_after(job.steps)
+
+    class AfterSteps(TrainerCallback):  # type: ignore[misc]
+        """Progress, the last evaluation, early stopping."""
+
+        def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
+            """Report a step; evaluate after the last one too."""
+            advance(job.rows_after(state.global_step), total_rows)
+            if state.global_step == job.steps:
+                control.should_evaluate = job.evaluate is not None
+
+        def on_evaluate(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
+            """Stop early."""
+            control.should_training_stop = control.should_training_stop or job.ends(History.of(vars(state)))
+
+    return AfterSteps()
+
+
+@contextmanager
+def own_state(seed: int) -> Iterator[None]:
+    """Seed torch, numpy and random in this context, and restore their random states afterwards."""
+    import torch
+    from transformers import set_seed
+
+    before, numbers = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        with torch.random.fork_rng():
+            set_seed(seed % 2**32)
+            yield
+    finally:
+        random.setstate(before)
+        np.random.set_state(numbers)  # noqa: NPY002

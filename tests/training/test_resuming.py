@@ -1,0 +1,166 @@
+"""A training that was stopped, killed or whose checkpoint is incomplete ends with the bytes of an undisturbed one."""
+
+import json
+import shutil
+
+import pytest
+
+from embassay.errors import EncoderError, OutputError
+from embassay.training import checkpoints, finetuning, trainer
+from embassay.training.finetuning import finetune
+from embassay.training.pretraining import pretrain
+from embassay.training.triplets import Triplet
+
+
+def contents(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def domain(tiny):
+    corpus = tiny.corpus()
+    text = {document.id: document.passages[0] for document in corpus.documents}
+    triplets = [
+        Triplet(q.question, text[q.right[0]], tuple(text[f"d{(n + step) % 40}"] for step in (7, 13)))
+        for n, q in enumerate(corpus.samples[:30])
+    ]
+    return corpus, triplets, corpus.samples[30:]
+
+
+@pytest.fixture
+def learn(tiny, base, domain):
+    """Train by an objective or a loss: dropout, an evaluator, early stopping and the best weights are in it."""
+
+    def train(folder, how="mnr", advance=lambda done, total: None, **changes):
+        corpus, triplets, dev = domain
+        settings = tiny.settings(**{"epochs": 6, "checkpoints": 2, "batch": 8, "patience": 4, **changes})
+        if how in ("mnr", "triplet"):
+            return finetune(base, triplets, dev, corpus, folder, loss=how, settings=settings, advance=advance)
+        return pretrain(base, tiny.sentences(), folder, objective=how, settings=settings, advance=advance)
+
+    return train
+
+
+@pytest.mark.parametrize(
+    ("how", "accumulate"),
+    [("mnr", 1), *(pytest.param(how, n, marks=pytest.mark.slow) for how in ("triplet", "mlm", "tsdae", "simcse")
+                   for n in (1, 2)), pytest.param("mnr", 2, marks=pytest.mark.slow)],
+)  # fmt: skip
+def test_a_training_that_was_killed_comes_to_the_same_bytes(learn, stopped, tmp_path, how, accumulate):
+    options = {"accumulate": accumulate, "batch": 8 // accumulate}
+    learn(tmp_path / "whole", how, **options)
+    facts = json.loads((tmp_path / "whole" / "training.json").read_text())
+    assert facts["steps"] >= 13
+    advance = stopped(13)
+    with pytest.raises(advance.error):
+        learn(tmp_path / "killed", how, advance, **options)
+    assert not (tmp_path / "killed").exists()
+    steps = []
+    trained = learn(tmp_path / "killed", how, lambda *now: steps.append(now), **options)
+    assert len(steps) <= facts["steps"] - 10
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+    assert list(trained.notes) == facts["notes"]
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("complete.json", lambda path: path.unlink()),
+        ("weights.safetensors", truncated),
+        pytest.param("optimizer.pt", lambda path: path.unlink(), marks=pytest.mark.slow),
+        pytest.param("rng_state.pth", truncated, marks=pytest.mark.slow),
+        pytest.param("trainer_state.json", truncated, marks=pytest.mark.slow),
+    ],
+)
+def test_a_checkpoint_that_is_not_complete_is_skipped(learn, stopped, tmp_path, name, damage):
+    """As a kill while it is written leaves it: without its last file, or with a file that is missing or cut off."""
+    learn(tmp_path / "whole")
+    advance = stopped(11)
+    with pytest.raises(advance.error):
+        learn(tmp_path / "killed", advance=advance)
+    work = tmp_path / "killed.training"
+    before = checkpoints.newest(work)
+    damage(work / f"checkpoint-{before.step}" / name)
+    after = checkpoints.newest(work)
+    assert after is None or after.step < before.step
+    learn(tmp_path / "killed")
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(learn, stopped, tmp_path, monkeypatch):
+    learn(tmp_path / "whole")
+    sealed = []
+
+    def killed(work, history):
+        if len(sealed) == 3:
+            raise SystemExit
+        sealed.append(history.step)
+        checkpoints.seal(work, history)
+
+    monkeypatch.setattr(trainer, "seal", killed)
+    with pytest.raises(SystemExit):
+        learn(tmp_path / "killed")
+    monkeypatch.undo()
+    assert checkpoints.newest(tmp_path / "killed.training").step == sealed[-1]
+    learn(tmp_path / "killed")
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+def test_a_training_that_was_over_when_it_was_killed_takes_no_step_more(learn, tmp_path, monkeypatch):
+    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.5)
+    learn(tmp_path / "whole", patience=2)
+    shutil_rmtree = shutil.rmtree
+    monkeypatch.setattr("embassay.training.stage.write_model", lambda *given: (_ for _ in ()).throw(SystemExit))
+    with pytest.raises(SystemExit):
+        learn(tmp_path / "killed", patience=2)
+    monkeypatch.undo()
+    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: 0.9)
+    assert shutil.rmtree is shutil_rmtree
+    learn(tmp_path / "killed", advance=lambda *now: pytest.fail("a step was taken"), patience=2)
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
+
+
+def test_the_best_weights_are_kept_and_patience_ends_it(learn, stopped, tiny, tmp_path, monkeypatch):
+    scores = [0.1, 0.3, 0.5, 0.4, 0.5, 0.2, 0.9]
+    given = iter(scores)
+    monkeypatch.setattr(finetuning, "evaluation", lambda *_: lambda: next(given))
+    trained = learn(tmp_path / "early", patience=2)
+    facts = json.loads((tmp_path / "early" / "training.json").read_text())
+    assert [score for _, score in facts["evaluations"]] == scores[:5]
+    best = facts["best"][0]
+    assert (facts["best"], facts["steps"]) == ([best, 0.5], facts["evaluations"][-1][0])
+    assert facts["steps"] < facts["planned"]
+    assert trained.notes[-1].startswith(f"stopped early after {facts['steps']} of {facts['planned']} steps")
+    given = iter(scores)
+    advance = stopped(best + 1)
+    with pytest.raises(advance.error):
+        learn(tmp_path / "part", advance=advance, patience=2)
+    from safetensors.torch import load_file
+
+    kept = load_file(tmp_path / "part.training" / f"checkpoint-{best}" / checkpoints.WEIGHTS)
+    written = tiny.weights(tmp_path / "early")
+    compared = [n for n in written if f"model.0.model.{n.rpartition('/')[2]}" in kept]
+    assert len(compared) > 30
+    assert all((written[n] == kept[f"model.0.model.{n.rpartition('/')[2]}"]).all() for n in compared)
+
+
+def test_the_last_weights_are_never_taken_for_the_best(learn, tmp_path, monkeypatch):
+    scores = iter([0.1, 0.5, 0.4])
+    monkeypatch.setattr(finetuning, "evaluation", lambda *given: lambda: next(scores))
+    monkeypatch.setattr(trainer, "checkpoint_of", lambda work, step: work / "gone")
+    with pytest.raises(OutputError, match=r"gone: the best weights cannot be read .*; run the same command to train"):
+        learn(tmp_path / "out", max_steps=4)
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_memory_is_one_message(learn, tmp_path, monkeypatch):
+    def full(*given):
+        raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
+
+    monkeypatch.setattr(trainer.Job, "input_of", full)
+    with pytest.raises(EncoderError, match=r"needs more memory than there is \(.*\); use a smaller --batch"):
+        learn(tmp_path / "out")
