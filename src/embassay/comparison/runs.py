@@ -215,20 +215,18 @@ class _Settings:
             for diagnostic, version, given_options, corpus in settings["diagnostics"]:
                 variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
                 variants.setdefault((diagnostic, variant.corpus), []).append(variant)
-                if corpus not in fingerprints:
-                    raise KeyError(corpus)
-                options[diagnostic] = dict(given_options)
-                versions[diagnostic] = str(version)
+                options[diagnostic] = given_options
+                versions[diagnostic] = version
             return cls(
-                is_baseline={str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]},
-                specs={str(label): str(spec) for label, spec, _, _ in settings["encoders"]},
+                is_baseline={label: is_baseline for label, _, _, is_baseline in settings["encoders"]},
+                specs={label: spec for label, spec, _, _ in settings["encoders"]},
                 reference=settings["reference"],
                 fingerprints=fingerprints,
                 variants=variants,
                 options=options,
                 versions=versions,
             )
-        except (KeyError, TypeError, ValueError):
+        except KeyError:
             raise SourceError("run.json is damaged; repeat the run's command", path) from None
 
 

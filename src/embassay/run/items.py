@@ -181,7 +181,7 @@ def _encoders_and_tasks(record: RunRecord, path: Path) -> tuple[list[str], list[
         # The lists that run.record.settings_of writes.
         encoders = [label for label, *_ in record["settings"]["encoders"]]
         tasks = [(name, options, corpus) for name, _version, options, corpus in record["settings"]["diagnostics"]]
-    except (KeyError, ValueError, TypeError):
+    except KeyError:
         raise SourceError("run.json is damaged; repeat the run's command", path) from None
     return encoders, tasks
 

@@ -23,9 +23,8 @@ from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.store.items import CorpusItems
-from embassay.store.run_record import RunRecord
+from embassay.store.run_record import Cost, RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import JsonObject
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -93,7 +92,7 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
 
 
 def write_outcome(
-    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: JsonObject | None = None
+    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
 ) -> RunRecord:
     """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
 
