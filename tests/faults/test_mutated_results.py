@@ -60,7 +60,8 @@ def record():
     badges["prompts"] = {"query": {"cosine": 0.9, "same_nearest": 0.8}}
     known = {"texts": 4, "route": {"backend": "packed"}, "badges": badges}
     encoders = {"hashing": known, "bow": {**known, "badges": None}}
-    settings = {"encoders": [["hashing", "hashing", "f", False]], "diagnostics": [], "seed": 0}
+    settings = {"encoders": [["hashing", "hashing", "f", False]], "corpora": [], "diagnostics": [], "seed": 0}
+    settings |= {"resamples": 20, "reference": ""}
     return {
         "key": "k", "settings": settings, "state": "failed in part",
         "failures": [{"encoder": "worse", "reason": "no room"}],

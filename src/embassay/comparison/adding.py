@@ -90,7 +90,7 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
             "--overwrite"
         )
     # A diagnostic makes the corpus of its task of two others, which have sources.
-    joined_corpora = joining_diagnostics(record, dict(settings["corpora"]), stored.path)
+    joined_corpora = joining_diagnostics(settings)
     if sources is None or len(sources["corpora"]) + len(joined_corpora) < len(settings["corpora"]):
         raise OutputError(f"{stored.path}: its corpora were made in Python and cannot be read again")
     if settings.get("variants"):

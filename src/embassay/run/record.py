@@ -210,7 +210,7 @@ def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
 
 def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
     """Yield the labels of an encoder in the result: its own, then that on each variant."""
-    variants = variants_in(record.get("settings", {}))
+    variants = variants_in(record["settings"]) if "settings" in record else {}
     # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
     # several corpora may have the same setting.
     settings = dict.fromkeys(variant.setting for variant in variants.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Required
+from typing import Annotated, Any, Literal, NotRequired, Required
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -23,7 +23,7 @@ OPEN = with_config(ConfigDict(extra="allow", allow_inf_nan=False))
 
 
 @OPEN
-class Settings(TypedDict, total=False):
+class Settings(TypedDict):
     """What identifies a run.
 
     ``encoders`` are (label, spec, fingerprint, whether a baseline), ``diagnostics`` the tasks (diagnostic, version of
@@ -32,15 +32,15 @@ class Settings(TypedDict, total=False):
     """
 
     encoders: list[tuple[str, str, str, bool]]
-    routes: dict[str, str]
     corpora: list[tuple[str, str]]
     diagnostics: list[tuple[str, str, dict[str, Any], str]]
-    variants: list[tuple[str, str, str]]
     seed: int
     resamples: int
-    texts: bool
-    examples: int | Literal["all"]
     reference: str
+    routes: NotRequired[dict[str, str]]
+    variants: NotRequired[list[tuple[str, str, str]]]
+    texts: NotRequired[bool]
+    examples: NotRequired[int | Literal["all"]]
 
 
 class Badges(TypedDict, total=False):
@@ -169,24 +169,23 @@ def may_go_on(record: RunRecord, settings: Settings) -> bool:
         return False
     # A failure without a diagnostic is that of the encoder itself.
     failed = {failure.get("encoder") for failure in record.get("failures", ()) if not failure.get("diagnostic")}
-    before = record.get("settings", {})
-    return _without_what_may_differ(before, failed) == _without_what_may_differ(settings, failed)
+    before = record.get("settings")
+    return before is not None and _without_what_may_differ(before, failed) == _without_what_may_differ(settings, failed)
 
 
 def _without_what_may_differ(settings: Settings, failed_encoders: set[str | None]) -> JsonObject:
     """Return settings without the versions of diagnostics, and without the content of encoders that failed."""
     encoders = []
-    for label, spec, *content in settings.get("encoders", ()):
+    for label, spec, *content in settings["encoders"]:
         encoders.append([label, spec, None if label in failed_encoders else content])
-    tasks = [(name, options, corpus) for name, _version, options, corpus in settings.get("diagnostics", ())]
+    tasks = [(name, options, corpus) for name, _version, options, corpus in settings["diagnostics"]]
     return {**settings, "encoders": encoders, "diagnostics": tasks}
 
 
 def changed_code(record: RunRecord, settings: Settings) -> tuple[str, ...]:
     """Return the names of the diagnostics whose code has another version than in a record of the same tasks."""
-    before = record["settings"].get("diagnostics", ())
-    now = settings.get("diagnostics", ())
-    changed = [new[0] for old, new in zip(before, now, strict=True) if old[1] != new[1]]
+    tasks = zip(record["settings"]["diagnostics"], settings["diagnostics"], strict=True)
+    changed = [new[0] for old, new in tasks if old[1] != new[1]]
     return tuple(dict.fromkeys(changed))
 
 
@@ -196,8 +195,9 @@ def differences(record: RunRecord, settings: Settings) -> str:
     The caller has compared their keys, which depend on the settings and on the version of embassay. So if no setting
     differs, the version does.
     """
-    # {} if the record is damaged: then all settings are named.
-    before = record.get("settings", {})
+    before = record.get("settings")
+    if before is None:
+        return "damaged"
     names = []
     # Only "variants" may be in the record alone; then "corpora", which lists the variants too, differs as well.
     for name, value in settings.items():
@@ -213,8 +213,8 @@ def differences(record: RunRecord, settings: Settings) -> str:
 
 def _changes_of_encoders(before: Settings, now: Settings) -> str:
     """Describe which encoders were added and removed, as `` – new: A; removed: B``; an empty text if none was."""
-    labels_before = [label for label, *_ in before.get("encoders", ())]
-    labels_now = [label for label, *_ in now.get("encoders", ())]
+    labels_before = [label for label, *_ in before["encoders"]]
+    labels_now = [label for label, *_ in now["encoders"]]
     added = [label for label in labels_now if label not in labels_before]
     removed = [label for label in labels_before if label not in labels_now]
     parts = []
