@@ -133,10 +133,10 @@ def test_a_place_that_cannot_be_written():
 
 
 @pytest.mark.parametrize("content", ["", "{"])
-def test_a_damaged_record_in_our_own_folder_is_made_anew(folder, content):
+def test_a_folder_whose_record_is_lost_is_refused(folder, content):
     (folder.path / "run.json").write_text(content)
-    RunFolder(folder.path).open(SETTINGS | {"seed": 5})
-    assert folder.record()["settings"] == SETTINGS | {"seed": 5}
+    with pytest.raises(OutputError, match="not an Embassay run; choose another folder with -o"):
+        RunFolder(folder.path).open(SETTINGS)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", b"\x93NUMPY"])

@@ -40,7 +40,6 @@ ITEMS = "items"
 """The folder with the items of each corpus; see ``store.items``."""
 RECORD = "run.json"
 FILES = (RECORD, "result.json", "report.html", "report.md")
-OURS = {*FILES, "scores", ITEMS, ENCODING, *EXPORTS}
 
 
 class RunFolder:
@@ -197,33 +196,15 @@ class RunFolder:
         return self.path / "scores" / f"{'.'.join(parts)}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
-        """Raise OutputError if the folder holds files that no run has left there.
-
-        A folder without a record may be empty, or may hold what an interrupted write leaves: a damaged ``run.json``
-        and otherwise only files with the names of a run.
-        """
+        """Raise OutputError if the folder holds files, but no run."""
         try:
             names = {path.name for path in self.path.iterdir() if path.suffix != ".part"}
         except FileNotFoundError:
             return
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        if record or not names:
-            return
-        has_only_our_names = names <= OURS
-        if has_only_our_names and self._is_damaged():
-            return
-        raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
-
-    def _is_damaged(self) -> bool:
-        """Return whether ``run.json`` exists and is not JSON."""
-        try:
-            json.loads((self.path / "run.json").read_bytes())
-        except (ValueError, RecursionError):
-            return True
-        except OSError:
-            return False
-        return False
+        if names and not record:
+            raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
     def _clear(self) -> None:
         """Remove the files of a run, and the files with a suffix in the folders of its exports, whoever made them.
