@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.errors import SpecError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.plugins import CORPORA, DIAGNOSTICS
 from embassay.result import Comparison, Estimate, Row, Verdict
 from embassay.run.plan import ANY, prepare
@@ -176,9 +176,7 @@ def test_a_corpus_without_a_name_is_refused(name):
 
 
 def test_a_shape_that_nothing_reads_is_refused_and_not_left_to_isotropy():
-    with pytest.raises(
-        SpecError, match=r"has the shape 'chioce', which no diagnostic reads.*; did you mean 'choice'\?$"
-    ):
+    with pytest.raises(UnknownNameError, match=r"shape of corpus 'mine' 'chioce'; did you mean 'choice'\? Known: "):
         prepare(RunRequest(["hashing"], [Corpus("mine", "chioce", (CHOICE,))], []))
 
 

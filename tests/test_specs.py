@@ -55,7 +55,7 @@ def test_options_are_converted_by_their_annotations():
     ("options", "says"),
     [
         ({"size": "three"}, "option 'size': 'three' is not a whole number"),
-        ({"deep": "perhaps"}, "'perhaps' is neither true nor false"),
+        ({"deep": "perhaps"}, "'perhaps' is not true or false"),
         ({"size": 64.9}, "64.9 is not a whole number"),
         ({"size": True}, "True is not a whole number"),
         ({"deep": 1}, "1 is not true or false"),

@@ -294,11 +294,11 @@ class Verdict:
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
     reference: str | None = None
-    against_reference: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    against_reference: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
     baseline: str | None = None
-    against_baseline: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    against_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
     second_baseline: str | None = None
-    against_second_baseline: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    against_second_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None

@@ -94,6 +94,8 @@ class Corpus(Generic[S]):
         In a run that varies options of a corpus, the label of that corpus; ``name`` also has the setting.
     settings
         The options that advice depends on, where the user has set them: ``passages`` and ``unit``.
+    file
+        The file or folder that it was read from; empty for a corpus that was made in Python.
     """
 
     name: str
@@ -109,6 +111,7 @@ class Corpus(Generic[S]):
     documents: Sequence[Document] = ()
     variant_of: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
+    file: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         """Return name, shape and counts in one line."""

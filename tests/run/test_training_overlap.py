@@ -1,6 +1,6 @@
 """Notes on models that were trained on a corpus: only where the model card says it and the corpus is known."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -108,20 +108,20 @@ def test_other_data_sets_are_not_taken_for_known_ones(name):
 
 
 def test_a_corpus_is_recognised_by_its_ids_and_not_by_its_label():
-    assert recognised_by(family("SQuAD"), squad(), "") == "by the ids of its items"
-    assert recognised_by(family("SQuAD"), squad("squad", prefix="zz"), "mine.json") == ""
-    assert recognised_by(family("SQuAD"), squad(prefix="zz"), "/data/XQuAD.en.json") == (
+    assert recognised_by(family("SQuAD"), squad()) == "by the ids of its items"
+    assert recognised_by(family("SQuAD"), replace(squad("squad", prefix="zz"), file="mine.json")) == ""
+    assert recognised_by(family("SQuAD"), replace(squad(prefix="zz"), file="/data/XQuAD.en.json")) == (
         "by the name of its file, XQuAD.en.json"
     )
     without_items = Corpus("x", "retrieval", (), (Document("1", ("a",)),))
-    assert recognised_by(family("SQuAD"), without_items, "") == ""
+    assert recognised_by(family("SQuAD"), without_items) == ""
 
 
 def test_a_folder_is_recognised_by_its_name(tmp_path):
     folder = tmp_path / "quora"
     folder.mkdir()
-    corpus = Corpus("x", "pairs", (Pair("1", "a", "b", None),))
-    assert recognised_by(family("Quora question pairs"), corpus, str(folder)) == "by the name of its file, quora"
+    corpus = Corpus("x", "pairs", (Pair("1", "a", "b", None),), file=str(folder))
+    assert recognised_by(family("Quora question pairs"), corpus) == "by the name of its file, quora"
 
 
 def test_the_note_says_what_the_card_names_and_how_the_corpus_is_known():
@@ -129,7 +129,7 @@ def test_the_note_says_what_the_card_names_and_how_the_corpus_is_known():
         Entry("m", Trained(dim=8, datasets=("SQuAD2.0", "ms_marco"))),
         Entry("bow", HashingEncoder(dim=8)),
     ]
-    (note,) = overlaps(entries, [squad("mine")], {})
+    (note,) = overlaps(entries, [squad("mine")])
     assert note == (
         "m: its model card names SQuAD2.0 among its training data, and mine is from SQuAD (by the ids of its items); "
         "if these texts were in its training, its figures there are too high"

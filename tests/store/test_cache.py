@@ -299,7 +299,7 @@ def test_the_one_that_is_written_is_never_evicted(tmp_path, monkeypatch):
         cache.put("other", texts[:10], rows[:10])
         for start in range(0, 400, 100):
             cache.put("one", texts[start : start + 100], rows[start : start + 100])
-        assert cache.trouble == "it is full, at 1.0 MiB; EMBASSAY_CACHE_LIMIT sets another limit"
+        assert cache.trouble == "it is full, at 1.0 MB; EMBASSAY_CACHE_LIMIT sets another limit"
         assert cache.count("one", texts) == 300, "the files that fitted are there, whole"
         assert cache.count("other", texts) == 0
         assert cache.info().on_disk <= 1 << 20

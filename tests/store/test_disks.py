@@ -36,19 +36,8 @@ def test_the_usual_limit(tmp_path, monkeypatch):
 
     usage = namedtuple("usage", "free")
     monkeypatch.setattr(disks.shutil, "disk_usage", lambda _: usage(1000 << 30))
-    assert disks.limit(tmp_path / "not" / "there", 0) == 20 << 30
+    assert disks.limit(tmp_path / "not" / "there", 0) == 20 * 10**9
     monkeypatch.setattr(disks.shutil, "disk_usage", lambda _: usage(6 << 30))
     assert disks.limit(tmp_path, 4 << 30) == 5 << 30, "what the cache has counts as free"
     monkeypatch.setenv("EMBASSAY_CACHE_LIMIT", "1GiB")
     assert disks.limit(Path("/nowhere"), 0) == 1 << 30
-
-
-def test_sizes_for_people():
-    assert [disks.shown(n) for n in (0, 1023, 1024, 3 << 29, 20 << 30, 5 << 40)] == [
-        "0 bytes",
-        "1023 bytes",
-        "1.0 KiB",
-        "1.5 GiB",
-        "20.0 GiB",
-        "5.0 TiB",
-    ]

@@ -8,10 +8,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.errors import OutputError, SourceError
+from embassay.result import Series
 from embassay.store.canonical import canonical, write
-from embassay.store.results import from_bytes, read, to_bytes
+from embassay.store.results import from_bytes, json_schema, read, rounded, to_bytes
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 
@@ -23,6 +24,11 @@ def result():
 
 def test_it_is_valid_by_the_schema(result):
     assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
+
+
+def test_the_schema_is_that_of_the_classes():
+    # After a change of a class: python tools/result_schema.py
+    assert json_schema() == SCHEMA
 
 
 def test_the_schema_refuses_what_it_should(result):
@@ -70,35 +76,22 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-EARLIER = Path(__file__).parent / "data" / "result_schema1.json"
-"""Written by version 0.1.0 before diagnostics had versions: two encoders on 12 units of the built-in opposites."""
+@pytest.mark.parametrize("schema", [1, 2, 4, True, "3", None])
+def test_another_schema_is_one_message_with_the_remedy(result, schema):
+    data = json.loads(to_bytes(result)) | {"schema": schema}
+    with pytest.raises(SourceError, match=r"^f: schema .+; this version reads 3; repeat the run's command$"):
+        from_bytes(json.dumps(data).encode(), Path("f"))
 
 
-def test_a_result_of_an_earlier_version_is_read_and_shown(tmp_path):
-    result = read(EARLIER)
-    again = json.loads(to_bytes(result))
-    earlier = json.loads(EARLIER.read_bytes())
-    assert (earlier["schema"], again["schema"], again["failures"]) == (1, 3, [])
-    assert [row["value"] for row in again["rows"]] == [row["value"] for row in earlier["rows"]]
-    notes = [note for verdict in earlier["verdicts"] for note in verdict["notes"]]
-    assert notes
-    assert [finding["sentence"] for finding in again["findings"]] == notes
-    assert {row.signature.split("|")[0] for row in result.rows} == {"negated_antonyms"}
-    assert [encoder.name for encoder in result.encoders] == ["hashing", "bow"]
-    assert result.rows[0].quantity == "accuracy"
-    page = report(result, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "on opposites" in page
-
-
-def test_fields_that_an_earlier_version_did_not_write_have_their_defaults():
-    data = json.loads(EARLIER.read_bytes())
-    for record in data["encoders"]:
-        del record["price"], record["similarity"]
-    for record in data["verdicts"]:
-        del record["leader"], record["notes"]
-    result = from_bytes(json.dumps(data).encode(), EARLIER)
-    assert {encoder.similarity for encoder in result.encoders} == {"cosine"}
-    assert result.verdicts[0].leader == "Best"
+def test_whole_numbers_stay_whole(result):
+    gap = {"difference": 0.1, "low": 0.05, "high": 0.2, "p": 0.01, "more_units": 40, "more_items": 80}
+    series = Series("d", "opposites", "s", "curve", {"x": "n", "y": "share", "at": [1, 2.5], "lines": []})
+    verdict = replace(result.verdicts[0], against_baseline={"bow": gap})
+    more = rounded(replace(result, verdicts=(verdict,), series=(series,)))
+    again = from_bytes(to_bytes(more), Path("x"))
+    assert more == again
+    assert repr(again.verdicts[0].against_baseline["bow"]["more_units"]) == "40"
+    assert repr(again.series[0].data["at"]) == "[1, 2.5]"
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"schema": 2}', b'{"schema": 1, "seed": 0}'])

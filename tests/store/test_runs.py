@@ -14,6 +14,7 @@ from embassay.store.run_record import read_record
 from embassay.store.runs import RunFolder
 from embassay.types import ItemScores, Origin
 
+SETTINGS = {"encoders": [], "corpora": [], "diagnostics": [], "seed": 0, "resamples": 9, "reference": ""}
 ORIGIN = Origin("negated_antonyms", "", "c", "cf", "a/b c", "ef", "st:a")
 
 
@@ -32,7 +33,7 @@ def scores(origin=ORIGIN):
 @pytest.fixture
 def folder(tmp_path):
     run = RunFolder(tmp_path / "run")
-    run.open({"seed": 0})
+    run.open(SETTINGS)
     return run
 
 
@@ -73,17 +74,17 @@ def test_scores_hold_no_pickle(folder):
 
 
 def test_the_same_settings_go_on_and_others_are_refused(folder):
-    RunFolder(folder.path).open({"seed": 0})
+    RunFolder(folder.path).open(SETTINGS)
     with pytest.raises(
         OutputError, match=r"different settings \(seed\); choose another folder with -o, or --overwrite"
     ):
-        RunFolder(folder.path).open({"seed": 1})
+        RunFolder(folder.path).open(SETTINGS | {"seed": 1})
 
 
 def test_overwriting_removes_what_is_ours_and_nothing_else(folder):
     folder.save(scores())
     (folder.path / "notes.txt").write_text("mine")
-    RunFolder(folder.path).open({"seed": 1}, overwrite=True)
+    RunFolder(folder.path).open(SETTINGS | {"seed": 1}, overwrite=True)
     assert (folder.path / "notes.txt").read_text() == "mine"
     assert folder.load(ORIGIN) is None
 
@@ -94,13 +95,14 @@ def test_a_file_of_our_names_is_not_ours_without_a_record(tmp_path, name, overwr
     (tmp_path / name).write_text("mine")
     (tmp_path / "run.json").write_text('{"a": 1}')
     with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
-        RunFolder(tmp_path).open({}, overwrite)
+        RunFolder(tmp_path).open(SETTINGS, overwrite)
     assert (tmp_path / name).read_text() == "mine"
 
 
 def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
     def settings(fingerprint, seed=0):
-        return {"encoders": [["a", "bow", "f1", False], ["b", "python:m:f", fingerprint, False]], "seed": seed}
+        encoders = [("a", "bow", "f1", False), ("b", "python:m:f", fingerprint, False)]
+        return SETTINGS | {"encoders": encoders, "seed": seed}
 
     run = RunFolder(tmp_path / "run")
     run.open(settings("broken"))
@@ -115,26 +117,26 @@ def test_a_failed_encoder_that_was_mended_goes_on(tmp_path):
 def test_a_folder_that_is_not_a_run_is_never_used(tmp_path, overwrite):
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(OutputError, match="is not empty and not an Embassay run"):
-        RunFolder(tmp_path).open({}, overwrite)
+        RunFolder(tmp_path).open(SETTINGS, overwrite)
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_a_file_in_the_way(tmp_path):
     (tmp_path / "run").write_text("")
     with pytest.raises(OutputError, match="cannot be used as a folder"):
-        RunFolder(tmp_path / "run").open({})
+        RunFolder(tmp_path / "run").open(SETTINGS)
 
 
 def test_a_place_that_cannot_be_written():
     with pytest.raises(OutputError, match="cannot be written"):
-        RunFolder(Path("/proc/run")).open({})
+        RunFolder(Path("/proc/run")).open(SETTINGS)
 
 
 @pytest.mark.parametrize("content", ["", "{"])
-def test_a_damaged_record_in_our_own_folder_is_made_anew(folder, content):
+def test_a_folder_whose_record_is_lost_is_refused(folder, content):
     (folder.path / "run.json").write_text(content)
-    RunFolder(folder.path).open({"seed": 5})
-    assert folder.record()["settings"] == {"seed": 5}
+    with pytest.raises(OutputError, match="not an Embassay run; choose another folder with -o"):
+        RunFolder(folder.path).open(SETTINGS)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 no zip", b"\x93NUMPY"])
@@ -155,7 +157,7 @@ def test_labels_of_any_kind_make_a_file_name(folder):
 def test_files_keep_to_the_umask(tmp_path):
     before = os.umask(0o077)
     try:
-        RunFolder(tmp_path / "private").open({})
+        RunFolder(tmp_path / "private").open(SETTINGS)
     finally:
         os.umask(before)
     assert (tmp_path / "private" / "run.json").stat().st_mode & 0o777 == 0o600
@@ -165,7 +167,7 @@ def test_the_record_says_that_it_is_running(folder):
     assert json.loads((folder.path / "run.json").read_text())["state"] == "running"
 
 
-def test_damaged_times_are_left_out_of_the_record(tmp_path):
+def test_damaged_parts_are_left_out_of_the_record(tmp_path):
     path = tmp_path / "run.json"
-    path.write_text('{"key": "k", "seconds": null, "state": "done"}')
+    path.write_text('{"key": "k", "seconds": null, "state": "done", "settings": {"seed": 1}}')
     assert read_record(path) == {"key": "k", "state": "done"}

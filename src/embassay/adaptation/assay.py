@@ -17,10 +17,12 @@ from embassay.errors import OutputError
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
 from embassay.run.execute import execute
+from embassay.run.exports import draw
+from embassay.run.pages import layouts
 from embassay.run.plan import Plan, Task, prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
-from embassay.run.session import make_layouts, write_outcome, write_report
+from embassay.run.session import attempt, write_outcome
 from embassay.run.specs import Spec
 from embassay.samples.retrieval import Question
 from embassay.store.runs import RunFolder
@@ -82,10 +84,9 @@ class VariantAssay:
         outcome = execute(plan, folder)
         record = write_outcome(folder, plan, outcome, time.perf_counter() - start)
         outcome.check()
-        pages = make_layouts(folder, outcome.result)
-        if pages is not None:
-            write_report(folder, outcome.result, pages, record)
-        return outcome.result, _headlines(plan, folder)
+        result = outcome.result
+        attempt("the report cannot be drawn", folder, lambda: draw(folder.report, result, layouts(result), record))
+        return result, _headlines(plan, folder)
 
     def limitations(self) -> tuple[str, ...]:
         """Return what the assay does not examine, one sentence each."""

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import InputError
-from embassay.formatting import counted
+from embassay.formatting import counted, written_bytes
 from embassay.reports.terminal import stdout
 from embassay.store.cache import Holding, Info, VectorCache, default_folder
-from embassay.store.disks import VARIABLE, shown
+from embassay.store.disks import VARIABLE
 from embassay.store.files import clear, exists
 from embassay.store.paths import output_path
 
@@ -49,7 +49,7 @@ def _clear(folder: Path) -> None:
     """Remove the whole cache."""
     freed = clear(folder)
     if freed:
-        _print(f"{folder}: {shown(freed)} freed")
+        _print(f"{folder}: {written_bytes(freed)} freed")
     else:
         _print(f"{folder}: no cache there; nothing to remove")
 
@@ -77,10 +77,10 @@ def _summary(info: Info) -> list[tuple[str, str]]:
     """Return the names and values of the first lines of ``embassay cache info``."""
     limit = "none"
     if info.limit is not None:
-        limit = shown(info.limit)
+        limit = written_bytes(info.limit)
     lines = [
         ("folder", str(info.folder)),
-        ("on disk", shown(info.on_disk)),
+        ("on disk", written_bytes(info.on_disk)),
         ("limit", f"{limit} (change it with {VARIABLE})"),
         ("vectors", f"{info.vectors:,}"),
     ]
@@ -106,7 +106,7 @@ def _table(info: Info) -> Table:
 def _row(holding: Holding) -> list[str]:
     """Return the line of an encoder; dashes for what damaged files no longer say."""
     count = f"{holding.vectors:,}"
-    size = shown(holding.bytes)
+    size = written_bytes(holding.bytes)
     dim = "–" if holding.dim is None else str(holding.dim)
     note = holding.note
     if note is None:

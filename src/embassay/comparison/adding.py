@@ -8,9 +8,7 @@ one of a run with all of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from embassay._version import __version__
 from embassay.comparison.runs import StoredRun, read_run
@@ -24,7 +22,7 @@ from embassay.run.record import finished_record, settings_of
 from embassay.run.request import RunRequest
 from embassay.run.session import present
 from embassay.run.specs import Spec
-from embassay.store.run_record import RunRecord
+from embassay.store.run_record import RunRecord, Settings
 from embassay.store.runs import RunFolder
 from embassay.types import ItemScores, content_hash
 
@@ -92,7 +90,7 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
             "--overwrite"
         )
     # A diagnostic makes the corpus of its task of two others, which have sources.
-    joined_corpora = joining_diagnostics(record, dict(settings["corpora"]), stored.path)
+    joined_corpora = joining_diagnostics(settings)
     if sources is None or len(sources["corpora"]) + len(joined_corpora) < len(settings["corpora"]):
         raise OutputError(f"{stored.path}: its corpora were made in Python and cannot be read again")
     if settings.get("variants"):
@@ -222,8 +220,10 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
 
     added = settings_of(plan)
     encoders = [*before["settings"]["encoders"], *added["encoders"]]
+    # Baselines are last, as in a run with all encoders.
+    encoders.sort(key=lambda encoder: encoder[3])
     routes = {**before["settings"].get("routes", {}), **added["routes"]}
-    settings = {**before["settings"], "encoders": _baselines_last(encoders), "routes": routes}
+    settings: Settings = {**before["settings"], "encoders": encoders, "routes": routes}
     record["settings"] = settings
     record["key"] = content_hash([settings, __version__])
 
@@ -234,13 +234,3 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     record["failures"] = [asdict(failure) for failure in result.failed]
     record["state"] = "failed in part" if result.failed else "finished"
     return record
-
-
-def _baselines_last(encoders: Sequence[Any]) -> list[Any]:
-    """Return the encoders of settings in the order of a run with all of them."""
-
-    def is_baseline(encoder: Sequence[Any]) -> bool:
-        _, _, _, baseline = encoder
-        return bool(baseline)
-
-    return sorted(encoders, key=is_baseline)

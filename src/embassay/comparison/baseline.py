@@ -26,6 +26,7 @@ from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.store.items import CorpusItems
 from embassay.store.paths import output_path
+from embassay.store.run_record import Settings
 from embassay.store.runs import ITEMS, RunFolder
 from embassay.types import ItemScores, content_hash
 
@@ -213,7 +214,7 @@ def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     folder.write_items(corpora)
 
 
-def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
+def _settings(run: StoredRun, labels: Sequence[str]) -> Settings:
     """Return the ``settings`` in the ``run.json`` of a baseline: those of a run with nothing but the candidates.
 
     They have no ``variants``, also where a corpus of the run varies. The encoders are those of the result, in which a
@@ -224,13 +225,13 @@ def _settings(run: StoredRun, labels: Sequence[str]) -> dict[str, Any]:
     for record in run.result.encoders:
         if record.name in labels:
             spec = without_folders(record.spec)
-            encoders.append([record.name, spec, record.fingerprint, record.baseline])
+            encoders.append((record.name, spec, record.fingerprint, record.baseline))
 
     tasks = run.tasks.values()
-    diagnostics = [[task.diagnostic, task.version, dict(task.options), task.corpus] for task in tasks]
+    diagnostics = [(task.diagnostic, task.version, dict(task.options), task.corpus) for task in tasks]
     # Several diagnostics of one corpus have the same fingerprint.
     fingerprints = {task.corpus: task.fingerprint for task in tasks}
-    corpora = [[name, fingerprint] for name, fingerprint in fingerprints.items()]
+    corpora = list(fingerprints.items())
 
     reference = settings["reference"]
     if reference not in labels:

@@ -198,38 +198,26 @@ class _Settings:
     versions: Mapping[str, str]
 
     @classmethod
-    def of(cls, record: RunRecord, path: Path) -> _Settings:
-        """Read the settings of a run.
-
-        Raises
-        ------
-        SourceError
-            If they are damaged.
-        """
+    def of(cls, record: RunRecord) -> _Settings:
+        """Read the settings of a run."""
         settings = record["settings"]
-        try:
-            known_variants = variants_in(settings)
-            fingerprints = dict(settings["corpora"])
-            variants: dict[TaskName, list[Variant]] = {}
-            options, versions = {}, {}
-            for diagnostic, version, given_options, corpus in settings["diagnostics"]:
-                variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
-                variants.setdefault((diagnostic, variant.corpus), []).append(variant)
-                if corpus not in fingerprints:
-                    raise KeyError(corpus)
-                options[diagnostic] = dict(given_options)
-                versions[diagnostic] = str(version)
-            return cls(
-                is_baseline={str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]},
-                specs={str(label): str(spec) for label, spec, _, _ in settings["encoders"]},
-                reference=settings["reference"],
-                fingerprints=fingerprints,
-                variants=variants,
-                options=options,
-                versions=versions,
-            )
-        except (KeyError, TypeError, ValueError):
-            raise SourceError("run.json is damaged; repeat the run's command", path) from None
+        known_variants = variants_in(settings)
+        variants: dict[TaskName, list[Variant]] = {}
+        options, versions = {}, {}
+        for diagnostic, version, given_options, corpus in settings["diagnostics"]:
+            variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
+            variants.setdefault((diagnostic, variant.corpus), []).append(variant)
+            options[diagnostic] = given_options
+            versions[diagnostic] = version
+        return cls(
+            is_baseline={label: is_baseline for label, _, _, is_baseline in settings["encoders"]},
+            specs={label: spec for label, spec, _, _ in settings["encoders"]},
+            reference=settings["reference"],
+            fingerprints=dict(settings["corpora"]),
+            variants=variants,
+            options=options,
+            versions=versions,
+        )
 
 
 def _tasks(
@@ -249,10 +237,10 @@ def _tasks(
     Raises
     ------
     SourceError
-        If the settings are damaged, the scores of an encoder that has rows in the result are missing, or the scores of
+        If the scores of an encoder that has rows in the result are missing, or the scores of
         a task are of different numbers of items.
     """
-    settings = _Settings.of(record, path)
+    settings = _Settings.of(record)
     current = _CurrentScores(stored, _signatures(result), path)
     for (diagnostic, corpus), variants in settings.variants.items():
         scores_by_variant: dict[Variant, list[ItemScores]] = {}

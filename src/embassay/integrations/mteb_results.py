@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
@@ -100,10 +99,10 @@ def _task_name(result: Result, record: RunRecord, verdict: Verdict, main_score: 
     The hash is of everything but the model that the scores depend on, so equal names mean comparable scores.
     """
     try:
-        tasks: list[tuple[str, str, Mapping[str, Any], str]] = record["settings"]["diagnostics"]
+        tasks = record["settings"]["diagnostics"]
         by_place = {(diagnostic, corpus): (version, options) for diagnostic, version, options, corpus in tasks}
         diagnostic_version, options = by_place[verdict.diagnostic, verdict.corpus]
-    except (KeyError, TypeError, ValueError):
+    except KeyError:
         raise SourceError("run.json is missing or damaged; repeat the run's command", "run.json") from None
     fingerprints = {corpus.name: corpus.fingerprint for corpus in result.corpora}
     hash_of_settings = pin_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import cast
 
 from embassay.encoders.base import encoder_of_vectors
 from embassay.engine.encoding_times import encoding_times
@@ -11,13 +12,13 @@ from embassay.formatting import counted
 from embassay.randomness import generator
 from embassay.run.execute import Outcome
 from embassay.run.plan import Plan, distinct_texts
-from embassay.store.run_record import RunRecord
-from embassay.types import Encoder, JsonObject
+from embassay.store.run_record import Cost, RunRecord, Times
+from embassay.types import Encoder
 
 TEXTS = 64
 
 
-def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> JsonObject | None:
+def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> Cost | None:
     """Return the times of the local models of a run, for ``run.json``; None where they are not measured.
 
     They are measured if the user asks for it, or if the run has two local models or more that it has not measured yet.
@@ -56,8 +57,8 @@ def measured_cost(plan: Plan, outcome: Outcome, before: RunRecord) -> JsonObject
     except EncoderError as error:
         plan.request.warn(f"the times of encoding could not be measured: {error}")
         return None
-    cost: JsonObject = {"texts": len(sample), "encoders": {}}
+    cost: Cost = {"texts": len(sample), "encoders": {}}
     for fingerprint, labels in labels_of_model.items():
         for label in labels:
-            cost["encoders"][label] = {**asdict(times[fingerprint]), "model": fingerprint}
+            cost["encoders"][label] = cast("Times", {**asdict(times[fingerprint]), "model": fingerprint})
     return cost

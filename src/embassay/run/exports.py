@@ -6,12 +6,14 @@ a folder for all other formats. Everything is made before the first file is writ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from embassay.errors import OutputError, SourceError
+from embassay.errors import EmbassayError, OutputError, SourceError, reason_of
 from embassay.layout import Layout
 from embassay.result import Result
 from embassay.run.item_files import without_items, write_items
@@ -27,6 +29,7 @@ from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
 from embassay.vectors import Similarity
 
+LOG = logging.getLogger(__name__)
 MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
 """Takes the result and the record of a run; returns the contents of the files to write by their names, and notes."""
 
@@ -102,13 +105,27 @@ def draw(path: Path, result: Result, pages: Mapping[str, Layout], record: RunRec
     write(path, page.encode("utf-8", "replace"))
 
 
+@contextmanager
+def drawn_from(run: Path) -> Iterator[None]:
+    """Turn an unexpected error into one message: in an edited result, parts that belong together may not fit."""
+    try:
+        yield
+    except (EmbassayError, OSError):
+        raise
+    except Exception as error:
+        LOG.debug("a result cannot be drawn", exc_info=True)
+        reason = f"cannot be drawn ({reason_of(error)}); if its files were edited, repeat the run's command"
+        raise SourceError(reason, run) from None
+
+
 def write_page(run: Path, out: Path | None = None) -> Written:
     """Write the HTML report of a run again; by default ``report.html`` in its folder."""
     chosen = output_path(out) if out else None
     finished = finished_run(run)
     path = chosen or finished.folder.report
     _check_file(path, "html")
-    draw(path, finished.result, layouts(finished.result), finished.record)
+    with drawn_from(run):
+        draw(path, finished.result, layouts(finished.result), finished.record)
     return Written(path)
 
 
@@ -130,8 +147,9 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     if path.exists() and not _starts_with(path, MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
     record = finished.record
-    pages = layouts(finished.result)
-    text = render(finished.result, pages, measured_times(record), record.get("notes", ()), latencies(record))
+    with drawn_from(run):
+        pages = layouts(finished.result)
+        text = render(finished.result, pages, measured_times(record), record.get("notes", ()), latencies(record))
     write(path, text.encode("utf-8", "replace"))
     return Written(path)
 

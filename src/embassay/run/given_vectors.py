@@ -81,8 +81,7 @@ def _checked_rows(name: str, matrix: ArrayLike, count: int) -> NDArray[np.float3
             f"the matrix of {name!r} has the shape {rows.shape}; the corpus needs ({count}, d), one row for "
             "each of corpus.texts()"
         )
-    is_finite = np.isfinite(rows).all(axis=1)
-    if not is_finite.all():
-        first = int(np.flatnonzero(~is_finite)[0])
-        raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {first}")
+    wrong_rows = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(wrong_rows):
+        raise SpecError(f"the matrix of {name!r} has NaN or infinity in row {wrong_rows[0]}")
     return rows

@@ -6,7 +6,7 @@ read from its folder, and the corpora are read again for their texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -23,7 +23,7 @@ from embassay.run.plan import joined_task
 from embassay.run.resolve import NamedDiagnostic, load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
-from embassay.store.run_record import RunRecord
+from embassay.store.run_record import RunRecord, Settings
 from embassay.store.runs import RunFolder
 from embassay.types import AnyCorpus, Corpus, ItemScores
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 Value = str | float | int | bool | None
 """A cell of an item frame."""
-TaskSettings = tuple[str, dict[str, object], str]
-"""Diagnostic, its options, and corpus."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +132,12 @@ def items_in(folder: RunFolder, corpora: Sequence[str | AnyCorpus] = ()) -> Item
     corpora
         The corpora of the run, where they cannot be read again from their sources.
     """
-    settings = folder.record().get("settings", {})
-    has_texts = settings.get("texts", True) is True
-    return Items(lambda: list(_read_tasks(folder, corpora)), has_texts)
+    record = folder.record()
+    has_texts = "settings" not in record or record["settings"].get("texts", True)
+    return Items(lambda: list(_read_tasks(folder, record, corpora)), has_texts)
 
 
-def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
+def _read_tasks(folder: RunFolder, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> Iterator[ScoredTask]:
     """Yield the tasks of a run with the scores in its folder.
 
     Raises
@@ -147,43 +145,24 @@ def _read_tasks(folder: RunFolder, corpora: Sequence[str | AnyCorpus]) -> Iterat
     SourceError
         If the corpora cannot be read again or have changed, or if there are no scores.
     """
-    record = folder.record()
     corpus_of = read_corpora(folder.path, record, corpora)
-    encoders, tasks = _encoders_and_tasks(record, folder.path)
-    scores_of_task = _stored_scores(folder, encoders)
+    settings = record["settings"]
+    scores_of_task = _stored_scores(folder, [label for label, *_ in settings["encoders"]])
 
     # The tasks of a diagnostic on the variants of one corpus are joined.
     groups: dict[tuple[str, str], list[tuple[AnyCorpus, list[ItemScores]]]] = {}
     options_of = {}
-    for diagnostic, options, corpus_name in tasks:
-        task = (diagnostic, corpus_name)
-        if task not in scores_of_task or corpus_name not in corpus_of:
-            continue
-        corpus = corpus_of[corpus_name]
-        group = (diagnostic, Variant.of(corpus).corpus)
-        groups.setdefault(group, []).append((corpus, scores_of_task[task]))
-        options_of[diagnostic] = options
+    for diagnostic, _version, options, corpus_name in settings["diagnostics"]:
+        scores = scores_of_task.get((diagnostic, corpus_name))
+        if scores and corpus_name in corpus_of:
+            corpus = corpus_of[corpus_name]
+            group = (diagnostic, Variant.of(corpus).corpus)
+            groups.setdefault(group, []).append((corpus, scores))
+            options_of[diagnostic] = options
     for (diagnostic, _corpus), scores_on_variants in groups.items():
         options = options_of[diagnostic]
         method = load_diagnostic(Spec(diagnostic, options=options)).method
         yield ScoredTask.of(diagnostic, method, scores_on_variants, options=options)
-
-
-def _encoders_and_tasks(record: RunRecord, path: Path) -> tuple[list[str], list[TaskSettings]]:
-    """Return the labels of the encoders of a run, and its tasks.
-
-    Raises
-    ------
-    SourceError
-        If the record is damaged.
-    """
-    try:
-        # The lists that run.record.settings_of writes.
-        encoders = [label for label, *_ in record["settings"]["encoders"]]
-        tasks = [(name, options, corpus) for name, _version, options, corpus in record["settings"]["diagnostics"]]
-    except (KeyError, ValueError, TypeError):
-        raise SourceError("run.json is damaged; repeat the run's command", path) from None
-    return encoders, tasks
 
 
 def _stored_scores(folder: RunFolder, encoders: Sequence[str]) -> dict[tuple[str, str], list[ItemScores]]:
@@ -209,31 +188,25 @@ def read_corpora(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpu
     SourceError
         If a corpus cannot be read again, is missing, or has changed since the run.
     """
-    if "settings" not in record or record.get("sources") is None:
+    if "settings" not in record or "sources" not in record:
         raise SourceError("scores of single items need the folder of a finished run", path)
     loaded = _load_again(path, record, corpora)
-    fingerprint_in_run = dict(record["settings"]["corpora"])
     corpus_of = {corpus.name: corpus for corpus in loaded}
-    missing = [name for name in fingerprint_in_run if name not in corpus_of]
-    # The corpora that a diagnostic joins; those that no other diagnostic reads have no fingerprint in the run.
-    members: set[str] = set()
-    for name, (diagnostic, method) in joining_diagnostics(record, missing, path).items():
-        missing.remove(name)
-        members.update(method.pair)
-        absent = [member for member in method.pair if member not in corpus_of]
-        if absent:
-            missing += absent
-        else:
-            corpus_of[name] = joined_task(diagnostic, method, list(corpus_of.values())).corpus
-    for name, corpus in corpus_of.items():
-        # A change of a member changes the joined corpus.
-        is_only_member = name in members and name not in fingerprint_in_run
-        if not is_only_member and corpus.fingerprint != fingerprint_in_run.get(name):
+    joining = joining_diagnostics(record["settings"])
+    for name, (diagnostic, method) in joining.items():
+        if corpus_of.keys() >= set(method.pair):
+            corpus_of[name] = joined_task(diagnostic, method, loaded).corpus
+    missing: list[str] = []
+    for name, fingerprint in record["settings"]["corpora"]:
+        if name not in corpus_of:
+            needed = joining[name][1].pair if name in joining else (name,)
+            missing += [member for member in needed if member not in corpus_of]
+        elif corpus_of[name].fingerprint != fingerprint:
             raise SourceError(f"the corpus {name!r} is not that of this run, or has changed since", path)
     if missing:
         named = ", ".join(dict.fromkeys(missing))
         raise SourceError(f"give the corpora that were made in Python as corpora=: {named}", path)
-    return {name: corpus_of[name] for name in fingerprint_in_run}
+    return {name: corpus_of[name] for name, _ in record["settings"]["corpora"]}
 
 
 def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus]) -> list[AnyCorpus]:
@@ -262,15 +235,11 @@ def _load_again(path: Path, record: RunRecord, corpora: Sequence[str | AnyCorpus
     return limited_corpora(loaded, sources["limit"], record["settings"]["seed"])
 
 
-def joining_diagnostics(
-    record: RunRecord, corpora: Collection[str], path: Path
-) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
-    """Return by corpus the diagnostic that made it of two others, with its method; only those of some corpora."""
+def joining_diagnostics(settings: Settings) -> dict[str, tuple[NamedDiagnostic, SetsSideBySide]]:
+    """Return by corpus the diagnostic that made it of two others, with its method."""
     joining: dict[str, tuple[NamedDiagnostic, SetsSideBySide]] = {}
-    _, tasks = _encoders_and_tasks(record, path)
-    for name, options, corpus in tasks:
-        if corpus in corpora:
-            diagnostic = load_diagnostic(Spec(name, options=options))
-            if isinstance(diagnostic.method, SetsSideBySide):
-                joining[corpus] = (diagnostic, diagnostic.method)
+    for name, _version, options, corpus in settings["diagnostics"]:
+        diagnostic = load_diagnostic(Spec(name, options=options))
+        if isinstance(diagnostic.method, SetsSideBySide):
+            joining[corpus] = (diagnostic, diagnostic.method)
     return joining

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 from embassay.diagnostics.base import ChecksCorpus, SearchesWholeDocuments, SetsSideBySide
-from embassay.errors import SpecError, UnknownNameError, nearest
+from embassay.errors import SpecError, UnknownNameError
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
 from embassay.run.advice import advice
 from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
@@ -168,12 +168,14 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
     if request.baselines:
         entries += [entry for entry in load_baselines(entries, runtime) if suitable_tasks(entry, tasks)]
     if not entries:
-        raise SpecError(f"no encoder to assay{reasons_in(candidates)}; add one with -e, or drop --no-baselines")
+        # Where no encoder was loaded, every note says why one was left out.
+        reasons = f" ({'; '.join(candidates.notes[:NAMED])})" if candidates.notes else ""
+        raise SpecError(f"no encoder to assay{reasons}; add one with -e, or drop --no-baselines")
     if request.reference:
         entries = with_reference(entries, request.reference, corpora)
 
     favoured = favoured_encoders(entries, corpora)
-    favoured += overlaps(entries, corpora, source_files(request, corpora))
+    favoured += overlaps(entries, corpora)
     corpus_notes = []
     for corpus in corpora:
         corpus_notes += [f"{corpus.name}: {note}" for note in (*corpus.notes, *advice(corpus))]
@@ -188,17 +190,6 @@ def prepare(request: RunRequest, *, will_score: bool = True) -> Plan:
         # embassay look prints the notes of corpora and encoders beside each of them.
         remarks=(*candidates.notes, *favoured),
     )
-
-
-def reasons_in(candidates: Candidates) -> str:
-    """Return in brackets why a run has no encoder, the first reasons only; empty if there are none."""
-    # Where no encoder was loaded, every note says why one was left out.
-    if not candidates.notes:
-        return ""
-    reasons = "; ".join(candidates.notes[:NAMED])
-    if len(candidates.notes) > NAMED:
-        reasons += " …"
-    return f" ({reasons})"
 
 
 def load_diagnostics(specs: Sequence[str | Spec], profile: str = DEFAULT) -> list[NamedDiagnostic]:
@@ -272,23 +263,6 @@ def corpus_sources(request: RunRequest) -> list[str | Spec | AnyCorpus]:
     return list(request.corpora)
 
 
-def source_files(request: RunRequest, corpora: Sequence[AnyCorpus]) -> dict[str, str]:
-    """Return by corpus the file or folder that it was read from; corpora that were made in Python have none."""
-    # A source with lists of options has several variants, one after the other, which share its label.
-    labels = dict.fromkeys(Variant.of(corpus).corpus for corpus in corpora)
-    file_of_label = {}
-    # Without sources the corpora are built-in ones.
-    for source, label in zip(corpus_sources(request), labels, strict=False):
-        if not isinstance(source, Corpus):
-            file_of_label[label] = as_spec(source, "corpus").head
-    files = {}
-    for corpus in corpora:
-        label = Variant.of(corpus).corpus
-        if label in file_of_label:
-            files[corpus.name] = file_of_label[label]
-    return files
-
-
 def load_builtin_corpora(diagnostics: Sequence[NamedDiagnostic]) -> list[AnyCorpus]:
     """Load the built-in corpora of the shapes that the diagnostics need."""
     shapes = {diagnostic.method.shape for diagnostic in diagnostics}
@@ -347,25 +321,16 @@ def check_shape(corpus: AnyCorpus, diagnostics: Sequence[NamedDiagnostic]) -> No
 
     Raises
     ------
-    SpecError
+    UnknownNameError
         If the shape is not known.
     """
     if corpus.shape in SAMPLES or corpus.shape in {diagnostic.method.shape for diagnostic in diagnostics}:
         return
     # A diagnostic of another package may need a shape of its own, whether it was chosen or not.
     shapes = {diagnostic.method.shape for diagnostic in load_diagnostics([], "research")}
-    shapes.update(SAMPLES)
-    shapes.discard(ANY)
-    if corpus.shape in shapes:
-        return
-    message = (
-        f"corpus {corpus.name!r} has the shape {corpus.shape!r}, which no diagnostic reads; "
-        f"known shapes: {', '.join(sorted(shapes))}"
-    )
-    near = nearest(str(corpus.shape), shapes)
-    if near:
-        message += f"; did you mean {near!r}?"
-    raise SpecError(message)
+    shapes = (shapes | SAMPLES.keys()) - {ANY}
+    if corpus.shape not in shapes:
+        raise UnknownNameError(f"shape of corpus {corpus.name!r}", str(corpus.shape), shapes)
 
 
 def check_labels(kind: str, flag: str, labels: Iterable[tuple[str, str]]) -> None:

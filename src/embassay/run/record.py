@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from typing import cast
 
 from embassay._version import __version__
 from embassay.encoders.base import Remote
@@ -19,25 +20,25 @@ from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant, joined_setting
-from embassay.store.run_record import EncoderUse, RunRecord
-from embassay.types import Corpus, Encoder, JsonObject
+from embassay.store.run_record import Badges, EncoderUse, RunRecord, Settings, Sources
+from embassay.types import Corpus, Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")
 
 
-def settings_of(plan: Plan) -> JsonObject:
+def settings_of(plan: Plan) -> Settings:
     """Return the settings that identify a run; the order of encoders is the order in the result."""
     request = plan.request
     encoders = []
     for entry in plan.entries:
         encoder = entry.encoder
-        encoders.append([entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline])
-    settings: JsonObject = {
+        encoders.append((entry.label, encoder.card.spec, _fingerprint(encoder), entry.baseline))
+    settings: Settings = {
         "encoders": encoders,
         # Encoders with a single route, or with the usual one, are not listed.
         "routes": {entry.label: entry.encoder.card.route for entry in plan.entries if entry.encoder.card.route},
-        "corpora": [[corpus.name, corpus.fingerprint] for corpus in plan.corpora],
-        "diagnostics": [[task.name, task.version, dict(task.options), task.corpus.name] for task in plan.tasks],
+        "corpora": [(corpus.name, corpus.fingerprint) for corpus in plan.corpora],
+        "diagnostics": [(task.name, task.version, dict(task.options), task.corpus.name) for task in plan.tasks],
         "seed": request.seed,
         "resamples": request.resamples,
         "texts": request.texts,
@@ -46,22 +47,13 @@ def settings_of(plan: Plan) -> JsonObject:
     }
     variants = [Variant.of(corpus) for corpus in plan.corpora if corpus.variant_of]
     if variants:
-        settings["variants"] = [[variant.name, variant.corpus, variant.setting] for variant in variants]
+        settings["variants"] = [(variant.name, variant.corpus, variant.setting) for variant in variants]
     return settings
 
 
-def variants_in(settings: JsonObject) -> dict[str, Variant]:
-    """Return by name the variants of corpora in the settings of a run; empty where nothing varies.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the settings are damaged.
-    """
-    variants = {}
-    for name, corpus, setting in settings.get("variants", ()):
-        variants[name] = Variant(str(name), str(corpus), str(setting))
-    return variants
+def variants_in(settings: Settings) -> dict[str, Variant]:
+    """Return by name the variants of corpora in the settings of a run; empty where nothing varies."""
+    return {name: Variant(name, corpus, setting) for name, corpus, setting in settings.get("variants", ())}
 
 
 def _fingerprint(encoder: Encoder) -> str:
@@ -132,7 +124,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
     query_milliseconds = before.get("query_milliseconds")
     badges = before.get("badges")
     if run.robustness:
-        badges = asdict(run.robustness)
+        badges = cast("Badges", asdict(run.robustness))
         query_milliseconds = run.robustness.query_milliseconds
     return {
         "texts": effort.texts,
@@ -146,7 +138,7 @@ def _use_of(run: EncoderRun, before: EncoderUse) -> EncoderUse:
     }
 
 
-def sources_of(plan: Plan) -> JsonObject:
+def sources_of(plan: Plan) -> Sources:
     """Return what is needed to read the corpora of a run again; those that were made in Python are left out."""
     request = plan.request
     sources = corpus_sources(request)
@@ -155,7 +147,7 @@ def sources_of(plan: Plan) -> JsonObject:
         # A run without sources uses built-in corpora, which are read by their names. A diagnostic may join two of them.
         specs = [Spec(corpus.name) for corpus in plan.corpora if corpus.name in builtin_names()]
     return {
-        "corpora": [asdict(spec) for spec in specs],
+        "corpora": [{"head": spec.head, "label": spec.label, "options": dict(spec.options)} for spec in specs],
         "limit": request.limit,
         "follow_links": request.follow_links,
     }
@@ -199,7 +191,7 @@ def latencies(record: RunRecord) -> dict[str, float]:
     return latency_of
 
 
-def trust(record: RunRecord) -> dict[str, JsonObject]:
+def trust(record: RunRecord) -> dict[str, Badges]:
     """Return by encoder the record of its robustness checks, where it has one."""
     badges_of = {}
     for label, use in _uses(record):
@@ -218,11 +210,7 @@ def _uses(record: RunRecord) -> Iterator[tuple[str, EncoderUse]]:
 
 def _labels(record: RunRecord, encoder: str) -> Iterator[str]:
     """Yield the labels of an encoder in the result: its own, then that on each variant."""
-    try:
-        variants = variants_in(record.get("settings", {}))
-    except (TypeError, ValueError):
-        # The record is damaged; what it says of encoders may still be of use.
-        variants = {}
+    variants = variants_in(record["settings"]) if "settings" in record else {}
     # The work is recorded under "m"; the result of a run with variants has rows of "m,passages=100". Variants of
     # several corpora may have the same setting.
     settings = dict.fromkeys(variant.setting for variant in variants.values())

@@ -72,7 +72,7 @@ def load_corpus(source: str | Spec, *, follow_links: bool = False) -> AnyCorpus:
         if loader not in CORPORA.own_names():
             corpus.check()
     settings = {name: str(options[name]) for name in ADVISED if name in options}
-    return replace(corpus, settings=settings)
+    return replace(corpus, settings=settings, file=str(path))
 
 
 def load_encoder(

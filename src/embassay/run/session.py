@@ -8,7 +8,7 @@ layouts        how each diagnostic is shown in the terminal and on the page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from embassay.engine.timeline import TimeLine
@@ -23,9 +23,8 @@ from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest
 from embassay.store.items import CorpusItems
-from embassay.store.run_record import RunRecord
+from embassay.store.run_record import Cost, RunRecord
 from embassay.store.runs import RunFolder
-from embassay.types import JsonObject
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -76,14 +75,24 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
-    pages = make_layouts(folder, result)
-    was_printed = pages is not None and print_summary(folder, result, pages, record)
+    from embassay.reports.summary import show_summary
+    from embassay.reports.terminal import stdout
+
+    pages: dict[str, Layout] = {}
+    was_laid_out = attempt("the tables cannot be laid out", folder, lambda: pages.update(layouts(result)))
+    was_printed = was_laid_out and attempt(
+        "the summary cannot be printed",
+        folder,
+        lambda: show_summary(result, pages, measured_times(record), stdout(), str(folder.path)),
+    )
     for failure in result.failed:
         say(f"failed: {failure.sentence}")
     if not result.rows:
         # There is nothing to draw.
         return FAILED_IN_PART if result.failed else FINE
-    was_drawn = pages is not None and write_report(folder, result, pages, record)
+    was_drawn = was_laid_out and attempt(
+        "the report cannot be drawn", folder, lambda: draw(folder.report, result, pages, record)
+    )
     if was_drawn:
         tell(f"report: {folder.report}")
     tell(f"result: {folder.path / 'result.json'}")
@@ -92,8 +101,24 @@ def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable
     return FINE
 
 
+def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
+    """Return whether a step succeeds that shows a result; print why it does not.
+
+    The figures are already in ``result.json``: an error in a table or on the page must not lose them.
+    """
+    try:
+        step()
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
+        say(f"failed: {problem}: {reason}; the figures are in {folder.path / 'result.json'}")
+        return False
+    return True
+
+
 def write_outcome(
-    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: JsonObject | None = None
+    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
 ) -> RunRecord:
     """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
 
@@ -114,44 +139,6 @@ def write_outcome(
     if not outcome.failures:
         folder.remove_restart_records()
     return record
-
-
-def make_layouts(folder: RunFolder, result: Result) -> dict[str, Layout] | None:
-    """Return the layouts of a result; if that fails, print why and return None."""
-    try:
-        return layouts(result)
-    except Exception as error:
-        say(f"failed: the tables cannot be laid out: {reason_of(error)}; the figures are in {folder.path}/result.json")
-        return None
-
-
-def print_summary(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
-    """Print the first screen: scorecard, findings, what to do next; if that fails, print why and return False."""
-    from embassay.reports.summary import show_summary
-    from embassay.reports.terminal import stdout
-
-    try:
-        show_summary(result, pages, measured_times(record), stdout(), str(folder.path))
-    except BrokenPipeError:
-        raise
-    except Exception as error:
-        say(f"failed: the summary cannot be printed: {reason_of(error)}; the figures are in {folder.path}/result.json")
-        return False
-    return True
-
-
-def write_report(folder: RunFolder, result: Result, pages: Mapping[str, Layout], record: RunRecord) -> bool:
-    """Draw the page of a result; if that fails, print why and return False.
-
-    The figures are already in ``result.json``: an error on the page must not lose them.
-    """
-    try:
-        draw(folder.report, result, pages, record)
-    except Exception as error:
-        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
-        say(f"failed: the report cannot be drawn: {reason}; the figures are in {folder.path / 'result.json'}")
-        return False
-    return True
 
 
 def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> None:

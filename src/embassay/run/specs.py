@@ -17,7 +17,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from embassay.errors import SpecError, UnknownNameError, quoted
 
 KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
-FALSE, TRUE = {"false", "no", "0", "off"}, {"true", "yes", "1", "on"}
 
 
 @dataclass(frozen=True)
@@ -166,33 +165,19 @@ def _convert(value: object, hint: Any, place: str) -> object:
     hint
         One of ``str``, ``int``, ``float``, ``bool`` and ``Literal[…]``, each also as ``… | None``.
     """
+    from pydantic import TypeAdapter, ValidationError
+
     if get_origin(hint) in (Union, types.UnionType):
         # An optional value: int | None is read as int.
-        types_of_values = [alternative for alternative in get_args(hint) if alternative is not type(None)]
-        hint = types_of_values[0]
+        hint = next(alternative for alternative in get_args(hint) if alternative is not type(None))
     if get_origin(hint) is Literal:
-        text = str(value).strip()
-        choices = get_args(hint)
-        if text not in choices:
-            raise SpecError(f"{place}: {quoted(text)} is not one of {', '.join(map(str, choices))}")
-        return text
+        value = str(value)
+    # Spaces may be meant in a text, such as a prompt.
     if isinstance(value, str) and hint is not str:
-        return _read(value.strip(), hint, place)
-    # A whole number is also a float; a truth value is no number, although bool is a subclass of int.
-    is_whole_float = hint is float and type(value) is int
-    if type(value) is not hint and not is_whole_float:
-        raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}")
-    return value
-
-
-def _read(value: str, hint: type[object], place: str) -> object:
-    """Read a truth value or a number."""
-    if hint is bool:
-        if value.lower() not in TRUE | FALSE:
-            raise SpecError(f"{place}: {quoted(value)} is neither true nor false")
-        return value.lower() in TRUE
-    number: Callable[[str], object] = hint
+        value = value.strip()
     try:
-        return number(value)
-    except ValueError:
-        raise SpecError(f"{place}: {quoted(value)} is not {KINDS[hint]}") from None
+        # A config file has numbers and truth values; on the command line everything is a text.
+        return TypeAdapter(hint).validate_python(value, strict=not isinstance(value, str))
+    except ValidationError:
+        expected = KINDS.get(hint) or f"one of {', '.join(map(str, get_args(hint)))}"
+        raise SpecError(f"{place}: {quoted(value)} is not {expected}") from None

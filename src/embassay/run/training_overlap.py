@@ -7,7 +7,7 @@ the corpus is not used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -75,19 +75,13 @@ FAMILIES = (
 """To add a data set or a new name of one, edit a line here."""
 
 
-def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus], sources: Mapping[str, str]) -> Iterator[str]:
-    """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set.
-
-    Parameters
-    ----------
-    sources
-        By corpus the file or folder that it was read from, where there is one.
-    """
+def overlaps(entries: Sequence[Entry], corpora: Sequence[AnyCorpus]) -> Iterator[str]:
+    """Yield a note for each encoder and corpus where the encoder's model card names the corpus's data set."""
     for corpus in corpora:
         if corpus.builtin:
             continue
         for family in FAMILIES:
-            evidence = recognised_by(family, corpus, sources.get(corpus.name, ""))
+            evidence = recognised_by(family, corpus)
             if evidence:
                 yield from _trained_on(family, entries, f"{corpus.name} is from {family.title} ({evidence})")
 
@@ -123,14 +117,8 @@ def named_datasets(family: Family, entry: Entry) -> list[str]:
     return datasets
 
 
-def recognised_by(family: Family, corpus: AnyCorpus, source: str) -> str:
-    """Return the evidence that a corpus belongs to a family; empty where there is none.
-
-    Parameters
-    ----------
-    source
-        The file or folder that it was read from; may be empty.
-    """
+def recognised_by(family: Family, corpus: AnyCorpus) -> str:
+    """Return the evidence that a corpus belongs to a family; empty where there is none."""
     if corpus.fingerprint in family.fingerprints:
         return "by its content"
     if family.item_ids:
@@ -140,9 +128,9 @@ def recognised_by(family: Family, corpus: AnyCorpus, source: str) -> str:
             return "by the ids of its items"
     if corpus.loader in family.loaders:
         return "by the format of its file"
-    if not source:
+    if not corpus.file:
         return ""
-    path = Path(source)
+    path = Path(corpus.file)
     # A folder has no suffix: a dot belongs to its name.
     name = path.name if path.is_dir() else path.stem
     if any(fnmatchcase(name.lower(), pattern) for pattern in family.files):

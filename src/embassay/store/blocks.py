@@ -16,10 +16,10 @@ that does not match its checksum.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import struct
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 from zlib import crc32
@@ -35,6 +35,8 @@ MAGIC = b"EMBVEC1\n"
 HEAD = struct.Struct("<8sQQI")
 KEY = np.dtype("<u8")
 KEY_SIZE = 16
+BUFFER = 1 << 18
+"""Bytes that are read from the disk at once."""
 
 Keys = NDArray[np.uint64]
 Vectors = NDArray[np.float32]
@@ -143,35 +145,21 @@ class Block:
         FileNotFoundError
             If another process has removed the file.
         """
-        order = np.argsort(rows)
-        ascending = rows[order]
-        vectors = np.empty((len(rows), self.dim), dtype="<f4")
-        first_vector = size_of(len(self), 0)
-        with self.path.open("rb") as file:
-            for start, end in _runs(ascending):
-                file.seek(first_vector + int(ascending[start]) * 4 * self.dim)
-                wanted = (end - start) * 4 * self.dim
-                content = file.read(wanted)
-                if len(content) != wanted:
-                    raise DamagedBlockError
-                vectors[start:end] = np.frombuffer(content, dtype="<f4").reshape(end - start, self.dim)
-        keys = np.stack([self._first[ascending], self._second[ascending]], axis=1)
-        if _checksums(keys, vectors) != self._checks[ascending].tolist():
+        # What a shortened file no longer has stays zero, which its checksums tell.
+        vectors = np.zeros((len(rows), self.dim), dtype="<f4")
+        keys = self.keys[rows]
+        checks = self._checks[rows].tolist()
+        start, width = size_of(len(self), 0), 4 * self.dim
+        with io.BufferedReader(self.path.open("rb", buffering=0), BUFFER) as file:
+            # In the order of the file, so that neighbours are in the buffer already.
+            for place in np.argsort(rows).tolist():
+                file.seek(start + int(rows[place]) * width)
+                file.readinto(vectors[place].data)
+        if _checksums(keys, vectors) != checks:
             raise DamagedBlockError
-        in_given_order = np.empty_like(vectors)
-        in_given_order[order] = vectors
-        return in_given_order
+        return vectors
 
 
 def _checksums(keys: Keys, rows: Vectors) -> Sequence[int]:
     """Return the CRC-32 of each key with its vector."""
     return [crc32(row.data, crc32(key.data)) for key, row in zip(keys, rows, strict=True)]
-
-
-def _runs(ascending: NDArray[np.intp]) -> Iterable[tuple[int, int]]:
-    """Yield (start, end) of each run of consecutive numbers, so that neighbours are read at once."""
-    if not len(ascending):
-        return
-    breaks = np.flatnonzero(np.diff(ascending) != 1) + 1
-    bounds = [0, *breaks.tolist(), len(ascending)]
-    yield from pairwise(bounds)

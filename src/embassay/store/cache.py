@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.errors import OutputError, UnknownNameError
+from embassay.formatting import written_bytes
 from embassay.samples.base import Text
 from embassay.store import disks
 from embassay.store.blocks import keys_of
@@ -125,10 +126,8 @@ class VectorCache:
         self._encoders: dict[str, EncoderVectors] = {}
         # The display name of each encoder, by fingerprint.
         self._names: dict[str, str] = {}
-        # The fingerprints of the encoders whose vectors were read.
+        # The fingerprints of the encoders whose vectors were read or written.
         self._used: set[str] = set()
-        # Those whose name this object has already written.
-        self._recorded: set[str] = set()
 
     def __enter__(self) -> VectorCache:
         """Return the open cache."""
@@ -148,7 +147,8 @@ class VectorCache:
     def note(self, fingerprint: str, name: str) -> None:
         """Set the display name of an encoder; ``embassay cache info`` shows it."""
         self._names[fingerprint] = name
-        self._recorded.discard(fingerprint)
+        # The next vectors that are put write the name.
+        self._used.discard(fingerprint)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the (d,) vector of each text; None where there is none or where it is damaged."""
@@ -164,11 +164,11 @@ class VectorCache:
         added = block_size(len(texts), rows.shape[1])
         try:
             if not self._make_room(fingerprint, added):
-                limit = disks.shown(self._limit or 0)
+                limit = written_bytes(self._limit or 0)
                 self.trouble = f"it is full, at {limit}; {disks.VARIABLE} sets another limit"
                 return
             self._vectors(fingerprint).put(keys_of(fingerprint, texts), rows)
-            if fingerprint not in self._recorded:
+            if fingerprint not in self._used:
                 self._write_note(fingerprint)
         except OSError as error:
             self.trouble = error.strerror or str(error)
@@ -283,15 +283,10 @@ class VectorCache:
     def _write_note(self, fingerprint: str) -> None:
         """Write whose vectors they are, and that they are used now."""
         vectors = self._vectors(fingerprint)
-        note = vectors.note()
-        named = note or EncoderNote(fingerprint)
-        named = replace(named, name=self._names.get(fingerprint, named.name))
-        if named == note:
-            vectors.note_use()
-        elif vectors.folder.is_dir():
-            # Another process may have removed the encoder meanwhile.
-            vectors.write_note(named)
-        self._recorded.add(fingerprint)
+        note = vectors.note() or EncoderNote(fingerprint)
+        # Another process may have removed the encoder meanwhile.
+        if vectors.folder.is_dir():
+            vectors.write_note(replace(note, name=self._names.get(fingerprint, note.name)))
 
     def _make_room(self, kept: str, added: int) -> bool:
         """Return whether so many more bytes fit, after removing files of other encoders if needed."""

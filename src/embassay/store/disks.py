@@ -1,4 +1,4 @@
-"""How large the vector cache may be, and sizes in words."""
+"""How large the vector cache may be."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from pathlib import Path
 from embassay.errors import InputError
 
 VARIABLE = "EMBASSAY_CACHE_LIMIT"
-USUAL = 20 << 30
-"""The limit in bytes where ``EMBASSAY_CACHE_LIMIT`` sets none and the disk has room: 20 GiB."""
-UNITS = {
-    "": 1,
-    "b": 1,
-    "kb": 1000,
-    "mb": 1000**2,
-    "gb": 1000**3,
-    "tb": 1000**4,
-    "kib": 1024,
-    "mib": 1024**2,
-    "gib": 1024**3,
-    "tib": 1024**4,
-    "k": 1024,
-    "m": 1024**2,
-    "g": 1024**3,
-    "t": 1024**4,
-}
+USUAL = 20 * 10**9
+"""The limit in bytes where ``EMBASSAY_CACHE_LIMIT`` sets none and the disk has room: 20 GB."""
+UNITS = {"": 1, "b": 1}
 """The bytes of each unit in which a limit may be written, in lower case."""
+for power, letter in enumerate("kmgt", start=1):
+    UNITS |= {f"{letter}b": 1000**power, f"{letter}ib": 1024**power, letter: 1024**power}
 
 
 def limit(folder: Path, current: int) -> int | None:
     """Return how many bytes the cache may take, of which it has ``current``; None for no limit.
 
-    Without ``EMBASSAY_CACHE_LIMIT`` it is 20 GiB, or half of what the disk has free (with what the cache has) where
+    Without ``EMBASSAY_CACHE_LIMIT`` it is 20 GB, or half of what the disk has free (with what the cache has) where
     that is less.
 
     Raises
@@ -69,14 +56,3 @@ def size(text: str) -> int:
     if not match or match[2] not in UNITS:
         raise InputError(f"{VARIABLE}: {text!r} is not a size; write for example 5GiB or 500MB, or 0 for no limit")
     return int(float(match[1]) * UNITS[match[2]])
-
-
-def shown(count: float) -> str:
-    """Return a size for people, such as ``1.5 GiB``."""
-    if count < 1024:
-        return f"{count:.0f} bytes"
-    for unit in ("KiB", "MiB", "GiB"):
-        count /= 1024
-        if count < 1024:
-            return f"{count:.1f} {unit}"
-    return f"{count / 1024:.1f} TiB"

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -82,12 +80,6 @@ class EncoderVectors:
             return (self.folder / NOTE).stat().st_mtime
         except OSError:
             return 0.0
-
-    def note_use(self) -> None:
-        """Record that the vectors are used now."""
-        # Only the order of removal depends on it, so a failure does not matter.
-        with suppress(OSError):
-            os.utime(self.folder / NOTE)
 
     def get(self, fingerprint: str, texts: Sequence[Text]) -> list[NDArray[np.float32] | None]:
         """Return the (d,) vector of each text; None where there is none or where its file is damaged.

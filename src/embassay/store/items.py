@@ -6,31 +6,24 @@ questions may have been edited between two runs. The texts are for people, who w
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import NotRequired, TypedDict
+
+from pydantic import TypeAdapter, ValidationError
 
 from embassay.errors import SourceError
 from embassay.samples.base import Sample
 from embassay.samples.groups import Grouped
 from embassay.store.canonical import canonical, write
-from embassay.types import AnyCorpus, JsonObject, begun, content_hash
+from embassay.types import AnyCorpus, begun, content_hash
 
 NOT_CONTENT = ("id", "unit", "units")
 """The fields of a sample that its hash leaves out: a new line at the top of a file changes the numbers of all lines."""
 UNIT_KEY = "group"
 """A field that the hash leaves out too, unless the group is the right answer (``Grouped``); elsewhere it is a unit."""
-
-
-class ItemRow(TypedDict):
-    """An item as it is written to the file."""
-
-    id: str
-    hash: str
-    texts: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class StoredItem:
 
     id: str
     hash: str
-    texts: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,8 +81,7 @@ class CorpusItems:
 
     def without_texts(self) -> CorpusItems:
         """Return the same items without their texts."""
-        items = tuple(StoredItem(item.id, item.hash, {}) for item in self.items)
-        return CorpusItems(self.corpus, self.fingerprint, items, self.documents)
+        return replace(self, items=tuple(replace(item, texts={}) for item in self.items))
 
 
 def item_hash(sample: Sample) -> str:
@@ -104,18 +96,10 @@ def item_hash(sample: Sample) -> str:
 def write_items(folder: Path, corpora: Iterable[CorpusItems]) -> None:
     """Write one file for each corpus into a folder."""
     for corpus in corpora:
-        rows = []
-        for item in corpus.items:
-            row: ItemRow = {"id": item.id, "hash": item.hash}
-            if item.texts:
-                row["texts"] = dict(item.texts)
-            rows.append(row)
-        content = {
-            "corpus": corpus.corpus,
-            "fingerprint": corpus.fingerprint,
-            "documents": corpus.documents,
-            "items": rows,
-        }
+        content = asdict(corpus)
+        for row in content["items"]:
+            if not row["texts"]:
+                del row["texts"]
         safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", corpus.corpus)[:40]
         # The name is for people; the hash keeps corpora apart whose shortened names are the same.
         suffix = content_hash([corpus.corpus, corpus.fingerprint])[:8]
@@ -133,26 +117,13 @@ def read_items(folder: Path) -> dict[str, CorpusItems]:
     corpora = {}
     for path in sorted(folder.glob("*.json")):
         try:
-            content = json.loads(path.read_bytes())
-            items = tuple(_item(row) for row in content["items"])
-            documents = _text(content.get("documents", ""))
-            corpus = CorpusItems(_text(content["corpus"]), _text(content["fingerprint"]), items, documents)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            corpus = _adapter().validate_json(path.read_bytes(), strict=True)
+        except (OSError, ValidationError):
             raise SourceError("the list of items is damaged; repeat the run's command with --overwrite", path) from None
         corpora[corpus.fingerprint] = corpus
     return corpora
 
 
-def _item(row: JsonObject) -> StoredItem:
-    """Return an item from its row in the file; raise TypeError or KeyError if the row is damaged."""
-    texts = {}
-    for name, text in row.get("texts", {}).items():
-        texts[_text(name)] = _text(text)
-    return StoredItem(_text(row["id"]), _text(row["hash"]), texts)
-
-
-def _text(value: object) -> str:
-    """Return the value, which must be a text."""
-    if not isinstance(value, str):
-        raise TypeError(f"expected a text, got {type(value).__name__}")
-    return value
+@cache
+def _adapter() -> TypeAdapter[CorpusItems]:
+    return TypeAdapter(CorpusItems)

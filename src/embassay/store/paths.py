@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from io import BufferedReader
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from embassay.errors import InputError, OutputError, SourceError
 
 SHOWN = 120
 """Characters of an unusable path that a message repeats."""
-ABSENT = (errno.ENOENT, errno.ENOTDIR)
 SPECIAL = (
     (stat.S_ISFIFO, "a named pipe (FIFO)"),
     (stat.S_ISSOCK, "a socket"),
@@ -30,8 +28,7 @@ def source_path(path: Path | str) -> Path:
     Raises
     ------
     SourceError
-        If the path cannot name a file on this system: it is too long, holds NUL, or names the home of an unknown user;
-        for a web address.
+        If the path cannot name a file on this system, such as one that is too long; for a web address.
     """
     # Path("https://x") is written with one slash.
     if re.match("(https?|ftp|s3|gs):/", str(path)):
@@ -93,8 +90,7 @@ def unreadable(error: OSError | ValueError, path: Path) -> SourceError:
     """Return the error of a file that the system cannot open or read."""
     if isinstance(error, FileNotFoundError):
         return SourceError("no such file", path)
-    reason = getattr(error, "strerror", None) or error
-    return SourceError(f"cannot be read: {reason}", path)
+    return SourceError(f"cannot be read: {reason_in(error)}", path)
 
 
 def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError]) -> Path:
@@ -105,26 +101,17 @@ def _usable(path: Path | str, error_of: Callable[[str, Path | str], InputError])
     error_of
         Makes the error from the problem and from the path as the message shows it.
     """
-    shown = repr(str(path)[:SHOWN])
-    if "\0" in str(path):
-        raise error_of("a path cannot hold the character NUL", shown)
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise error_of("a path cannot hold this character: half of a surrogate pair", shown) from None
     try:
         expanded = Path(path).expanduser()
-    except RuntimeError:
-        # "~jane/file" -> "~jane"
-        user = str(path).split("/", 1)[0]
-        raise error_of(f"no user {user[1:]!r} is known; write ./{user} for a file of that name", path) from None
-    # Only the system knows how long a path may be.
-    try:
-        expanded.stat()
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise error_of(f"the path is too long ({len(str(expanded)):,} characters)", shown) from None
-        # A file to write need not exist yet.
-        if error.errno not in ABSENT:
-            raise error_of(f"cannot be used: {error.strerror}", path) from None
+        # Only the system knows what a path may hold, and how long it may be. A file to write need not exist yet.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            expanded.stat()
+    except (OSError, RuntimeError, ValueError) as error:
+        # A path that is too long, NUL or half of a surrogate pair in it, the home of an unknown user.
+        raise error_of(f"cannot be used as a path: {reason_in(error)}", repr(str(path)[:SHOWN])) from None
     return expanded
+
+
+def reason_in(error: Exception) -> str:
+    """Return why a call of the system failed, without the path, which messages begin with."""
+    return getattr(error, "strerror", None) or str(error)

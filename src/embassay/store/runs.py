@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from embassay.store.canonical import canonical, write
 from embassay.store.items import CorpusItems, read_items, write_items
 from embassay.store.ledger import Ledger
 from embassay.store.partial_files import remove_left_overs
-from embassay.store.run_record import RunRecord, changed_code, differences, may_go_on, read_record
+from embassay.store.run_record import RunRecord, Settings, as_written, changed_code, differences, may_go_on, read_record
 from embassay.types import ItemScores, JsonObject, Origin, content_hash
 
 ENCODING = "encoding"
@@ -40,7 +40,6 @@ ITEMS = "items"
 """The folder with the items of each corpus; see ``store.items``."""
 RECORD = "run.json"
 FILES = (RECORD, "result.json", "report.html", "report.md")
-OURS = {*FILES, "scores", ITEMS, ENCODING, *EXPORTS}
 
 
 class RunFolder:
@@ -51,7 +50,7 @@ class RunFolder:
         self.path = path
         self.report = path / "report.html"
 
-    def open(self, settings: Mapping[str, object], overwrite: bool = False) -> tuple[str, ...]:
+    def open(self, settings: Settings, overwrite: bool = False) -> tuple[str, ...]:
         """Create the folder, or resume the run with the same settings that it holds.
 
         Returns
@@ -66,6 +65,7 @@ class RunFolder:
             not from Embassay.
         """
         key = content_hash([settings, __version__])
+        settings = as_written(settings)
         record = self.record()
         self._check_ours(record)
         for place in (self.path, self.path / "scores", self.path / ITEMS):
@@ -84,7 +84,7 @@ class RunFolder:
                 )
             changed = changed_code(record, settings)
         record["key"] = key
-        record["settings"] = dict(settings)
+        record["settings"] = settings
         record["state"] = "running"
         record["embassay"] = __version__
         self.write_record(record)
@@ -143,16 +143,14 @@ class RunFolder:
 
     def load(self, origin: Origin) -> ItemScores | None:
         """Return the stored scores; None if there are none, if they are damaged or of another origin or version."""
-        parts = _read_arrays(self._scores_path(origin))
-        if parts is None:
+        stored = _read_scores(self._scores_path(origin))
+        if stored is None:
             return None
-        head, arrays = parts
-        measure = head.pop("measure", "")
-        scalars = head.pop("scalars", {})
-        # What remains of the head must match, so that scores of another origin or version are computed again.
-        if head != {"embassay": __version__, **_identity(origin)}:
+        version, scores = stored
+        # Scores of another origin or version are computed again.
+        if version != __version__ or _identity(scores.origin) != _identity(origin):
             return None
-        return _scores(origin, measure, scalars, arrays)
+        return replace(scores, origin=origin)
 
     def write_items(self, corpora: Iterable[CorpusItems]) -> None:
         """Write the items of the corpora; those of an earlier run with other settings are removed."""
@@ -179,22 +177,12 @@ class RunFolder:
             Yield also those that another version of embassay wrote.
         """
         for path in sorted((self.path / "scores").glob("*.npz")):
-            parts = _read_arrays(path)
-            if parts is None:
-                continue
-            head, arrays = parts
-            if head.pop("embassay", None) != __version__ and not any_version:
-                continue
-            measure = head.pop("measure", "")
-            scalars = head.pop("scalars", {})
-            try:
-                # What remains of the head are the fields of the origin.
-                origin = Origin(**head)
-            except TypeError:
+            stored = _read_scores(path)
+            if stored is None:
                 # A damaged file: the run computes its scores again, and here they are missing.
                 continue
-            scores = _scores(origin, measure, scalars, arrays)
-            if scores is not None:
+            version, scores = stored
+            if any_version or version == __version__:
                 yield scores
 
     def _scores_path(self, origin: Origin) -> Path:
@@ -208,33 +196,15 @@ class RunFolder:
         return self.path / "scores" / f"{'.'.join(parts)}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
-        """Raise OutputError if the folder holds files that no run has left there.
-
-        A folder without a record may be empty, or may hold what an interrupted write leaves: a damaged ``run.json``
-        and otherwise only files with the names of a run.
-        """
+        """Raise OutputError if the folder holds files, but no run."""
         try:
             names = {path.name for path in self.path.iterdir() if path.suffix != ".part"}
         except FileNotFoundError:
             return
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be used as a folder: {error.strerror}") from None
-        if record or not names:
-            return
-        has_only_our_names = names <= OURS
-        if has_only_our_names and self._is_damaged():
-            return
-        raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
-
-    def _is_damaged(self) -> bool:
-        """Return whether ``run.json`` exists and is not JSON."""
-        try:
-            json.loads((self.path / "run.json").read_bytes())
-        except (ValueError, RecursionError):
-            return True
-        except OSError:
-            return False
-        return False
+        if names and not record:
+            raise OutputError(f"{self.path}: is not empty and not an Embassay run; choose another folder with -o")
 
     def _clear(self) -> None:
         """Remove the files of a run, and the files with a suffix in the folders of its exports, whoever made them.
@@ -259,38 +229,27 @@ class RunFolder:
         (self.path / RECORD).unlink(missing_ok=True)
 
 
-def _read_arrays(path: Path) -> tuple[JsonObject, dict[str, NDArray[Any]]] | None:
-    """Return the head and the arrays of a file of scores; None if there is none or if it is damaged."""
+def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
+    """Return the scores in a file, and the version that wrote them; None if there is no file or if it is damaged."""
     try:
-        content = io.BytesIO(path.read_bytes())
-        with np.load(content, allow_pickle=False) as stored:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = dict(stored)
-            head = dict(json.loads(str(arrays.pop("head"))))
-    except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
-        # Scores that are missing or damaged are computed again from the cached vectors.
-        return None
-    return head, arrays
-
-
-def _scores(
-    origin: Origin, measure: str, scalars: Mapping[str, float], arrays: Mapping[str, NDArray[Any]]
-) -> ItemScores | None:
-    """Return the scores in the arrays of a file; None if it has no items or units, or is damaged."""
-    if "item" not in arrays or "unit" not in arrays:
-        return None
-    try:
-        return ItemScores(
-            origin=origin,
-            measure=measure,
+        head = json.loads(str(arrays.pop("head")))
+        version = str(head.pop("embassay"))
+        scores = ItemScores(
+            measure=head.pop("measure"),
             item=arrays["item"],
             unit=arrays["unit"],
             labels=_group(arrays, "labels."),
             values=_group(arrays, "values."),
-            scalars=scalars,
+            scalars=head.pop("scalars"),
+            # What remains of the head are the fields of the origin.
+            origin=Origin(**head),
         )
-    except ValueError:
-        # A damaged file: its arrays do not belong together.
+    except (OSError, ValueError, TypeError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error):
+        # Scores that are missing or damaged are computed again from the cached vectors.
         return None
+    return version, scores
 
 
 def _group(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
