@@ -710,7 +710,7 @@ class Result:
         if diagnostic is not None and diagnostic not in known:
             raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
-        return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
+        return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
@@ -724,6 +724,13 @@ def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
     return rows
 
 
+def columns_of(record: type) -> dict[str, type]:
+    """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
+    types = {"int": int, "float": float, "bool": bool}
+    # ``float | None`` is a column of floats: every column may hold null.
+    return {name: types.get(kind.split(" ")[0], str) for name, kind in record.__annotations__.items()}
+
+
 _RANKS = {
     "encoder": str,
     "value": float,
@@ -735,4 +742,3 @@ _RANKS = {
     "difference": float,
     "p": float,
 }
-_FRAME = {name: {"str": str, "int": int}.get(kind.split(" ")[0], float) for name, kind in Row.__annotations__.items()}

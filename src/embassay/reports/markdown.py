@@ -13,12 +13,12 @@ from html import escape
 from embassay._version import __version__
 from embassay.formatting import counted, number, visible
 from embassay.layout import Layout
-from embassay.reports.overview import Costs, decision_table, place_of, scope_of
+from embassay.reports.overview import Costs, decision_table, place_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.summary import group_statement, grouped
-from embassay.reports.tables import BASELINE, Cell, Table, encoder_table
+from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.reports.words import support
 from embassay.result import Finding, Result, Verdict
 

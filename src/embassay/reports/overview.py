@@ -12,7 +12,7 @@ from embassay.reports import charts
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
 from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.summary import grouped
-from embassay.reports.tables import Cell, Scope, Table
+from embassay.reports.tables import Cell, Scope, Table, scope_of
 from embassay.reports.words import builtin, is_below_chance, statement
 from embassay.result import EncoderRecord, Finding, Result, Verdict, anchor
 
@@ -129,11 +129,6 @@ def model_anchor(name: str) -> str:
 def ranked(result: Result) -> list[Verdict]:
     """Return the verdicts that rank encoders."""
     return [verdict for verdict in result.verdicts if verdict.quantity]
-
-
-def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Scope:
-    """Return the part of a result that a verdict is about."""
-    return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
 def why_none_is_best(result: Result) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -18,13 +18,14 @@ from embassay.layout import (
     CorpusTable,
     EncoderTable,
     Format,
+    Layout,
     Matrix,
     SeriesTable,
     SizeTable,
     SubsetTable,
 )
 from embassay.reports.words import remark
-from embassay.result import Comparison, Result, Row
+from embassay.result import Comparison, Result, Row, Verdict
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
@@ -176,6 +177,11 @@ class Scope:
             index.setdefault((*key, row.measure), row)
             index.setdefault((*key, ""), row)
         return index
+
+
+def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Scope:
+    """Return the part of a result that a verdict is about."""
+    return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
 @dataclass(frozen=True)
