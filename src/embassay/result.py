@@ -713,13 +713,31 @@ class Result:
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
+class Quantity(Protocol):
+    """What has the name of a quantity: a verdict, or the column of a table."""
+
+    @property
+    def quantity(self) -> str: ...  # noqa: D102
+    @property
+    def subset(self) -> str: ...  # noqa: D102
+    @property
+    def measure(self) -> str: ...  # noqa: D102
+    @property
+    def condition(self) -> str: ...  # noqa: D102
+
+
+def is_of(record: Row | Comparison, quantity: Quantity) -> bool:
+    """Return whether a row or comparison is of a quantity, whose measure may be empty for any."""
+    if (record.quantity, record.subset, record.condition) != (quantity.quantity, quantity.subset, quantity.condition):
+        return False
+    return quantity.measure in ("", record.measure)
+
+
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
     """Return by encoder the row of the quantity that a verdict ranks by."""
-    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
+        if (row.diagnostic, row.corpus) == (verdict.diagnostic, verdict.corpus) and is_of(row, verdict):
             rows.setdefault(row.encoder, row)
     return rows
 

@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from embassay._version import __version__
@@ -42,23 +40,24 @@ from embassay.reports.overview import (
     FIRST_FINDINGS,
     Costs,
     Entry,
-    ScoreTable,
     cost_charts,
     decision_table,
     entries,
+    model_anchor,
     profiles,
-    score_table,
     why_none_is_best,
 )
 from embassay.reports.packing import packed
+from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table
+from embassay.reports.templates import filled, resource
 from embassay.reports.words import readable, support
 from embassay.result import Result, anchor
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -84,6 +83,8 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
+MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
+"""The class of a cell of the scorecard by its mark."""
 
 
 @dataclass(frozen=True)
@@ -206,14 +207,14 @@ def render(
     title
         The heading of the page.
     """
-    library, script, browser = (_resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
-    style = _resource("page.css") + _resource("examples.css")
+    library, script, browser = (resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
+    style = resource("page.css") + resource("examples.css")
     costs = Costs.of(result, times or {}, latency or {})
     glossary = Glossary()
     findings = entries(result.findings, layouts)
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts))
-    scores = score_table(result, layouts)
+    card = scorecard(result, layouts)
     first_texts = list[str]()
     for entry in findings[:FIRST_FINDINGS]:
         first_texts += [entry.sentence, entry.consequence]
@@ -227,18 +228,22 @@ def render(
     all_notes = list(notes)
     for name, checks in badges.items():
         all_notes += [f"{name}: {note}" for note in checks.get("notes", ())]
-    page: str = _template().render(
+    return filled(
+        "page.html",
         result=result,
         title=title,
         panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
         decision=decision,
         why_none_is_best=why_none_is_best(result),
         settings=settings,
-        scores=scores,
+        card=card,
+        legend=legend(card),
+        marks=MARKS,
+        model_anchor=model_anchor,
         findings=findings,
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
-        answers=list(_answers(findings, sections, decision, scores, varied=bool(settings))),
+        answers=list(_answers(findings, sections, decision, card, varied=bool(settings))),
         cost_charts=over_cost,
         sections=sections,
         profiles=profiles(result, layouts, costs),
@@ -253,25 +258,6 @@ def render(
         trust=trust,
         notes=all_notes,
     )
-    return page
-
-
-@cache
-def _template() -> Template:
-    """Return the compiled template of the page."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
-    )
-    return environment.from_string(_resource("page.html"))
-
-
-def _finalized(value: object) -> object:
-    """Make control characters and those that change the direction of writing visible in texts from data."""
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return readable(value)
-    return value
 
 
 def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[Section]:
@@ -333,7 +319,7 @@ def _answers(
     findings: Sequence[Entry],
     sections: Sequence[Section],
     decision: Table | None,
-    scores: ScoreTable | None,
+    card: Scorecard,
     *,
     varied: bool,
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -346,7 +332,7 @@ def _answers(
     """
     if decision:
         yield "Which encoder?", [("The decision", "#decision")]
-    elif scores:
+    elif card.questions:
         yield "Which encoder?", [("The scorecard", "#scorecard")]
     if varied:
         yield "Which settings?", [("Settings", "#settings")]
@@ -474,10 +460,6 @@ def _without_controls(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_without_controls(part) for part in value]
     return value
-
-
-def _resource(name: str) -> str:
-    return files("embassay.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _csp_hash(script: str) -> str:
