@@ -47,7 +47,6 @@ from embassay.reports.overview import (
     profiles,
     why_none_is_best,
 )
-from embassay.reports.packing import packed
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
@@ -83,6 +82,8 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
+DIGITS = 4
+"""Significant digits of a number in a chart."""
 MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
 """The class of a cell of the scorecard by its mark."""
 
@@ -434,15 +435,9 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
         yield "", spec
 
 
-def _embedded(spec: charts.Spec) -> str:
-    """Return JSON that is safe inside a script element; its data are packed."""
-    visible_spec = {name: _without_controls(part) for name, part in spec.items()}
-    return _compact(packed(visible_spec))
-
-
 def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
     """Return charts as JSON that is safe inside a script element, each with its caption."""
-    return [(caption, _embedded(spec)) for caption, spec in captioned]
+    return [(caption, _compact(_shown(spec))) for caption, spec in captioned]
 
 
 def _compact(value: object) -> str:
@@ -451,14 +446,16 @@ def _compact(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _without_controls(value: object) -> object:
-    """Return JSON whose texts have no invisible control characters."""
+def _shown(value: object) -> object:
+    """Return JSON whose texts have no invisible control characters, and whose numbers have the digits of a picture."""
     if isinstance(value, str):
         return readable(value)
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {name: _without_controls(part) for name, part in value.items()}
+        return {name: _shown(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_controls(part) for part in value]
+        return [_shown(part) for part in value]
     return value
 
 
