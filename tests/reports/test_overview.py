@@ -12,7 +12,6 @@ from embassay.reports.overview import (
     cost_charts,
     decision_table,
     entries,
-    profiles,
     why_none_is_best,
 )
 from embassay.reports.page import render
@@ -186,19 +185,12 @@ def test_times_on_different_devices_are_no_axis():
 def test_an_encoder_has_its_places_costs_and_findings():
     finding = Finding("high", "c errs.", "Errs", "d", "mine", "c", "So it goes.")
     result = result_of(findings=(finding,))
-    c = next(
-        profile
-        for profile in profiles(result, LAYOUTS, costs_of(result, {"c": 0.64}, {"c": 3.5}))
-        if profile.anchor == "model-c"
-    )
-    assert c.places == (("Negated antonyms on mine, accuracy", "#d-mine", "20.0% [10.0, 30.0]", "rank 3 of 3"),)
-    assert c.facts == (
-        ("dimensions", "384"),
-        ("one vector", "1,536 bytes"),
-        ("encodes", "64 texts in 0.64 s, 0.64 s of processor time"),
-        ("one query", "3.5 ms"),
-    )
-    assert c.findings == ("c errs. So it goes.",)
+    page = render(result, LAYOUTS, timed({"c": 0.64}), latency={"c": 3.5})
+    profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
+    assert "; dimensions: 384; one vector: 1,536 bytes; encodes: 64 texts in 0.64 s, 0.64 s of processor" in profile
+    assert "; one query: 3.5 ms</p>" in profile
+    assert '<a href="#d-mine">Negated antonyms on mine, accuracy</a>: 20.0% [10.0, 30.0], rank 3 of 3</li>' in profile
+    assert "<li>c errs. So it goes.</li>" in profile
 
 
 def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from embassay._version import __version__
-from embassay.formatting import DASH, interval, number, visible
+from embassay.formatting import DASH, interval, number
 from embassay.layout import Format, Layout
 from embassay.reports.markdown import escaped
 from embassay.reports.templates import filled
@@ -98,4 +98,4 @@ def _metric(row: Row, layout: Layout) -> dict[str, Any]:
 
 def _yaml(text: str) -> str:
     """Return a text as YAML: every JSON string of printable characters is one."""
-    return json.dumps(visible(text), ensure_ascii=False)
+    return json.dumps(text, ensure_ascii=not text.isprintable())

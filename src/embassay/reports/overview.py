@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.formatting import counted, names, number, written_bytes
+from embassay.formatting import names, number, written_bytes
 from embassay.layout import Format, Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import question_of
 from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.summary import grouped
 from embassay.reports.tables import Cell, Table, scope_of
-from embassay.reports.words import builtin, is_below_chance, statement
-from embassay.result import EncoderRecord, Finding, Result, Verdict
+from embassay.reports.words import builtin, is_below_chance
+from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
@@ -71,18 +71,6 @@ class Entry:
     others: str
     consequence: str
     action: str
-
-
-@dataclass(frozen=True)
-class Profile:
-    """One encoder: what it is, its place in each question, and what was found about it."""
-
-    anchor: str
-    record: EncoderRecord
-    facts: tuple[tuple[str, str], ...]
-    places: tuple[tuple[str, str, str, str], ...]
-    """(question, link, value, ranks)."""
-    findings: tuple[str, ...]
 
 
 def model_anchor(name: str) -> str:
@@ -278,62 +266,10 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
                 yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, values, column.format)
 
 
-def profiles(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> tuple[Profile, ...]:
-    """Return what the page says about each encoder, candidates first."""
-    ordered = sorted(result.encoders, key=lambda encoder: encoder.baseline)
-    return tuple(_profile(result, layouts, costs, encoder) for encoder in ordered)
-
-
-def _profile(result: Result, layouts: Mapping[str, Layout], costs: Costs, encoder: EncoderRecord) -> Profile:
-    """Return what the page says about one encoder."""
-    name = encoder.name
-    places = []
-    for verdict in ranked(result):
-        question = question_of(result, verdict, layouts[verdict.diagnostic])
-        title = f"{question.title} on {verdict.corpus}, {question.column.heading}"
-        score = question.score(name)
-        places.append((title, question.link, f"{score.text} {score.interval}".strip(), _ranks(verdict, name)))
-    findings = [statement(finding) for finding in result.findings if finding.encoder == name]
-    return Profile(
-        anchor=model_anchor(name),
-        record=encoder,
-        facts=tuple(_facts(encoder, costs)),
-        places=tuple(places),
-        findings=tuple(findings),
-    )
-
-
-def _ranks(verdict: Verdict, encoder: str) -> str:
+def ranks(verdict: Verdict, encoder: str) -> str:
     """Write the ranks that an encoder may have among the candidates; an empty text if it is not ranked."""
     low, high = verdict.rank_low.get(encoder), verdict.rank_high.get(encoder)
     if low is None or high is None:
         return ""
-    ranks = f"rank {low}"
-    if low != high:
-        ranks += f" to {high}"
-    return f"{ranks} of {len(verdict.candidates)}"
-
-
-def _facts(encoder: EncoderRecord, costs: Costs) -> Iterator[tuple[str, str]]:
-    """Yield what is known about an encoder without a test: its sizes and costs, each with its label."""
-    dimensions = "by corpus"
-    if encoder.dim:
-        dimensions = f"{encoder.dim:,}"
-    yield "dimensions", dimensions
-    if encoder.parameters:
-        yield "parameters", f"{encoder.parameters:,}"
-    if encoder.max_tokens:
-        truncated = ""
-        if encoder.truncated:
-            truncated = f", {counted(encoder.truncated, 'text')} truncated"
-        yield "reads", f"{encoder.max_tokens:,} tokens{truncated}"
-    if encoder.vector_bytes:
-        yield "one vector", f"{encoder.vector_bytes:,} bytes"
-    if encoder.name in costs.times:
-        yield "encodes", costs.times[encoder.name].written()
-    for label, cost_of, style in (
-        ("one query", costs.query_milliseconds, "{:,.2g} ms"),
-        ("price per million tokens", costs.price, "{:g}"),
-    ):
-        if encoder.name in cost_of:
-            yield label, style.format(cost_of[encoder.name])
+    span = f"{low}" if low == high else f"{low} to {high}"
+    return f"rank {span} of {len(verdict.candidates)}"

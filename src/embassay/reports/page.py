@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from embassay._version import __version__
+from embassay.formatting import counted
 from embassay.layout import (
     AcrossTable,
     ComparisonTable,
@@ -44,7 +45,7 @@ from embassay.reports.overview import (
     decision_table,
     entries,
     model_anchor,
-    profiles,
+    ranks,
     why_none_is_best,
 )
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
@@ -52,7 +53,7 @@ from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table
 from embassay.reports.templates import filled, resource
-from embassay.reports.words import readable, support
+from embassay.reports.words import readable, statement, support
 from embassay.result import Result, anchor
 
 if TYPE_CHECKING:
@@ -225,7 +226,6 @@ def render(
     sections = list(_sections(result, layouts, glossary))
     over_cost = _embedded_charts(cost_charts(result, layouts, costs))
     badges = badges or {}
-    trust = [_trust(encoder.name, badges[encoder.name]) for encoder in result.encoders if encoder.name in badges]
     all_notes = list(notes)
     for name, checks in badges.items():
         all_notes += [f"{name}: {note}" for note in checks.get("notes", ())]
@@ -247,7 +247,6 @@ def render(
         answers=list(_answers(findings, sections, decision, card, varied=bool(settings))),
         cost_charts=over_cost,
         sections=sections,
-        profiles=profiles(result, layouts, costs),
         version=__version__,
         style=style,
         library=library,
@@ -256,7 +255,12 @@ def render(
         embedded=_compact,
         hashes={"script": [_csp_hash(text) for text in (library, script, browser)], "style": [_csp_hash(style)]},
         terms=TERMS,
-        trust=trust,
+        badges=badges,
+        costs=costs,
+        counted=counted,
+        ranks=ranks,
+        statement=statement,
+        encoders=sorted(result.encoders, key=lambda encoder: encoder.baseline),
         notes=all_notes,
     )
 
@@ -365,21 +369,6 @@ def _all_blocks(section: Section) -> Iterator[Block]:
     yield from section.shown
     for group in section.groups:
         yield from group.blocks
-
-
-def _trust(name: str, checks: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one line on trust: drift, ties in half precision, what another wording of a prompt does, or why not."""
-    drift, ties = "–", "–"
-    if checks.get("drift") is not None:
-        drift = f"{checks['drift']:.0e}"
-    if checks.get("half_ties") is not None:
-        ties = f"{checks['half_ties']:.1%}"
-    prompts = []
-    for role, spread in (checks.get("prompts") or {}).items():
-        same_nearest = f"{spread['same_nearest']:.0%} of the nearest neighbours stay"
-        prompts.append(f"{role}: cosine {spread['cosine']:.3f}, {same_nearest}")
-    remark = checks.get("reason") or "; ".join(prompts) or "no prompt"
-    return name, f"{checks['sampled']:,}", drift, ties, remark
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from unicodedata import category
 
-from embassay.formatting import counted
+from embassay.formatting import JOINERS, counted, visible
 from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict, headline_rows
 
@@ -22,25 +21,12 @@ def remark(row: Row) -> str:
     return "; ".join(remarks)
 
 
-JOINERS = "\u200c\u200d"
-"""Invisible characters that belong to the spelling of words and to emoji."""
-SPACES = "\n\t\u00a0"
-
-
 def readable(text: str) -> str:
     """Write control characters and those that change the direction of writing as escapes, for the page.
 
     Unlike in a terminal, line breaks and joiners stay as they are.
     """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        is_hidden = category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in JOINERS + SPACES
-        if is_hidden:
-            character = character.encode("unicode_escape").decode("ascii")
-        characters.append(character)
-    return "".join(characters)
+    return visible(text, keep=f"{JOINERS}\n\t")
 
 
 def statement(finding: Finding) -> str:
