@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from unicodedata import category
 
 from embassay.layout import Format
 
 DASH = "–"
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""The categories of invisible characters: controls, marks of direction, halves of surrogate pairs, line breaks."""
+JOINERS = "\u200c\u200d"
+"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
@@ -60,11 +65,22 @@ def names(labels: Sequence[str]) -> str:
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
-def visible(text: str) -> str:
-    """Write control characters and those that change the direction of writing as escapes: a label may hold any."""
+def visible(text: str, keep: str = "") -> str:
+    """Write control characters and those that change the direction of writing as escapes: a label may hold any.
+
+    Parameters
+    ----------
+    keep
+        Invisible characters that stay as they are.
+    """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    characters = []
+    for character in text:
+        if category(character) in HIDDEN and character not in keep:
+            character = character.encode("unicode_escape").decode("ascii")
+        characters.append(character)
+    return "".join(characters)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -710,18 +710,43 @@ class Result:
         if diagnostic is not None and diagnostic not in known:
             raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
-        return polars.DataFrame(rows, schema=_FRAME, orient="row") if rows else polars.DataFrame(schema=_FRAME)
+        return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
+
+
+class Quantity(Protocol):
+    """What has the name of a quantity: a verdict, or the column of a table."""
+
+    @property
+    def quantity(self) -> str: ...  # noqa: D102
+    @property
+    def subset(self) -> str: ...  # noqa: D102
+    @property
+    def measure(self) -> str: ...  # noqa: D102
+    @property
+    def condition(self) -> str: ...  # noqa: D102
+
+
+def is_of(record: Row | Comparison, quantity: Quantity) -> bool:
+    """Return whether a row or comparison is of a quantity, whose measure may be empty for any."""
+    if (record.quantity, record.subset, record.condition) != (quantity.quantity, quantity.subset, quantity.condition):
+        return False
+    return quantity.measure in ("", record.measure)
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
     """Return by encoder the row of the quantity that a verdict ranks by."""
-    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
+        if (row.diagnostic, row.corpus) == (verdict.diagnostic, verdict.corpus) and is_of(row, verdict):
             rows.setdefault(row.encoder, row)
     return rows
+
+
+def columns_of(record: type) -> dict[str, type]:
+    """Return the fields of a kind of record as columns of a frame; what is no number and no text is kept as text."""
+    types = {"int": int, "float": float, "bool": bool}
+    # ``float | None`` is a column of floats: every column may hold null.
+    return {name: types.get(kind.split(" ")[0], str) for name, kind in record.__annotations__.items()}
 
 
 _RANKS = {
@@ -735,4 +760,3 @@ _RANKS = {
     "difference": float,
     "p": float,
 }
-_FRAME = {name: {"str": str, "int": int}.get(kind.split(" ")[0], float) for name, kind in Row.__annotations__.items()}

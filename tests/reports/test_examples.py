@@ -67,6 +67,21 @@ def made(result, part=PART):
 TWO = [e for n in "12" for e in (item(n), outcome(n, "a"), outcome(n, "tfidf", correct=None, margin=None))]
 
 
+def items_of(data):
+    """Return the items with their texts in place of numbers, as the page's script does."""
+
+    def unfolded(value):
+        if isinstance(value, str):
+            return data["strings"][int(value[1:])]
+        if isinstance(value, dict):
+            return {name: unfolded(part) for name, part in value.items()}
+        if isinstance(value, list):
+            return [unfolded(part) for part in value]
+        return value
+
+    return unfolded(data["items"]), dict(unfolded(data["passages"]))
+
+
 def test_every_text_stands_once_and_is_referred_to_by_number():
     data = made(result_of(TWO)).data
     assert len(set(data["strings"])) == len(data["strings"])
@@ -74,16 +89,20 @@ def test_every_text_stands_once_and_is_referred_to_by_number():
         {"name": "a", "baseline": False, "threshold": 0.4},
         {"name": "tfidf", "baseline": True, "threshold": 0.4},
     ]
-    name, subset, heading, texts, outcomes = data["items"][0]
-    string = data["strings"]
-    assert [string[name], string[subset], string[heading]] == ["1", "", "Question 1?"]
-    assert [(place, string[text], string[right]) for place, text, right in texts] == [(0, "The right text.", "x, z")]
-    correct, margin, (rank, takes, found) = outcomes[0]
+    (first, _), passages = items_of(data)
+    assert first == {
+        "id": "1",
+        "subset": "",
+        "heading": "Question 1?",
+        "texts": [["right document", "The right text.", "x, z"]],
+        "outcomes": first["outcomes"],
+    }
+    correct, margin, (rank, takes, found) = first["outcomes"][0]
     assert (correct, margin, rank) == (0, -0.123, 3.0)
-    assert [(value, string[label]) for value, label in takes] == [(None, "a")]
-    passages = [[value, *map(string.__getitem__, data["passages"][place]), *right] for value, place, *right in found]
-    assert passages == [[0.512, "y, passage 2", "Another."], [0.25, "x, passage 1", "A passage.", 1]]
-    assert outcomes[1][:2] == [None, None]
+    assert takes == [[None, "a"]]
+    assert found == [[0.512, "y, passage 2"], [0.25, "x, passage 1", 1]]
+    assert passages == {"y, passage 2": "Another.", "x, passage 1": "A passage."}
+    assert first["outcomes"][1][:2] == [None, None]
 
 
 def test_a_document_of_one_passage_is_named_alone():
@@ -95,9 +114,8 @@ def test_a_document_of_one_passage_is_named_alone():
 def test_what_is_missing_is_left_out():
     bare = item("1", texts={}, labels={})
     nothing = outcome("1", "a", values={}, labels={}, correct=None, margin=None)
-    data = made(result_of([bare, nothing], items=1)).data
-    ((_, _, heading, texts, (of_a, of_tfidf)),) = data["items"]
-    assert (data["strings"][heading], texts, of_a, of_tfidf) == ("", [], [None, None, [[], [], []]], None)
+    (only,), _ = items_of(made(result_of([bare, nothing], items=1)).data)
+    assert (only["heading"], only["texts"], only["outcomes"]) == ("", [], [[None, None, [[], [], []]], None])
     assert made(result_of([])) is None
 
 

@@ -12,8 +12,6 @@ from embassay.reports.overview import (
     cost_charts,
     decision_table,
     entries,
-    profiles,
-    score_table,
     why_none_is_best,
 )
 from embassay.reports.page import render
@@ -137,18 +135,11 @@ def test_nobody_is_recommended_below_chance_and_the_highest_is_not_called_the_be
 
 
 def test_cells_of_the_scorecard_link_to_their_evidence():
-    table = score_table(result_of(), LAYOUTS)
-    assert table.questions == (("Negated antonyms", "mine", "accuracy", "#d-mine"),)
-    assert [(line.encoder, line.is_baseline, line.scores[0].text, line.scores[0].kind) for line in table.lines] == [
-        ("a", False, "80.0%", "better"),
-        ("b", False, "75.0%", "better"),
-        ("c", False, "20.0%", "worse"),
-        ("words", True, "50.0%", "open"),
-    ]
     page = render(result_of(), LAYOUTS)
     assert '<td class="worse"><a href="#d-mine">20.0% <span class="mark">▼</span></a><i>[10.0, 30.0]</i>' in page
     assert 'id="d-mine"' in page
     assert '<th scope=row><a href="#model-c">c</a>' in page
+    assert '<th scope=row><a href="#model-words">words</a><small>baseline</small>' in page
     assert 'id="model-c"' in page
 
 
@@ -194,19 +185,12 @@ def test_times_on_different_devices_are_no_axis():
 def test_an_encoder_has_its_places_costs_and_findings():
     finding = Finding("high", "c errs.", "Errs", "d", "mine", "c", "So it goes.")
     result = result_of(findings=(finding,))
-    c = next(
-        profile
-        for profile in profiles(result, LAYOUTS, costs_of(result, {"c": 0.64}, {"c": 3.5}))
-        if profile.anchor == "model-c"
-    )
-    assert c.places == (("Negated antonyms on mine, accuracy", "#d-mine", "20.0% [10.0, 30.0]", "rank 3 of 3"),)
-    assert c.facts == (
-        ("dimensions", "384"),
-        ("one vector", "1,536 bytes"),
-        ("encodes", "64 texts in 0.64 s, 0.64 s of processor time"),
-        ("one query", "3.5 ms"),
-    )
-    assert c.findings == ("c errs. So it goes.",)
+    page = render(result, LAYOUTS, timed({"c": 0.64}), latency={"c": 3.5})
+    profile = page.split('<details class="block" id="model-c">')[1].split("</details>")[0]
+    assert "; dimensions: 384; one vector: 1,536 bytes; encodes: 64 texts in 0.64 s, 0.64 s of processor" in profile
+    assert "; one query: 3.5 ms</p>" in profile
+    assert '<a href="#d-mine">Negated antonyms on mine, accuracy</a>: 20.0% [10.0, 30.0], rank 3 of 3</li>' in profile
+    assert "<li>c errs. So it goes.</li>" in profile
 
 
 def test_one_picture_and_one_table_are_open_and_the_rest_is_folded():

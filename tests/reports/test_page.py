@@ -60,7 +60,6 @@ from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
 from embassay.types import Corpus
-from packed_charts import unpacked
 
 EVIL = "<script>alert('x')</script>&\"</td>"
 ACCURACY = Column("accuracy", "accuracy")
@@ -414,7 +413,15 @@ MATRIX = Series(
 def data_of(spec):
     """Everything that the charts of a specification draw."""
     parts = [spec, *spec.get("layer", [])]
-    return [row for part in parts for row in part.get("data", {}).get("values", [])]
+    rows = [row for part in parts for row in part.get("data", {}).get("values", [])]
+    for transform in spec.get("transform", []):
+        fields = transform["flatten"]
+        rows = [
+            {**row, **dict(zip(fields, values, strict=True))}
+            for row in rows
+            for values in zip(*(row[field] for field in fields), strict=True)
+        ]
+    return rows
 
 
 def assert_valid(spec):
@@ -516,7 +523,7 @@ def test_thresholds_have_one_picture_for_each_encoder_asked_for():
     ((caption, spec),) = charts.threshold_curves(scope_of(small(HEADLINES + rows)), part)
     assert caption == "a"
     assert_valid(spec)
-    assert data_of(spec) == [{"line": "questions found", "x": x, "y": 1 - x} for x in (0.2, 0.4)]
+    assert data_of(spec) == [{"encoder": caption, "line": "questions found", "x": x, "y": 1 - x} for x in (0.2, 0.4)]
 
 
 @pytest.mark.parametrize("count", [8, 9, 32, 70])
@@ -698,7 +705,7 @@ def test_a_chart_by_size_without_intervals_has_dots_alone():
     rows = [row_of(e, "similarity", "typo", v, low=None, high=None) for e, v in LEVEL.items()]
     spec = charts.size_chart(sized(rows, a=10, b=20), SizeChart("By size", BY_SIZE))
     assert_valid(spec)
-    assert "layer" not in spec
+    assert [layer["mark"]["type"] for layer in spec["layer"]] == ["circle"]
 
 
 def test_a_measure_that_an_encoder_lacks_is_a_dash():
@@ -930,7 +937,7 @@ def test_hostile_text_is_read_as_it_was_in_headings_and_captions(evil_pages):
 def test_hostile_text_is_read_as_it_was_in_the_charts(evil_pages):
     _, _, page = evil_pages
     specs = [
-        unpacked(json.loads("".join(text)))
+        json.loads("".join(text))
         for tag, attrs, text in page.found
         if (tag, attrs.get("type"), attrs.get("class")) == ("script", "application/json", None)
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -69,19 +70,25 @@ def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Wr
     """Write a run in a format; return where, and how many tables, figures or files there are."""
     from embassay.run import exports
 
-    if style in ("latex", "svg", "pdf"):
-        return exports.write_for_paper(run, style, out)
-    if style == "parquet":
-        return exports.write_items_again(run, out, with_vectors=with_vectors)
-    if style == "mteb":
-        from embassay.integrations.mteb_results import task_results
+    match style:
+        case "html":
+            return exports.write_page(run, out)
+        case "md":
+            return exports.write_markdown(run, out)
+        case "parquet":
+            return exports.write_items_again(run, out, with_vectors=with_vectors)
+        case "latex":
+            make = exports.latex
+        case "svg" | "pdf":
+            make = partial(exports.figures, style=style)
+        case "csv":
+            make = exports.csv
+        case "model-card":
+            make = exports.model_cards
+        case "trec":
+            make = exports.trec
+        case "mteb":
+            from embassay.integrations.mteb_results import task_results
 
-        return exports.write_contents(run, out, style, task_results)
-    writers = {
-        "html": exports.write_page,
-        "md": exports.write_markdown,
-        "csv": exports.write_csv,
-        "model-card": exports.write_model_cards,
-        "trec": exports.write_trec,
-    }
-    return writers[style](run, out)
+            make = task_results
+    return exports.write_folder(run, out, style, make)

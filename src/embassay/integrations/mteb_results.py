@@ -18,7 +18,8 @@ from importlib.util import find_spec
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
-from embassay.result import EncoderRecord, Result, Verdict
+from embassay.result import EncoderRecord, Result, Verdict, headline_rows
+from embassay.run.exports import Content, Export, FinishedRun
 from embassay.store.run_record import RunRecord
 from embassay.types import Draws
 
@@ -29,8 +30,8 @@ LANGUAGE = "und-Zyyy"
 SPLIT, SUBSET = "test", "default"
 
 
-def task_results(result: Result, record: RunRecord) -> tuple[dict[str, bytes], list[str]]:
-    """Return the files of the results by their path, and notes on what is left out.
+def task_results(finished: FinishedRun) -> Export:
+    """Make the files of the results, by their path.
 
     Every candidate has a result for each diagnostic and corpus that ranks encoders; its main score is the headline.
 
@@ -45,7 +46,8 @@ def task_results(result: Result, record: RunRecord) -> tuple[dict[str, bytes], l
     """
     if find_spec("mteb") is None:
         raise MissingExtraError("--format mteb", "mteb")
-    contents: dict[str, bytes] = {}
+    result, record = finished.result, finished.record
+    contents: dict[str, Content] = {}
     undefined = []
     for encoder in result.encoders:
         if encoder.baseline:
@@ -68,7 +70,7 @@ def task_results(result: Result, record: RunRecord) -> tuple[dict[str, bytes], l
     unranked = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if not verdict.quantity)
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(unranked)})")
-    return contents, notes
+    return Export(contents, notes=notes)
 
 
 def _name(text: str) -> str:
@@ -77,16 +79,15 @@ def _name(text: str) -> str:
 
 def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, float], str]:
     """Return the defined figures of an encoder by name, and the name of the headline."""
+    headline = headline_rows(result, verdict).get(encoder)
     scores = dict[str, float]()
     main_score = ""
     for row in result.rows:
         if (row.diagnostic, row.corpus, row.encoder) != (verdict.diagnostic, verdict.corpus, encoder):
             continue
         # Only another measure than the headline's is part of a name.
-        is_of_headline = verdict.measure in ("", row.measure)
-        name = joined_name(row, "" if is_of_headline else row.measure)
-        key = (row.quantity, row.subset, row.condition)
-        if is_of_headline and key == (verdict.quantity, verdict.subset, verdict.condition):
+        name = joined_name(row, "" if verdict.measure in ("", row.measure) else row.measure)
+        if row == headline:
             main_score = name
         if row.value is not None:
             scores.setdefault(name, row.value)

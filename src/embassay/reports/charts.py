@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice, pairwise
 from typing import Any, TypeVar
 
-from embassay.formatting import DASH
 from embassay.layout import (
     Column,
     CountBars,
@@ -25,8 +24,7 @@ from embassay.layout import (
     SizeChart,
     ThresholdCurves,
 )
-from embassay.reports.tables import Scope
-from embassay.result import Row
+from embassay.reports.tables import Scope, matrix_table
 
 BLUE, ORANGE, VERMILION, GREY, GREEN = "#0072B2", "#E69F00", "#D55E00", "#8a8a8a", "#007a5a"
 RANGE = ("value", "low", "high")
@@ -42,6 +40,8 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
 """Patterns of lines as pixels drawn and left out, in turn; the first is unbroken."""
 MOST_NAMES = 12
 """With more dots than this, their names are shown only under the pointer."""
+LONG_NAME = 30
+"""Characters of a name of which a legend has no room for several in one line."""
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 KINDS = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 FONT = {"labelFontSize": 12, "titleFontSize": 12}
@@ -60,28 +60,20 @@ Style = TypeVar("Style")
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
-    values = []
-    for row in _defined(scope, part.column):
-        value = _estimate(row)
-        value["baseline"] = scope.is_baseline(row.encoder)
-        values.append(value)
+    values = _estimates(scope, part.column)
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
     scale: Spec = {"zero": False}
     if part.column.format == "percent" and all(value["value"] >= 0 for value in values):
         scale = {"domain": [0, 1]}
-    y = _encoder_axis(scope)
-    layers = []
-    if _have_intervals(values):
-        layers.append(_layer("rule", {"x": _field("low:Q"), "x2": HIGH, "y": y, "color": BY_BASELINE}, strokeWidth=2))
-    dots = {
-        "x": _field("value:Q", title=part.column.heading, axis={"format": axis_format}, scale=scale),
-        "y": y,
+    shared = {
+        "y": _encoder_axis(scope),
         "color": BY_BASELINE,
-        "tooltip": [_field("encoder:N"), *_range_tooltips(fine_format)],
+        "tooltip": _tooltip(encoder="", **dict.fromkeys(RANGE, fine_format)),
     }
-    layers.append(_layer("circle", dots, size=90, opacity=1))
+    x = _field("value:Q", title=part.column.heading, axis={"format": axis_format}, scale=scale)
+    layers = _dots(values, shared, "x", x)
     if part.chance is not None:
         chance = {"values": [{"chance": part.chance}]}
         x = _field("chance:Q")
@@ -108,7 +100,7 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
         "y": _encoder_axis(scope),
         "color": _colours("part:N", labels, PARTS, legend),
         "order": _field("order:Q"),
-        "tooltip": [_field("encoder:N"), _field("part:N"), _field("value:Q", format=".1%")],
+        "tooltip": _tooltip(encoder="", part="", value=".1%"),
     }
     return _finished(_layer("bar", encoding), values, part.title, LINE * len(scope.encoders))
 
@@ -122,13 +114,13 @@ def points_chart(scope: Scope, part: PointsChart) -> Spec | None:
     percent = _field(f"{field}:Q", format=".1%")
     y = _field("group:N", title=None, sort=list(data["groups"]), axis={"labelLimit": 140})
     x = _field(f"{field}:Q", title=field, axis={"format": ".0%"}, scale={"domain": [0, 1]})
-    published = {"x": x, "y": y, "tooltip": [_field("name:N"), _field("group:N"), percent]}
+    published = {"x": x, "y": y, "tooltip": [*_tooltip(name="", group=""), percent]}
     mean = {"x": _field(f"{field}:Q", aggregate="mean", title=field), "y": y}
     legend = {"orient": "bottom", "columns": 2, "labelLimit": 250}
     measured = {
         "x": _field(f"{field}:Q"),
         "color": _field("name:N", title="measured here", legend=legend),
-        "tooltip": [_field("name:N"), percent],
+        "tooltip": [*_tooltip(name=""), percent],
     }
     layers = [
         _layer("circle", published, size=55, opacity=0.45, color=GREY),
@@ -142,10 +134,8 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     """Draw, for each subset, one bar with its interval for each encoder."""
     values = []
     for subset, label in part.parts:
-        for row in _defined(scope, Column("", part.quantity, subset)):
-            value = _estimate(row)
-            value["subset"] = label
-            values.append(value)
+        column = Column("", part.quantity, subset)
+        values += [{**value, "subset": label} for value in _estimates(scope, column)]
     if not values:
         return None
     labels = _distinct(values, "subset")
@@ -153,7 +143,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     shared = {
         "y": _field("subset:N", title=None, sort=labels, axis={"labelLimit": 160}),
         "yOffset": _field("encoder:N", sort=list(scope.encoders)),
-        "tooltip": [_field("encoder:N"), _field("subset:N"), *_range_tooltips(fine_format)],
+        "tooltip": _tooltip(encoder="", subset="", **dict.fromkeys(RANGE, fine_format)),
     }
     x = _field("value:Q", title=part.quantity, axis={"format": axis_format})
     bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
@@ -193,33 +183,26 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
 def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
     values = []
-    for encoder, size in scope.sizes.items():
-        for column in part.columns:
-            row = scope.row_of(encoder, column)
-            if row is not None and row.value is not None:
-                values.append({"column": column.heading, "size": size, **_estimate(row)})
+    for column in part.columns:
+        sized = [value for value in _estimates(scope, column) if value["encoder"] in scope.sizes]
+        values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
     if len(_distinct(values, "encoder")) < 2:
         return None
     names = [column.heading for column in part.columns]
-    title = ", ".join(names)
     axis_format, fine_format = _formats(part.columns[0].format)
+    size = {"title": "parameters"}
     shared = {
         # Sizes of models span orders of magnitude.
-        "x": _field("size:Q", title="parameters", scale={"type": "log"}, axis={"format": "~s"}),
+        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, **size),
         "color": _colours("column:N", names, LINES, {"orient": "bottom"}),
         "tooltip": [
-            _field("encoder:N"),
-            _field("column:N"),
-            _field("size:Q", title="parameters", format=",.0f"),
-            *_range_tooltips(fine_format),
+            *_tooltip(encoder="", column=""),
+            _field("size:Q", format=",.0f", **size),
+            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
         ],
     }
-    y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
-    dots = _layer("circle", {**shared, "y": y}, size=80, opacity=1)
-    if not _have_intervals(values):
-        return _finished(dots, values, part.title, 220)
-    rules = _layer("rule", {**shared, "y": _field("low:Q", title=title), "y2": HIGH}, strokeWidth=2)
-    return _finished({"layer": [rules, dots]}, values, part.title, 220)
+    y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
+    return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
 
 
 def heat_map(scope: Scope, part: Matrix) -> Spec | None:
@@ -227,27 +210,19 @@ def heat_map(scope: Scope, part: Matrix) -> Spec | None:
 
     The order is that of the headline values; None for fewer than two encoders.
     """
-    data = scope.series(part.series, "matrix")
-    if not data or len(data["names"]) < 2:
+    table = matrix_table(scope, part)
+    if table is None:
         return None
-    index = {name: number for number, name in enumerate(data["names"])}
-    names = [name for name in scope.encoders if name in index]
+    names = list(table.head[1:])
     shares = []
     labels = []
-    for a in names:
-        for b in names:
-            numerator = data["numerator"][index[a]][index[b]]
-            denominator = data["denominator"][index[a]][index[b]]
-            if a == b:
-                text = f"{denominator:,}"
-            elif denominator:
-                text = f"{numerator:,}/{denominator:,}"
-                shares.append({"a": a, "b": b, "share": numerator / denominator})
-            else:
-                text = DASH
+    for a, row in zip(names, table.rows, strict=True):
+        for b, cell in zip(names, row[1:], strict=True):
             # Black text cannot be read on a cell that is more than half black.
-            is_dark = a != b and 2 * numerator > denominator
-            labels.append({"a": a, "b": b, "text": text, "dark": is_dark})
+            is_dark = cell.shade is not None and cell.shade > 0.5
+            labels.append({"a": a, "b": b, "text": cell.text, "dark": is_dark})
+            if cell.shade is not None:
+                shares.append({"a": a, "b": b, "share": cell.shade})
     x = _field("b:N", title=None, sort=names, axis={"orient": "top", "labelAngle": -30, "labelLimit": 150})
     y = _field("a:N", title=None, sort=names, axis={"labelLimit": 150})
     scale = {"domain": [0, 1], "range": ["#ffffff", "#222222"]}
@@ -269,60 +244,17 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
     data = scope.series(part.series, "curve")
     if not data:
         return
-    if not part.split:
-        yield "", _lines(scope, part.title, data, data["lines"], by_encoder=True)
-        return
-    for encoder in _encoders_with_chart(scope):
-        lines = [line for line in data["lines"] if line["encoder"] == encoder]
-        if lines:
-            yield encoder, _lines(scope, f"{part.title}, {encoder}", data, lines, by_encoder=False)
-
-
-def _lines(scope: Scope, title: str, data: Spec, lines: list[Point], by_encoder: bool) -> Spec:
-    """Draw the lines of a series of kind ``curve``, coloured by encoder or by the lines' names."""
-    values = []
-    for line in lines:
+    x = _field("x:Q", title=data["x"], scale={"nice": False, "zero": False})
+    y = _field("y:Q", title=data["y"])
+    lines = []
+    for line in data["lines"]:
         # A line may have its own positions on the x axis.
-        positions = data["at"]
-        if "at" in line:
-            positions = line["at"]
-        for x, y in zip(positions, line["y"], strict=True):
-            values.append({"encoder": line["encoder"], "line": line["line"], "x": x, "y": y})
-    names = _distinct(lines, "line")
-    if by_encoder:
-        coloured_field = "encoder"
-        colours = _by_encoder(scope)
+        positions = line.get("at", data["at"])
+        lines.append({"encoder": line["encoder"], "line": line["line"], "x": positions, "y": line["y"]})
+    if part.split:
+        yield from _lines_by_encoder(scope, part.title, lines, x, y)
     else:
-        coloured_field = "line"
-        colours = _colours("line:N", names, LINES, {"orient": "bottom", "columns": 4, "labelLimit": 250})
-    # Lines also differ by their dashes, so that they can be distinguished without colour.
-    dash_legend = None
-    if len(names) > 1:
-        dash_legend = {"orient": "bottom", "title": None, "symbolStrokeColor": "#222"}
-    dashes = _field("line:N", sort=names, scale=_dashes(names), legend=dash_legend)
-    if by_encoder and len(names) == 1:
-        # Each round of colours has a pattern of its own.
-        encoders = list(scope.encoders)
-        rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
-        round_scale = {"domain": encoders, "range": rounds}
-        dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=ENCODER_LEGEND)
-    # A click on the legend shows one of many lines alone.
-    selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
-    encoding = {
-        "x": _field("x:Q", title=data["x"], scale={"nice": False, "zero": False}),
-        "y": _field("y:Q", title=data["y"]),
-        "color": colours,
-        "strokeDash": dashes,
-        "opacity": {"condition": {"param": "highlighted", "value": 1}, "value": 0.12},
-        "tooltip": [
-            _field("encoder:N"),
-            _field("line:N"),
-            _field("x:Q", format=".3~g"),
-            _field("y:Q", format=".3~g"),
-        ],
-    }
-    chart = {"params": [selection], **_layer("line", encoding, strokeWidth=2)}
-    return _finished(chart, values, title, 220)
+        yield "", _lines(part.title, lines, x, y, list(scope.encoders))
 
 
 def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str, Spec]]:
@@ -333,28 +265,70 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     The encoder of the chart, and the chart.
     """
     labels = dict(part.parts)
-    names = list(labels.values())
-    legend = {"orient": "bottom", "title": None, "columns": 1, "labelLimit": 400}
-    encoding = {
-        "x": _field("x:Q", title="similarity", scale={"nice": False, "zero": False}),
-        "y": _field("y:Q", title="share", axis={"format": ".0%"}, scale={"domain": [0, 1]}),
-        "color": _colours("line:N", names, LINES, legend),
-        # With equal titles and domains, colours and dashes share a legend.
-        "strokeDash": _field("line:N", title=None, sort=names, scale=_dashes(names), legend=legend),
-        "tooltip": [_field("line:N"), _field("x:Q", format=".3f"), _field("y:Q", format=".1%")],
-    }
-    for encoder in _encoders_with_chart(scope):
-        rows = [row for row in scope.rows if row.encoder == encoder and row.subset.startswith(part.prefix)]
-        thresholds = {row.subset: row.value for row in rows if row.quantity == part.threshold}
-        values = []
-        for row in rows:
-            threshold = thresholds.get(row.subset)
-            if row.quantity in labels and row.value is not None and threshold is not None:
-                values.append({"line": labels[row.quantity], "x": threshold, "y": row.value})
-        if not values:
+    lines: dict[tuple[str, str], Point] = {}
+    for row in scope.rows:
+        if row.quantity not in labels or row.value is None or not row.subset.startswith(part.prefix):
             continue
-        chart = _layer("line", encoding, strokeWidth=2)
-        yield encoder, _finished(chart, values, f"{part.title}, {encoder}", 200)
+        threshold = scope.row_of(row.encoder, Column("", part.threshold, row.subset))
+        if threshold is not None and threshold.value is not None:
+            empty: Point = {"encoder": row.encoder, "line": labels[row.quantity], "x": [], "y": []}
+            line = lines.setdefault((row.encoder, row.quantity), empty)
+            line["x"].append(threshold.value)
+            line["y"].append(row.value)
+    x = _field("x:Q", title="similarity", scale={"nice": False, "zero": False})
+    y = _field("y:Q", title="share", axis={"format": ".0%"}, scale={"domain": [0, 1]})
+    yield from _lines_by_encoder(scope, part.title, list(lines.values()), x, y)
+
+
+def _lines_by_encoder(scope: Scope, title: str, lines: list[Point], x: Spec, y: Spec) -> Iterator[tuple[str, Spec]]:
+    """Yield a chart of the lines of each candidate."""
+    for encoder in _encoders_with_chart(scope):
+        own_lines = [line for line in lines if line["encoder"] == encoder]
+        if own_lines:
+            yield encoder, _lines(f"{title}, {encoder}", own_lines, x, y, [])
+
+
+def _lines(title: str, lines: list[Point], x: Spec, y: Spec, encoders: list[str]) -> Spec:
+    """Draw lines.
+
+    Parameters
+    ----------
+    lines
+        Each with ``encoder``, ``line`` (its name), and lists ``x`` and ``y``.
+    encoders
+        All encoders, for lines that are coloured by encoder; else they are coloured by name.
+    """
+    names = _distinct(lines, "line")
+    # Lines also differ by their dashes, so that they can be distinguished without colour.
+    dash_legend = None
+    if len(names) > 1:
+        dash_legend = {"orient": "bottom", "title": None, "symbolStrokeColor": "#222"}
+    dashes = _field("line:N", sort=names, scale=_dashes(names), legend=dash_legend)
+    if not encoders:
+        coloured_field = "line"
+        # Long names stand below each other.
+        columns = 1 if max(map(len, names)) > LONG_NAME else 4
+        colours = _colours("line:N", names, LINES, {"orient": "bottom", "columns": columns, "labelLimit": 400})
+    else:
+        coloured_field = "encoder"
+        colours = _colours("encoder:N", encoders, LINES, ENCODER_LEGEND)
+        if len(names) == 1:
+            # Each round of colours has a pattern of its own.
+            rounds = [DASHES[place // len(LINES) % len(DASHES)] for place in range(len(encoders))]
+            round_scale = {"domain": encoders, "range": rounds}
+            dashes = _field("encoder:N", title=None, sort=encoders, scale=round_scale, legend=ENCODER_LEGEND)
+    # A click on the legend shows one of many lines alone.
+    selection = {"name": "highlighted", "select": {"type": "point", "fields": [coloured_field]}, "bind": "legend"}
+    encoding = {
+        "x": x,
+        "y": y,
+        "color": colours,
+        "strokeDash": dashes,
+        "opacity": {"condition": {"param": "highlighted", "value": 1}, "value": 0.12},
+        "tooltip": _tooltip(encoder="", line="", x=".3~g", y=".3~g"),
+    }
+    chart = {"params": [selection], "transform": [{"flatten": ["x", "y"]}]}
+    return _finished({**chart, **_layer("line", encoding, strokeWidth=2)}, lines, title, 220)
 
 
 def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) -> Spec:
@@ -378,15 +352,11 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
         "tooltip": [
             _field("encoder:N"),
             _field("cost:Q", title=cost, format=",.4~r"),
-            *_range_tooltips(fine_format),
+            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
         ],
     }
     y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
-    layers = []
-    if _have_intervals(values):
-        interval = {"y": _field("low:Q", title=title), "y2": HIGH, "color": BY_BASELINE}
-        layers.append(_layer("rule", {**shared, **interval}, strokeWidth=1.5, opacity=0.5))
-    layers.append(_layer("circle", {**shared, "y": y, "color": BY_BASELINE}, size=90, opacity=1))
+    layers = _dots(values, {**shared, "color": BY_BASELINE}, "y", y)
     if len(values) <= MOST_NAMES:
         names = {**shared, "y": y, "text": _field("encoder:N")}
         layers.append(_layer("text", names, align="left", dx=7, dy=-7, fontSize=12, color="#222", limit=150))
@@ -402,11 +372,8 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
         panels = [panel for panel in data["panels"] if panel["encoder"] == encoder]
         if not panels:
             continue
-        values = []
-        for panel in panels:
-            bins = pairwise(data["edges"])
-            for (low, high), share in zip(bins, panel["shares"], strict=False):
-                values.append({"line": panel["line"], "low": low, "high": high, "share": share})
+        lows, highs = data["edges"][:-1], data["edges"][1:]
+        values = [{"line": p["line"], "low": lows, "high": highs, "share": p["shares"]} for p in panels]
         names = [panel["line"] for panel in panels]
         legend = None
         if len(names) > 1:
@@ -416,9 +383,10 @@ def histograms(scope: Scope, part: Histograms) -> Iterator[tuple[str, Spec]]:
             "x2": HIGH,
             "y": _field("share:Q", title="share of samples", stack=None, axis={"format": "%"}),
             "color": _colours("line:N", names, (BLUE, ORANGE, GREEN), legend),
-            "tooltip": [_field("line:N"), _field("low:Q", format=".2f"), _field("share:Q", format=".1%")],
+            "tooltip": _tooltip(line="", low=".2f", share=".1%"),
         }
-        chart = _layer("bar", encoding, opacity=0.55, binSpacing=0)
+        chart = {"transform": [{"flatten": ["low", "high", "share"]}]}
+        chart |= _layer("bar", encoding, opacity=0.55, binSpacing=0)
         yield encoder, _finished(chart, values, f"{part.title}, {encoder}", 150)
 
 
@@ -428,23 +396,34 @@ def _encoders_with_chart(scope: Scope) -> list[str]:
     return candidates or list(scope.encoders)
 
 
-def _defined(scope: Scope, column: Column) -> list[Row]:
-    """Return the row of each encoder that has a value in a column."""
-    defined = []
+def _estimates(scope: Scope, column: Column) -> list[Point]:
+    """Return the value with its interval of each encoder that has one in a column."""
+    values = []
     for encoder in scope.encoders:
         row = scope.row_of(encoder, column)
         if row is not None and row.value is not None:
-            defined.append(row)
-    return defined
+            ends = {"value": row.value, "low": row.low, "high": row.high}
+            values.append({"encoder": encoder, "baseline": scope.is_baseline(encoder), **ends})
+    return values
 
 
-def _have_intervals(values: Sequence[Point]) -> bool:
-    return any(value["low"] is not None for value in values)
+def _dots(values: Sequence[Point], shared: Spec, along: str, value: Spec) -> list[Spec]:
+    """Return the layers of values with their intervals: lines, where some value has an interval, and dots.
 
-
-def _estimate(row: Row) -> Point:
-    """Return the value of a row with its interval, as data of a chart."""
-    return {"encoder": row.encoder, "value": row.value, "low": row.low, "high": row.high}
+    Parameters
+    ----------
+    shared
+        The channels of both layers.
+    along
+        The axis of the values: ``x`` or ``y``.
+    value
+        The channel of the values.
+    """
+    layers = [_layer("circle", {**shared, along: value}, size=90, opacity=1)]
+    if any(point["low"] is not None for point in values):
+        ends = {along: _field("low:Q", title=value.get("title")), f"{along}2": HIGH}
+        layers.insert(0, _layer("rule", {**shared, **ends}, strokeWidth=2))
+    return layers
 
 
 def _formats(style: Format) -> tuple[str, str]:
@@ -454,9 +433,15 @@ def _formats(style: Format) -> tuple[str, str]:
     return ".0%", ".1%"
 
 
-def _range_tooltips(style: str) -> list[Spec]:
-    """Return the tooltips of a value and its interval."""
-    return [_field(f"{name}:Q", format=style) for name in RANGE]
+def _tooltip(**formats: str) -> list[Spec]:
+    """Return what is shown under the pointer: fields with the format of their numbers, which is empty for a name."""
+    fields = []
+    for name, style in formats.items():
+        if style:
+            fields.append(_field(f"{name}:Q", format=style))
+        else:
+            fields.append(_field(f"{name}:N"))
+    return fields
 
 
 def _distinct(values: Sequence[Point], field: str) -> list[str]:
@@ -565,10 +550,8 @@ def forest_chart(title: str, heading: str, values: Sequence[Point]) -> Spec:
         "y": _field("name:N", title=None, sort=names, axis={"labelLimit": 220}),
         "color": _field("kind:N", scale=colours, legend=None),
     }
-    x = _field("low:Q", title=heading)
+    tooltip = _tooltip(name="", **dict.fromkeys(RANGE, ".3~g"))
     zero = _layer("rule", {"x": _field("zero:Q")}, strokeDash=[4, 4], color=GREY)
-    rules = _layer("rule", {**shared, "x": x, "x2": HIGH}, strokeWidth=2)
-    tooltip = [_field("name:N"), *_range_tooltips(".3~g")]
-    dots = _layer("circle", {**shared, "x": _field("value:Q"), "tooltip": tooltip}, size=90, opacity=1)
-    layers = [{"data": {"values": [{"zero": 0}]}, **zero}, rules, dots]
+    dots = _dots(values, {**shared, "tooltip": tooltip}, "x", _field("value:Q", title=heading))
+    layers = [{"data": {"values": [{"zero": 0}]}, **zero}, *dots]
     return _finished({"layer": layers}, values, title, LINE * len(values))

@@ -22,21 +22,20 @@
     return (digits[format] || value.toFixed(3)).replace(/^-(?=0\.?0*$)/, "").replace("-", MINUS);
   };
 
-  // Numbers stand for texts and passages, so that each is in the page once: see `reports/examples.py`.
-  const entries = (cell, column, data) => (Array.isArray(cell) ? cell : [[cell]]).map(([value, label, right]) => {
-    if (label === undefined) return { value, label: "", passage: "" };
-    if (!column.passages) return { value, label: data.strings[label], passage: "" };
-    const [name, passage] = data.passages[label];
-    return { value, label: data.strings[name], passage: passage < 0 ? "" : data.strings[passage], right, isPassage: true };
+  const entries = (cell, column, data) => (Array.isArray(cell) ? cell : [[cell]]).map(([value, label = "", right]) => {
+    const isPassage = column.passages && label !== "";
+    return { value, label, passage: isPassage ? data.passages[label] : "", right, isPassage };
   });
 
-  const unfold = (data) => data.items.map(([id, subset, heading, texts, outcomes], order) => {
-    const string = (number) => (number < 0 ? "" : data.strings[number]);
-    const item = { order, id: string(id), subset: string(subset), heading: string(heading), outcomes };
-    item.texts = texts.map(([label, content, right]) => ({ label: data.texts[label], content: string(content), right: string(right) }));
-    item.searched = "";
-    return item;
-  });
+  // "#7" stands for text 7, so that each text is in the page once: see `reports/examples.py`.
+  const unfold = (data) => {
+    const texts = (packed) => JSON.parse(JSON.stringify(packed), (_, value) => (typeof value === "string" ? data.strings[value.slice(1)] : value));
+    data.passages = Object.fromEntries(texts(data.passages));
+    return texts(data.items).map((item, order) => {
+      const shown = item.texts.map(([label, content, right]) => ({ label, content, right }));
+      return { ...item, texts: shown, order, searched: "" };
+    });
+  };
 
   // All texts of an item in lower case; joined when somebody searches for the first time.
   const searchedIn = (item, data) => {

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from embassay.formatting import DASH, counted, rounded_down, visible
+from embassay.formatting import DASH, JOINERS, counted, rounded_down, visible
 from embassay.layout import ExampleColumn, Examples
 from embassay.reports.tables import Cell, Scope, Table
 from embassay.result import CorpusRecord, Example
@@ -21,8 +21,6 @@ STATIC = 5
 DIGITS = 3
 """Decimals of the numbers in the data, as many as are shown."""
 SPACES = re.compile(r"[ \t\r\n\u00a0\u2009\u202f\u3000]+")
-JOINERS = re.compile("([\u200c\u200d]+)")
-"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
 WORDS = {True: "right", False: "wrong", None: "undecided"}
 FREE = re.compile(r"(cc0|cc[- ]by(?![- a-z0-9.]*(nc|nd))|mit\b|apache|bsd|odc|odbl|pddl|public domain)", re.IGNORECASE)
 """How the names of licences begin under which texts may be passed on."""
@@ -76,16 +74,15 @@ def browser(scope: Scope, part: Examples) -> Browser | None:
     items = _items(scope)
     if not items:
         return None
-    corpus = next(corpus for corpus in scope.result.corpora if corpus.name == scope.corpus)
+    (corpus,) = [corpus for corpus in scope.result.corpora if corpus.name == scope.corpus]
     licence = ""
     if any(item.record.texts for item in items):
         licence = _licence(corpus)
-    writer = _Writer(scope, part, single=corpus.passages == corpus.documents)
     return Browser(
         note=_note(part, items),
         statement=_statement(scope, items, corpus),
         licence=licence,
-        data=writer.data(items),
+        data=_data(scope, part, items, single=corpus.passages == corpus.documents),
         table=_static(scope, part, items),
     )
 
@@ -146,165 +143,131 @@ def _licence(corpus: CorpusRecord) -> str:
 
 def shown_text(text: str) -> str:
     """Return a text as it is shown: on one line, with control characters and changes of direction as escapes."""
-    one_line = SPACES.sub(" ", text).strip()
-    shown = ""
-    for piece in JOINERS.split(one_line):
-        if JOINERS.fullmatch(piece):
-            shown += piece
-        else:
-            shown += visible(piece)
-    return shown
+    return visible(SPACES.sub(" ", text).strip(), keep=JOINERS)
 
 
-class _Writer:
-    """Writes the data of a browser; every distinct text is written once and referred to by its index."""
+def _data(scope: Scope, part: Examples, items: Sequence[Item], single: bool) -> dict[str, object]:
+    """Return what ``examples.js`` draws; every distinct text of the items is written once: ``#7`` stands for text 7.
 
-    def __init__(self, scope: Scope, part: Examples, single: bool):
-        """Start without texts; ``single`` says that every document has one passage."""
-        self.scope = scope
-        self.part = part
-        self.single = single
-        self.text_indices: dict[str, int] = {}
-        self.passage_indices: dict[tuple[int, int], int] = {}
+    Parameters
+    ----------
+    single
+        Whether every document has one passage.
+    """
+    encoders = []
+    for name in scope.encoders:
+        row = scope.row_of(name, part.threshold) if part.threshold else None
+        threshold = None
+        if row is not None and row.value is not None:
+            threshold = rounded_down(row.value)
+        encoders.append({"name": shown_text(name), "baseline": scope.is_baseline(name), "threshold": threshold})
+    columns = []
+    for column in part.columns:
+        several = len(column.names) > 1
+        columns.append(
+            {"heading": column.heading, "format": column.format, "several": several, "passages": column.passages}
+        )
+    passages: dict[str, str] = {}
+    written = [_item(scope, part, item, single, passages) for item in items]
+    strings: dict[str, int] = {}
+    return {
+        "title": part.title,
+        "prefix": part.prefix,
+        "encoders": encoders,
+        "columns": columns,
+        "items": _interned(written, strings),
+        "passages": _interned(list(passages.items()), strings),
+        # Written last: the items number them.
+        "strings": list(strings),
+    }
 
-    def data(self, items: Sequence[Item]) -> dict[str, object]:
-        """Return the data of a browser."""
-        encoders = []
-        for name in self.scope.encoders:
-            threshold = None
-            if self.part.threshold is not None:
-                row = self.scope.row_of(name, self.part.threshold)
-                if row is not None and row.value is not None:
-                    threshold = rounded_down(row.value)
-            encoders.append(
-                {
-                    "name": shown_text(name),
-                    "baseline": self.scope.is_baseline(name),
-                    "threshold": threshold,
-                }
-            )
-        written = [self._item(item) for item in items]
-        columns = []
-        for column in self.part.columns:
-            several = len(column.names) > 1
-            columns.append(
-                {"heading": column.heading, "format": column.format, "several": several, "passages": column.passages}
-            )
-        return {
-            "title": self.part.title,
-            "prefix": self.part.prefix,
-            "encoders": encoders,
-            "columns": columns,
-            "texts": [label for _, label in self.part.texts],
-            "items": written,
-            # Written last: the items number them.
-            "passages": list(self.passage_indices),
-            "strings": list(self.text_indices),
-        }
 
-    def _item(self, item: Item) -> list[object]:
-        """Return id, subset, heading, texts (label, text, names of what is right) and outcomes.
+def _interned(value: object, strings: dict[str, int]) -> object:
+    """Return data with the number of each text in its place; new texts are added to ``strings``."""
+    if isinstance(value, str):
+        return f"#{strings.setdefault(shown_text(value), len(strings))}"
+    if isinstance(value, dict):
+        return {name: _interned(part, strings) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_interned(part, strings) for part in value]
+    return value
 
-        Texts and names are given by their index; −1 where there is no text or no name.
-        """
-        record = item.record
-        texts = []
-        for place, (name, _) in enumerate(self.part.texts):
-            names = _labels(record.labels, name)
-            if name not in record.texts and not names:
-                continue
-            text, right_names = -1, -1
-            if name in record.texts:
-                text = self._text_index(record.texts[name])
-            if names:
-                right_names = self._text_index(", ".join(names))
-            texts.append([place, text, right_names])
-        right = set(_labels(record.labels, "right"))
-        outcomes = list[list[object] | None]()
-        for name in self.scope.encoders:
-            outcome = item.outcomes.get(name)
-            if outcome is None:
-                outcomes.append(None)
-            else:
-                outcomes.append(self._outcome(outcome, record.texts, right))
-        heading = record.texts.get(self.part.heading, "")
-        return [
-            self._text_index(record.item),
-            self._text_index(record.subset),
-            self._text_index(heading),
-            texts,
-            outcomes,
-        ]
 
-    def _outcome(self, outcome: Example, texts: Mapping[str, str], right: set[str]) -> list[object]:
-        """Return correct (1, 0 or null), the margin, and a cell for each column: a number, or a list of entries."""
+def _item(scope: Scope, part: Examples, item: Item, single: bool, passages: dict[str, str]) -> dict[str, object]:
+    """Return an item: its texts (label, text, what is right), and what each encoder made of it.
+
+    That is whether it is right (1, 0 or null), its margin, and its cells: a number, or a list of entries.
+    """
+    record = item.record
+    texts = []
+    for name, label in part.texts:
+        names = _labels(record.labels, name)
+        if name in record.texts or names:
+            texts.append([label, record.texts.get(name, ""), ", ".join(names)])
+    right = _labels(record.labels, "right")
+    outcomes = list[list[object] | None]()
+    for encoder in scope.encoders:
+        outcome = item.outcomes.get(encoder)
+        if outcome is None:
+            outcomes.append(None)
+            continue
         cells: list[object] = []
-        for column in self.part.columns:
-            entries = []
-            for name in column.names:
-                label, value = outcome.labels.get(name), outcome.values.get(name)
-                if label is not None or value is not None:
-                    entries.append(self._entry(column, label, value, texts, right))
-            # A number alone is written without the lists around it.
-            is_one_number = len(entries) == 1 and len(entries[0]) == 1
-            if is_one_number:
-                cells.append(entries[0][0])
-            else:
-                cells.append(entries)
-        correct = None
-        if outcome.correct is not None:
-            correct = int(outcome.correct)
-        return [correct, _rounded(outcome.margin), cells]
+        for column in part.columns:
+            entries = _entries(outcome, column, record, right, single, passages)
+            is_number = len(entries) == 1 and len(entries[0]) == 1
+            cells.append(entries[0][0] if is_number else entries)
+        correct = None if outcome.correct is None else int(outcome.correct)
+        outcomes.append([correct, _rounded(outcome.margin), cells])
+    return {
+        "id": record.item,
+        "subset": record.subset,
+        "heading": record.texts.get(part.heading, ""),
+        "texts": texts,
+        "outcomes": outcomes,
+    }
 
-    def _entry(
-        self, column: ExampleColumn, label: str | None, value: float | None, texts: Mapping[str, str], right: set[str]
-    ) -> list[object]:
-        """Return one entry of a cell: a value, a value with a label, or a value with a passage.
 
-        Parameters
-        ----------
-        label
-            In a column of passages, the reference of a passage (``document#number``).
-        texts
-            The texts of the item, those of passages by their reference.
-        right
-            The ids of the right documents.
+def _entries(
+    outcome: Example,
+    column: ExampleColumn,
+    record: Example,
+    right: Sequence[str],
+    single: bool,
+    passages: dict[str, str],
+) -> list[list[object]]:
+    """Return the entries of a cell.
 
-        Returns
-        -------
-        ``[value]``, ``[value, index of the label]`` or ``[value, index of the passage]``, with a 1 at the end where the
-        passage is of a right document.
-        """
-        entry: list[object] = [_rounded(value)]
-        if label is None:
-            return entry
-        if not column.passages:
-            entry.append(self._text_index(label))
-            return entry
-        document, _, passage = label.rpartition("#")
-        # On a corpus that varies, the setting follows: ``doc#3 (passages=100)``.
-        passage, _, setting = passage.partition(" ")
-        entry.append(self._passage(document, passage, setting, texts.get(label)))
-        if document in right:
-            entry.append(1)
-        return entry
+    Each is a value, with a label if it has one. The label of a passage is its name, under which its text is added to
+    ``passages``; a 1 follows where it is of one of the ``right`` documents.
+    """
+    entries = []
+    for name in column.names:
+        label = outcome.labels.get(name)
+        if label is None and name not in outcome.values:
+            continue
+        entry: list[object] = [_rounded(outcome.values.get(name))]
+        if label is not None and column.passages:
+            document = label.rpartition("#")[0]
+            passage = _passage_name(label, single)
+            passages[passage] = record.texts.get(label, "")
+            entry.append(passage)
+            if document in right:
+                entry.append(1)
+        elif label is not None:
+            entry.append(label)
+        entries.append(entry)
+    return entries
 
-    def _passage(self, document: str, passage: str, setting: str, text: str | None) -> int:
-        """Return the index of a passage, which has a name and perhaps a text."""
-        name = document
-        # A hostile result may hold a number with thousands of digits, which is slow to read.
-        if passage.isdecimal() and (setting or not self.single):
-            name = f"{document}, passage {int(passage[:9]) + 1}"
-            if setting:
-                name += f" {setting}"
-        text_index = -1
-        if text is not None:
-            text_index = self._text_index(text)
-        return self.passage_indices.setdefault((self._text_index(name), text_index), len(self.passage_indices))
 
-    def _text_index(self, text: str) -> int:
-        """Return the index of a text among the distinct texts."""
-        return self.text_indices.setdefault(shown_text(text), len(self.text_indices))
+def _passage_name(reference: str, single: bool) -> str:
+    """Return the name of a passage, whose reference is ``document#number``."""
+    document, _, passage = reference.rpartition("#")
+    # On a corpus that varies, the setting follows: ``doc#3 (passages=100)``.
+    number, _, setting = passage.partition(" ")
+    # A hostile result may hold a number with thousands of digits, which is slow to read.
+    if not number.isdecimal() or (single and not setting):
+        return document
+    return f"{document}, passage {int(number[:9]) + 1} {setting}".rstrip()
 
 
 def _labels(labels: Mapping[str, str], name: str) -> list[str]:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from embassay._version import __version__
-from embassay.formatting import interval, number, visible
+from embassay.formatting import DASH, interval, number
 from embassay.layout import Format, Layout
 from embassay.reports.markdown import escaped
+from embassay.reports.templates import filled
 from embassay.reports.words import builtin
-from embassay.result import CorpusRecord, Result, Row, Verdict
+from embassay.result import Result, Row, headline_rows, is_of
 
 TASKS = {"retrieval": "information-retrieval", "similarity": "semantic-similarity"}
 """The type of the task of a diagnostic, as sentence-transformers writes it; of the others ``OTHER``."""
@@ -36,115 +38,64 @@ def cards(result: Result, layouts: Mapping[str, Layout]) -> dict[str, str]:
     layouts
         The layout of each diagnostic in the result.
     """
+    shared = {"result": result, "version": __version__, "escaped": escaped, "yaml": _yaml}
     texts = {}
     for encoder in result.encoders:
-        if encoder.baseline:
-            continue
         tasks = list(_tasks(result, encoder.name, layouts))
-        if tasks:
-            texts[encoder.name] = _card(result, encoder.name, tasks)
+        if tasks and not encoder.baseline:
+            texts[encoder.name] = filled("model_card.md", encoder=encoder.name, tasks=tasks, **shared)
     return texts
 
 
-Task = tuple[Verdict, Layout, CorpusRecord, Sequence[Row]]
-"""A verdict, how its diagnostic is shown, its corpus, and the figures of one encoder."""
-
-
-def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Iterator[Task]:
-    """Yield what a card states about an encoder."""
+def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Iterator[dict[str, Any]]:
+    """Yield what the card of an encoder states about each diagnostic and corpus."""
     corpora = {corpus.name: corpus for corpus in result.corpora}
     for verdict in result.verdicts:
         if not verdict.quantity or builtin(result, verdict.corpus) or encoder not in verdict.candidates:
             continue
-        rows = []
+        layout = layouts[verdict.diagnostic]
+        place = (verdict.diagnostic, verdict.corpus, encoder, "all", "")
+        headline = headline_rows(result, verdict).get(encoder)
+        rows = [headline] if headline else []
         for row in result.rows:
-            if (row.diagnostic, row.corpus, row.encoder) != (verdict.diagnostic, verdict.corpus, encoder):
-                continue
-            is_mean = row.subset == "all" and not row.condition and RANKING.fullmatch(row.quantity)
-            if row.value is not None and (is_mean or _is_headline(row, verdict)):
+            is_mean = (row.diagnostic, row.corpus, row.encoder, row.subset, row.condition) == place
+            if is_mean and RANKING.fullmatch(row.quantity):
                 rows.append(row)
-        rows.sort(key=lambda row: not _is_headline(row, verdict))
         # Two measures of one quantity would have the same name on the card, so the first one stands for it.
-        first_rows = dict[str, Row]()
+        metrics = dict[str, dict[str, Any]]()
         for row in rows:
-            first_rows.setdefault(row.quantity, row)
-        if rows:
-            yield verdict, layouts[verdict.diagnostic], corpora[verdict.corpus], list(first_rows.values())
+            if row.value is not None:
+                metrics.setdefault(row.quantity, _metric(row, layout))
+        if metrics:
+            yield {
+                "type": TASKS.get(verdict.diagnostic, OTHER),
+                "title": layout.title,
+                "corpus": corpora[verdict.corpus],
+                # The type of a data set has letters, digits, and ``-_.``.
+                "identifier": re.sub(r"[^A-Za-z0-9_.-]+", "-", verdict.corpus).strip("-.") or "unnamed",
+                "metrics": list(metrics.values()),
+            }
 
 
-def _is_headline(row: Row, verdict: Verdict) -> bool:
-    headline = (verdict.quantity, verdict.subset, verdict.condition)
-    return (row.quantity, row.subset, row.condition) == headline and verdict.measure in ("", row.measure)
-
-
-def _card(result: Result, encoder: str, tasks: Sequence[Task]) -> str:
-    """Return the front matter and the table of a card."""
-    lines = ["---", "model-index:", f"- name: {_text(encoder)}", "  results:"]
-    table = ["| task | data | metric | value | 95% interval |", "| --- | --- | --- | --: | --- |"]
-    for verdict, layout, corpus, rows in tasks:
-        lines += [
-            "  - task:",
-            f"      type: {TASKS.get(verdict.diagnostic, OTHER)}",
-            f"      name: {_text(layout.title)}",
-            "    dataset:",
-            f"      type: {_text(_identifier(corpus.name))}",
-            f"      name: {_text(corpus.name)}",
-            f"      args: {{fingerprint: {_text(corpus.fingerprint)}}}",
-            "    metrics:",
-        ]
-        for row in rows:
-            name, style = _heading(row, layout)
-            arguments = {"items": str(row.items), "units": str(row.units)}
-            if row.low is not None and row.high is not None:
-                arguments |= {"confidence": "0.95", "low": _number(row.low), "high": _number(row.high)}
-            written_arguments = ", ".join(f"{key}: {value}" for key, value in arguments.items())
-            lines += [
-                f"    - type: {_text(_metric_type(row.quantity))}",
-                f"      name: {_text(name)}",
-                f"      value: {_number(row.value)}",
-                f"      args: {{{written_arguments}}}",
-            ]
-            ends = interval(row.low, row.high, style) or "–"
-            cells = (layout.title, corpus.name, name, number(row.value, style), ends)
-            table.append(f"| {' | '.join(map(escaped, cells))} |")
-    made = (
-        f"Intervals resample independent units. Measured with Embassay {__version__}, seed {result.seed}, "
-        f"{result.resamples:,} resamples."
-    )
-    return "\n".join([*lines, "---", "", "## Evaluation", "", *table, "", made, ""])
-
-
-def _heading(row: Row, layout: Layout) -> tuple[str, Format]:
-    """Return how the report calls and writes a figure."""
+def _metric(row: Row, layout: Layout) -> dict[str, Any]:
+    """Return a figure as the hub and the report call and write it."""
+    name = row.quantity
+    style: Format = "percent" if name.startswith(("Success@", "R@")) else "number"
     for column in layout.headline.columns:
-        has_key = (column.quantity, column.subset, column.condition) == (row.quantity, row.subset, row.condition)
-        if has_key and column.measure in ("", row.measure):
-            return column.heading, column.format
-    if row.quantity.startswith(("Success@", "R@")):
-        return row.quantity, "percent"
-    return row.quantity, "number"
+        if is_of(row, column):
+            name, style = column.heading, column.format
+            break
+    kind = re.sub(r"^R@", "recall@", row.quantity).lower().replace("@", "_at_")
+    return {
+        "row": row,
+        # ``recall_at_5`` for ``R@5``.
+        "type": METRICS.get(row.quantity) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
+        "name": name,
+        "value": number(row.value, style),
+        "interval": interval(row.low, row.high, style) or DASH,
+    }
 
 
-def _metric_type(quantity: str) -> str:
-    """Return the type of a metric: ``recall_at_5`` for ``R@5``."""
-    if quantity in METRICS:
-        return METRICS[quantity]
-    name = re.sub(r"^R@", "recall@", quantity)
-    return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("@", "_at_")).strip("_")
-
-
-def _identifier(name: str) -> str:
-    """Return a label as the type of a data set, which has letters, digits, and ``-_.``."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "unnamed"
-
-
-def _text(text: str) -> str:
+def _yaml(text: str) -> str:
     """Return a text as YAML: every JSON string of printable characters is one."""
-    return json.dumps(visible(text), ensure_ascii=False)
-
-
-def _number(value: float | None) -> str:
-    """Return a number as YAML, whose readers take one with an exponent for a text; null for None."""
-    if value is None:
-        return "null"
-    return f"{value:.6f}"
+    return json.dumps(text, ensure_ascii=not text.isprintable())

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING
 
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
-from embassay.reports.page import CHARTS, SPLIT
+from embassay.reports.page import CHARTS, SPLIT, pictures_of
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.tables import Scope
+from embassay.reports.tables import scope_of
+from embassay.reports.templates import filled
 from embassay.reports.words import statement
-from embassay.result import Finding, Result, Verdict
+from embassay.result import Result, Verdict
 
 if TYPE_CHECKING:
     from altair import TopLevelMixin
@@ -50,61 +50,27 @@ def html(result: Result, layouts: Mapping[str, Layout]) -> str:
     layouts
         The layout of each diagnostic.
     """
-    parts = [*_scorecard_lines(result, layouts)]
-    findings = result.findings[:MOST_FINDINGS]
-    if findings:
-        items = [f"<li>{_finding(finding)}</li>" for finding in findings]
-        parts += ["<p><strong>Findings</strong></p>", f"<ul>{''.join(items)}</ul>"]
-    more = len(result.findings) - len(findings)
-    if more:
-        parts.append(f"<p>and {counted(more, 'more finding')}: <code>result.findings</code></p>")
-    for failure in result.failed:
-        parts.append(f"<p>failed: {_text(failure.sentence)}</p>")
-    return "\n".join(parts)
-
-
-def _scorecard_lines(result: Result, layouts: Mapping[str, Layout]) -> list[str]:
-    """Return the lines of the scorecard as a table; nothing where no diagnostic ranks encoders."""
     card = scorecard(result, layouts)
-    if not card.questions:
-        return []
-    headings = [f"<th>{'<br>'.join(map(_text, question.heading))}</th>" for question in card.questions]
-    lines = [f"<table><thead><tr><th></th>{''.join(headings)}</tr></thead><tbody>"]
-    for name in (*card.candidates[:MOST_ENCODERS], *card.baselines):
-        cells = [f"<td>{_text(question.cells.get(name, '–'))}</td>" for question in card.questions]
-        lines.append(f'<tr><th scope="row">{_text(name)}</th>{"".join(cells)}</tr>')
-    lines.append("</tbody></table>")
-    left_out = len(card.candidates) - MOST_ENCODERS
-    if left_out > 0:
-        lines.append(f"<p>and {counted(left_out, 'more candidate')}: <code>result.rank(…)</code></p>")
-    lines.append(f"<p>{_text(legend(card))}</p>")
-    return lines
-
-
-def _finding(finding: Finding) -> str:
-    title = finding.title
-    if finding.diagnostic:
-        title += f" ({finding.diagnostic} on {finding.corpus})"
-    return f"<strong>{_text(title)}.</strong> {_text(statement(finding))}"
-
-
-def _text(text: str) -> str:
-    """Return a text for HTML; control characters are made visible."""
-    return escape(visible(text))
+    return filled(
+        "notebook.html",
+        result=result,
+        card=card,
+        legend=legend(card),
+        statement=statement,
+        counted=counted,
+        most_encoders=MOST_ENCODERS,
+        most_findings=MOST_FINDINGS,
+    )
 
 
 def chart(result: Result, layout: Layout, verdict: Verdict) -> TopLevelMixin | None:
     """Return the first chart of a diagnostic as an Altair chart; None if it has none."""
     import altair
 
-    scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
+    scope = scope_of(result, verdict, {verdict.diagnostic: layout})
     for part in layout.parts:
-        spec = None
-        if type(part) in CHARTS:
-            spec = CHARTS[type(part)](scope, part)
-        elif type(part) in SPLIT:
-            spec = next((spec for _, spec in SPLIT[type(part)](scope, part)), None)
-        if spec is not None:
-            drawn: TopLevelMixin = altair.Chart.from_dict(spec)
-            return drawn
+        if type(part) in CHARTS or type(part) in SPLIT:
+            for _, spec in pictures_of(scope, part):
+                drawn: TopLevelMixin = altair.Chart.from_dict(spec)
+                return drawn
     return None

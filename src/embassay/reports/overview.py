@@ -6,18 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.formatting import counted, interval, names, number, written_bytes
+from embassay.formatting import names, number, written_bytes
 from embassay.layout import Format, Layout
 from embassay.reports import charts
-from embassay.reports.scorecard import BETTER, OPEN, WORSE, legend, scorecard
+from embassay.reports.scorecard import question_of
 from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.summary import grouped
-from embassay.reports.tables import Cell, Scope, Table
-from embassay.reports.words import builtin, is_below_chance, statement
-from embassay.result import EncoderRecord, Finding, Result, Verdict, anchor
+from embassay.reports.tables import Cell, Table, scope_of
+from embassay.reports.words import builtin, is_below_chance
+from embassay.result import Finding, Result, Verdict
 
-MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
-"""The class of a cell of the scorecard by its mark."""
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
 NAMED = 6
@@ -62,40 +60,6 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Score:
-    """One cell of the scorecard: a value with its interval and its mark, and the section with the evidence."""
-
-    text: str
-    interval: str
-    mark: str
-    link: str
-
-    @property
-    def kind(self) -> str:
-        """The class of the cell."""
-        return MARKS.get(self.mark, "")
-
-
-@dataclass(frozen=True)
-class ScoreLine:
-    """A line of the scorecard."""
-
-    encoder: str
-    link: str
-    is_baseline: bool
-    scores: tuple[Score, ...]
-
-
-@dataclass(frozen=True)
-class ScoreTable:
-    """The scorecard: by question (title, corpus, quantity, link), and a line for each encoder."""
-
-    questions: tuple[tuple[str, str, str, str], ...]
-    lines: tuple[ScoreLine, ...]
-    legend: str
-
-
-@dataclass(frozen=True)
 class Entry:
     """One finding, with the other encoders of which it is true."""
 
@@ -109,18 +73,6 @@ class Entry:
     action: str
 
 
-@dataclass(frozen=True)
-class Profile:
-    """One encoder: what it is, its place in each question, and what was found about it."""
-
-    anchor: str
-    record: EncoderRecord
-    facts: tuple[tuple[str, str], ...]
-    places: tuple[tuple[str, str, str, str], ...]
-    """(question, link, value, ranks)."""
-    findings: tuple[str, ...]
-
-
 def model_anchor(name: str) -> str:
     """Return the id of an encoder's part of the page."""
     return "model-" + quote(name, safe="")
@@ -129,11 +81,6 @@ def model_anchor(name: str) -> str:
 def ranked(result: Result) -> list[Verdict]:
     """Return the verdicts that rank encoders."""
     return [verdict for verdict in result.verdicts if verdict.quantity]
-
-
-def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Scope:
-    """Return the part of a result that a verdict is about."""
-    return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
 def why_none_is_best(result: Result) -> str:
@@ -151,13 +98,13 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
     for verdict in ranked(result):
         if not verdict.best_set or builtin(result, verdict.corpus) or len(verdict.candidates) < 2:
             continue
-        scope = scope_of(result, verdict, layouts)
-        values = [f"{name} {_value(scope, name)[0]}" for name in verdict.best_set[:NAMED]]
+        question = question_of(result, verdict, layouts[verdict.diagnostic])
+        values = [f"{name} {question.score(name).text}" for name in verdict.best_set[:NAMED]]
         candidates = _and_more(values, len(verdict.best_set))
         recommended = verdict.best_set
         if is_below_chance(verdict):
-            chance = number(verdict.chance, scope.headline.format)
-            candidates += f" – all below {scope.headline.level_with(chance)}"
+            chance = number(verdict.chance, question.column.format)
+            candidates += f" – all below {question.column.level_with(chance)}"
             # Nobody is recommended for its speed that is worse than a guess.
             recommended = ()
         elif verdict.leader != "Best":
@@ -167,12 +114,12 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         if lower:
             unlikely = _and_more(lower[:NAMED], len(lower))
         difference_style: Format = "number"
-        if scope.headline.format == "percent":
+        if question.column.format == "percent":
             difference_style = "points"
         difference = number(_smallest(result, verdict), difference_style)
         rows.append(
             (
-                Cell(f"{layouts[verdict.diagnostic].title} on {verdict.corpus}"),
+                Cell(f"{question.title} on {verdict.corpus}"),
                 Cell(candidates, strong=True),
                 Cell(_fastest(recommended, costs)),
                 Cell(_smaller(result, verdict)),
@@ -241,42 +188,6 @@ def _and_more(shown: Sequence[str], count: int) -> str:
     if count > len(shown):
         return f"{', '.join(shown)} and {count - len(shown)} more"
     return names(shown)
-
-
-def _value(scope: Scope, encoder: str) -> tuple[str, str]:
-    """Return the headline value of an encoder and its interval, as texts."""
-    row = scope.row_of(encoder, scope.headline)
-    if row is None:
-        return "–", ""
-    style = scope.headline.format
-    value = number(row.value, style, signed=style == "points")
-    return value, interval(row.low, row.high, style)
-
-
-def score_table(result: Result, layouts: Mapping[str, Layout]) -> ScoreTable | None:
-    """Return the scorecard with links to its evidence; None if nothing ranks encoders."""
-    card = scorecard(result, layouts)
-    verdicts = ranked(result)
-    if not card.questions:
-        return None
-    questions = []
-    scopes = []
-    for question, verdict in zip(card.questions, verdicts, strict=True):
-        title, _, quantity = question.heading
-        questions.append((title, verdict.corpus, quantity, f"#{anchor(verdict.diagnostic, verdict.corpus)}"))
-        scopes.append(scope_of(result, verdict, layouts))
-    lines = []
-    for name in (*card.candidates, *card.baselines):
-        scores = []
-        for question, scope, (*_, link) in zip(card.questions, scopes, questions, strict=True):
-            text, ends = _value(scope, name)
-            # A cell ends with its mark, or with a digit or percent sign where it has none.
-            mark = question.short.get(name, "")[-1:]
-            if mark not in MARKS:
-                mark = ""
-            scores.append(Score(text, ends, mark, link))
-        lines.append(ScoreLine(name, f"#{model_anchor(name)}", name in card.baselines, tuple(scores)))
-    return ScoreTable(tuple(questions), tuple(lines), legend(card))
 
 
 def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple[Entry, ...]:
@@ -355,64 +266,10 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
                 yield caption, charts.cost_chart(f"{title}: {column.heading}", axis, values, column.format)
 
 
-def profiles(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> tuple[Profile, ...]:
-    """Return what the page says about each encoder, candidates first."""
-    ordered = sorted(result.encoders, key=lambda encoder: encoder.baseline)
-    return tuple(_profile(result, layouts, costs, encoder) for encoder in ordered)
-
-
-def _profile(result: Result, layouts: Mapping[str, Layout], costs: Costs, encoder: EncoderRecord) -> Profile:
-    """Return what the page says about one encoder."""
-    name = encoder.name
-    places = []
-    for verdict in ranked(result):
-        scope = scope_of(result, verdict, layouts)
-        layout = layouts[verdict.diagnostic]
-        title = f"{layout.title} on {verdict.corpus}, {scope.headline.heading}"
-        link = f"#{anchor(verdict.diagnostic, verdict.corpus)}"
-        value, ends = _value(scope, name)
-        places.append((title, link, f"{value} {ends}".strip(), _ranks(verdict, name)))
-    findings = [statement(finding) for finding in result.findings if finding.encoder == name]
-    return Profile(
-        anchor=model_anchor(name),
-        record=encoder,
-        facts=tuple(_facts(encoder, costs)),
-        places=tuple(places),
-        findings=tuple(findings),
-    )
-
-
-def _ranks(verdict: Verdict, encoder: str) -> str:
+def ranks(verdict: Verdict, encoder: str) -> str:
     """Write the ranks that an encoder may have among the candidates; an empty text if it is not ranked."""
     low, high = verdict.rank_low.get(encoder), verdict.rank_high.get(encoder)
     if low is None or high is None:
         return ""
-    ranks = f"rank {low}"
-    if low != high:
-        ranks += f" to {high}"
-    return f"{ranks} of {len(verdict.candidates)}"
-
-
-def _facts(encoder: EncoderRecord, costs: Costs) -> Iterator[tuple[str, str]]:
-    """Yield what is known about an encoder without a test: its sizes and costs, each with its label."""
-    dimensions = "by corpus"
-    if encoder.dim:
-        dimensions = f"{encoder.dim:,}"
-    yield "dimensions", dimensions
-    if encoder.parameters:
-        yield "parameters", f"{encoder.parameters:,}"
-    if encoder.max_tokens:
-        truncated = ""
-        if encoder.truncated:
-            truncated = f", {counted(encoder.truncated, 'text')} truncated"
-        yield "reads", f"{encoder.max_tokens:,} tokens{truncated}"
-    if encoder.vector_bytes:
-        yield "one vector", f"{encoder.vector_bytes:,} bytes"
-    if encoder.name in costs.times:
-        yield "encodes", costs.times[encoder.name].written()
-    for label, cost_of, style in (
-        ("one query", costs.query_milliseconds, "{:,.2g} ms"),
-        ("price per million tokens", costs.price, "{:g}"),
-    ):
-        if encoder.name in cost_of:
-            yield label, style.format(cost_of[encoder.name])
+    span = f"{low}" if low == high else f"{low} to {high}"
+    return f"rank {span} of {len(verdict.candidates)}"

@@ -23,22 +23,6 @@
     if (window.vegaEmbed) return;
     document.head.append(make("script", { textContent: document.getElementById("library").textContent }));
   };
-  const column = (packed, rows) => {
-    if (Array.isArray(packed)) return packed;
-    if ("same" in packed) return Array(rows).fill(packed.same);
-    if ("each" in packed) return packed.each.flatMap((value) => Array(packed.times).fill(value));
-    return Array.from({ length: rows }, (_, row) => packed.cycle[row % packed.cycle.length]);
-  };
-  const unpack = (spec) => {
-    if (spec.data?.columns) {
-      const { columns, rows } = spec.data;
-      const names = Object.keys(columns);
-      const lists = names.map((name) => column(columns[name], rows));
-      spec.data = { values: Array.from({ length: rows }, (_, row) => Object.fromEntries(names.map((name, place) => [name, lists[place][row]]))) };
-    }
-    for (const layer of spec.layer ?? []) unpack(layer);
-    return spec;
-  };
   // Colours that are too dark on a dark page, and what stands for them there.
   const ON_DARK = { "#222": "#e4e8ee", "#0072B2": "#4aa8e0", "#0072b2": "#4aa8e0", "#a34400": "#ff9d70", "#007a5a": "#35b78e", "#8f4a7d": "#c77fb5", "#5b4b00": "#b59d3a" };
   const onDark = (colour) => {
@@ -63,7 +47,7 @@
         for (const channel of ["color", "strokeDash"]) if (part.encoding?.[channel]?.legend?.columns > 2) part.encoding[channel].legend.columns = 2;
       }
     }
-    return unpack(spec);
+    return spec;
   };
   const OPTIONS = { renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true } };
   const draw = async (figure) => {

@@ -9,11 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from embassay._version import __version__
+from embassay.formatting import counted
 from embassay.layout import (
     AcrossTable,
     ComparisonTable,
@@ -42,23 +41,23 @@ from embassay.reports.overview import (
     FIRST_FINDINGS,
     Costs,
     Entry,
-    ScoreTable,
     cost_charts,
     decision_table,
     entries,
-    profiles,
-    score_table,
+    model_anchor,
+    ranks,
     why_none_is_best,
 )
-from embassay.reports.packing import packed
+from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table
-from embassay.reports.words import readable, support
+from embassay.reports.templates import filled, resource
+from embassay.reports.words import readable, statement, support
 from embassay.result import Result, anchor
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    pass
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,
@@ -84,6 +83,10 @@ SPLIT: dict[type, Callable[..., Iterator[tuple[str, charts.Spec]]]] = {
     Histograms: charts.histograms,
 }
 """Parts that may be several pictures, each with a caption."""
+DIGITS = 4
+"""Significant digits of a number in a chart."""
+MARKS = {BETTER: "better", WORSE: "worse", OPEN: "open"}
+"""The class of a cell of the scorecard by its mark."""
 
 
 @dataclass(frozen=True)
@@ -206,14 +209,14 @@ def render(
     title
         The heading of the page.
     """
-    library, script, browser = (_resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
-    style = _resource("page.css") + _resource("examples.css")
+    library, script, browser = (resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
+    style = resource("page.css") + resource("examples.css")
     costs = Costs.of(result, times or {}, latency or {})
     glossary = Glossary()
     findings = entries(result.findings, layouts)
     decision = decision_table(result, layouts, costs)
     settings = list(setting_tables(result, layouts))
-    scores = score_table(result, layouts)
+    card = scorecard(result, layouts)
     first_texts = list[str]()
     for entry in findings[:FIRST_FINDINGS]:
         first_texts += [entry.sentence, entry.consequence]
@@ -223,25 +226,27 @@ def render(
     sections = list(_sections(result, layouts, glossary))
     over_cost = _embedded_charts(cost_charts(result, layouts, costs))
     badges = badges or {}
-    trust = [_trust(encoder.name, badges[encoder.name]) for encoder in result.encoders if encoder.name in badges]
     all_notes = list(notes)
     for name, checks in badges.items():
         all_notes += [f"{name}: {note}" for note in checks.get("notes", ())]
-    page: str = _template().render(
+    return filled(
+        "page.html",
         result=result,
         title=title,
         panels=[(panel, _embedded_charts(panel.charts)) for panel in panels],
         decision=decision,
         why_none_is_best=why_none_is_best(result),
         settings=settings,
-        scores=scores,
+        card=card,
+        legend=legend(card),
+        marks=MARKS,
+        model_anchor=model_anchor,
         findings=findings,
         first_findings=FIRST_FINDINGS,
         first_terms=first_terms,
-        answers=list(_answers(findings, sections, decision, scores, varied=bool(settings))),
+        answers=list(_answers(findings, sections, decision, card, varied=bool(settings))),
         cost_charts=over_cost,
         sections=sections,
-        profiles=profiles(result, layouts, costs),
         version=__version__,
         style=style,
         library=library,
@@ -250,28 +255,14 @@ def render(
         embedded=_compact,
         hashes={"script": [_csp_hash(text) for text in (library, script, browser)], "style": [_csp_hash(style)]},
         terms=TERMS,
-        trust=trust,
+        badges=badges,
+        costs=costs,
+        counted=counted,
+        ranks=ranks,
+        statement=statement,
+        encoders=sorted(result.encoders, key=lambda encoder: encoder.baseline),
         notes=all_notes,
     )
-    return page
-
-
-@cache
-def _template() -> Template:
-    """Return the compiled template of the page."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_finalized
-    )
-    return environment.from_string(_resource("page.html"))
-
-
-def _finalized(value: object) -> object:
-    """Make control characters and those that change the direction of writing visible in texts from data."""
-    if isinstance(value, str) and not hasattr(value, "__html__"):
-        return readable(value)
-    return value
 
 
 def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[Section]:
@@ -333,7 +324,7 @@ def _answers(
     findings: Sequence[Entry],
     sections: Sequence[Section],
     decision: Table | None,
-    scores: ScoreTable | None,
+    card: Scorecard,
     *,
     varied: bool,
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -346,7 +337,7 @@ def _answers(
     """
     if decision:
         yield "Which encoder?", [("The decision", "#decision")]
-    elif scores:
+    elif card.questions:
         yield "Which encoder?", [("The scorecard", "#scorecard")]
     if varied:
         yield "Which settings?", [("Settings", "#settings")]
@@ -378,21 +369,6 @@ def _all_blocks(section: Section) -> Iterator[Block]:
     yield from section.shown
     for group in section.groups:
         yield from group.blocks
-
-
-def _trust(name: str, checks: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return one line on trust: drift, ties in half precision, what another wording of a prompt does, or why not."""
-    drift, ties = "–", "–"
-    if checks.get("drift") is not None:
-        drift = f"{checks['drift']:.0e}"
-    if checks.get("half_ties") is not None:
-        ties = f"{checks['half_ties']:.1%}"
-    prompts = []
-    for role, spread in (checks.get("prompts") or {}).items():
-        same_nearest = f"{spread['same_nearest']:.0%} of the nearest neighbours stay"
-        prompts.append(f"{role}: cosine {spread['cosine']:.3f}, {same_nearest}")
-    remark = checks.get("reason") or "; ".join(prompts) or "no prompt"
-    return name, f"{checks['sampled']:,}", drift, ties, remark
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:
@@ -448,15 +424,9 @@ def pictures_of(scope: Scope, part: Part) -> Iterator[tuple[str, charts.Spec]]:
         yield "", spec
 
 
-def _embedded(spec: charts.Spec) -> str:
-    """Return JSON that is safe inside a script element; its data are packed."""
-    visible_spec = {name: _without_controls(part) for name, part in spec.items()}
-    return _compact(packed(visible_spec))
-
-
 def _embedded_charts(captioned: Iterable[tuple[str, charts.Spec]]) -> list[tuple[str, str]]:
     """Return charts as JSON that is safe inside a script element, each with its caption."""
-    return [(caption, _embedded(spec)) for caption, spec in captioned]
+    return [(caption, _compact(_shown(spec))) for caption, spec in captioned]
 
 
 def _compact(value: object) -> str:
@@ -465,19 +435,17 @@ def _compact(value: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _without_controls(value: object) -> object:
-    """Return JSON whose texts have no invisible control characters."""
+def _shown(value: object) -> object:
+    """Return JSON whose texts have no invisible control characters, and whose numbers have the digits of a picture."""
     if isinstance(value, str):
         return readable(value)
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {name: _without_controls(part) for name, part in value.items()}
+        return {name: _shown(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_controls(part) for part in value]
+        return [_shown(part) for part in value]
     return value
-
-
-def _resource(name: str) -> str:
-    return files("embassay.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _csp_hash(script: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
 
-from embassay.formatting import interval, number, visible
+from embassay.formatting import DASH, interval, number, visible
 from embassay.layout import Column, Layout
-from embassay.result import MIN_UNITS, Result, Row, Verdict
+from embassay.result import MIN_UNITS, Result, Row, Verdict, anchor, headline_rows
 
 BETTER, WORSE, OPEN = "▲", "▼", "?"
 """Marks: the 95 % interval lies above chance, below it, or holds it."""
@@ -28,34 +28,67 @@ HEADING_LINES = 5
 
 
 @dataclass(frozen=True)
-class Question:
-    """One column: a diagnostic on a corpus.
+class Score:
+    """The headline value of one encoder, as it is written.
 
     Attributes
     ----------
-    heading
-        Title of the diagnostic, corpus and figure.
-    cells
-        By encoder the value with its mark, and with its interval where that decides.
-    short
-        The same without intervals.
-    values
-        By encoder the value, where it is defined.
-    higher_is_better
-        Whether encoders are ordered by it.
-    chance
-        What blind choice would reach, where that is known.
-    level
-        What that is called: ``chance``, ``0``.
+    mark
+        Where the interval lies; empty where chance or the interval is not known.
     """
 
-    heading: tuple[str, str, str]
-    cells: Mapping[str, str]
-    short: Mapping[str, str]
-    values: Mapping[str, float]
-    higher_is_better: bool
-    chance: float | None
-    level: str
+    value: float | None
+    text: str
+    interval: str
+    mark: str = ""
+
+    @property
+    def short(self) -> str:
+        """The value with its mark, for a column whose heading tells the unit."""
+        return f"{self.text.removesuffix(' points')} {self.mark}".rstrip()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One column: a diagnostic on a corpus, with the score of each encoder that has one."""
+
+    title: str
+    verdict: Verdict
+    column: Column
+    scores: Mapping[str, Score]
+
+    def score(self, encoder: str) -> Score:
+        """Return the score of an encoder; a dash where it has none."""
+        return self.scores.get(encoder, Score(None, DASH, ""))
+
+    @property
+    def heading(self) -> tuple[str, str, str]:
+        """Title of the diagnostic, corpus and figure."""
+        return self.title, visible(self.verdict.corpus), self.column.heading
+
+    @property
+    def short(self) -> dict[str, str]:
+        """By encoder the value with its mark."""
+        return {name: score.short for name, score in self.scores.items()}
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The same, with the interval of a candidate where it holds chance: there it decides."""
+        cells = self.short
+        for name in self.verdict.candidates:
+            if name in self.scores and self.scores[name].mark == OPEN:
+                cells[name] += f" {self.scores[name].interval}"
+        return cells
+
+    @property
+    def values(self) -> dict[str, float]:
+        """By encoder the value, where it is defined."""
+        return {name: score.value for name, score in self.scores.items() if score.value is not None}
+
+    @property
+    def link(self) -> str:
+        """The section of the report that has the evidence."""
+        return f"#{anchor(self.verdict.diagnostic, self.verdict.corpus)}"
 
 
 @dataclass(frozen=True)
@@ -194,11 +227,8 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     layouts
         The layout of each diagnostic, which names its headline figure.
     """
-    questions = []
-    for verdict in result.verdicts:
-        if verdict.quantity:
-            layout = layouts[verdict.diagnostic]
-            questions.append(_question(result, verdict, layout.title, layout.headline.columns[0]))
+    verdicts = [verdict for verdict in result.verdicts if verdict.quantity]
+    questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
     baselines, candidates = [], []
     models = set()
     for encoder in result.encoders:
@@ -211,7 +241,6 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
             models.add(encoder.name)
     ordered = _by_mean_rank(candidates, questions)
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
-    verdicts = [verdict for verdict in result.verdicts if verdict.quantity]
     by_importance = [verdict.best for verdict in verdicts]
     for verdict in verdicts:
         by_importance += (verdict.reference, verdict.baseline)
@@ -227,70 +256,42 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
 def legend(card: Scorecard) -> str:
     """Return what the marks mean."""
     titles_of_level: dict[str, list[str]] = {}
+    without_mark = False
     for question in card.questions:
-        if question.chance is not None:
-            titles = titles_of_level.setdefault(question.level, [])
-            titles.append(question.heading[0])
+        if question.verdict.chance is not None:
+            titles_of_level.setdefault(question.column.level, []).append(question.title)
+            without_mark |= any(score.value is not None and not score.mark for score in question.scores.values())
     if not titles_of_level:
         return "no marks: chance is unknown"
     levels = list(titles_of_level)
     if len(levels) > 1:
         levels = [f"{level} ({', '.join(dict.fromkeys(titles))})" for level, titles in titles_of_level.items()]
     marks = f"{BETTER} above {' or '.join(levels)}, {WORSE} below, {OPEN} not shown to differ (95%)"
-    for question in card.questions:
-        if question.chance is None:
-            continue
-        for cell in question.short.values():
-            # A value without a mark ends with a digit or a percent sign.
-            if cell[-1:] in "0123456789%":
-                return f"{marks}; no mark: under {MIN_UNITS} units"
+    if without_mark:
+        marks += f"; no mark: under {MIN_UNITS} units"
     return marks
 
 
-def _question(result: Result, verdict: Verdict, title: str, column: Column) -> Question:
+def question_of(result: Result, verdict: Verdict, layout: Layout) -> Question:
     """Return the column of a verdict, with the values of all encoders."""
-    key = (verdict.diagnostic, verdict.corpus, column.quantity, column.subset, column.condition)
-    rows: dict[str, Row] = {}
-    for row in result.rows:
-        has_key = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if has_key and column.measure in ("", row.measure):
-            rows.setdefault(row.encoder, row)
-    cells, short, values = {}, {}, {}
-    for name, row in rows.items():
-        cells[name] = _cell(row, column, verdict.chance, with_interval=name in verdict.candidates)
-        short[name] = _cell(row, column, verdict.chance, with_interval=False)
-        if row.value is not None:
-            values[name] = row.value
-    return Question(
-        heading=(title, visible(verdict.corpus), column.heading),
-        cells=cells,
-        short=short,
-        values=values,
-        higher_is_better=verdict.leader == "Best",
-        chance=verdict.chance,
-        level=column.level,
-    )
+    column = layout.headline.columns[0]
+    scores = {}
+    for name, row in headline_rows(result, verdict).items():
+        value = number(row.value, column.format, signed=column.format == "points")
+        mark = _mark(row, verdict.chance)
+        scores[name] = Score(row.value, value, interval(row.low, row.high, column.format), mark)
+    return Question(layout.title, verdict, column, scores)
 
 
-def _cell(row: Row, column: Column, chance: float | None, *, with_interval: bool) -> str:
-    """Write a value with its mark.
-
-    Parameters
-    ----------
-    with_interval
-        Whether the interval is written where it holds chance: there it decides.
-    """
-    signed = column.format == "points"
-    value = number(row.value, column.format, signed).removesuffix(" points")
+def _mark(row: Row, chance: float | None) -> str:
+    """Return where the interval of a value lies."""
     if chance is None or row.value is None or row.low is None or row.high is None:
-        return value
+        return ""
     if row.low > chance:
-        return f"{value} {BETTER}"
+        return BETTER
     if row.high < chance:
-        return f"{value} {WORSE}"
-    if not with_interval:
-        return f"{value} {OPEN}"
-    return f"{value} {OPEN} {interval(row.low, row.high, column.format)}"
+        return WORSE
+    return OPEN
 
 
 def _by_mean_rank(names: Sequence[str], questions: Sequence[Question]) -> list[str]:
@@ -298,15 +299,13 @@ def _by_mean_rank(names: Sequence[str], questions: Sequence[Question]) -> list[s
 
     Without such a question, over all questions.
     """
-    ranking_questions = [question for question in questions if question.higher_is_better]
-    if not ranking_questions:
-        ranking_questions = list(questions)
+    all_values = [question.values for question in questions if question.verdict.leader == "Best"]
     rank_sums = dict.fromkeys(names, 0)
-    for question in ranking_questions:
-        values = [question.values[name] for name in names if name in question.values]
+    for by_name in all_values or [question.values for question in questions]:
+        values = [by_name[name] for name in names if name in by_name]
         for name in names:
-            if name in question.values:
-                rank_sums[name] += sum(value > question.values[name] for value in values)
+            if name in by_name:
+                rank_sums[name] += sum(value > by_name[name] for value in values)
             else:
                 # An encoder without a value comes last.
                 rank_sums[name] += len(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -18,13 +18,14 @@ from embassay.layout import (
     CorpusTable,
     EncoderTable,
     Format,
+    Layout,
     Matrix,
     SeriesTable,
     SizeTable,
     SubsetTable,
 )
 from embassay.reports.words import remark
-from embassay.result import Comparison, Result, Row
+from embassay.result import Comparison, Result, Row, Verdict, is_of
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
@@ -176,6 +177,11 @@ class Scope:
             index.setdefault((*key, row.measure), row)
             index.setdefault((*key, ""), row)
         return index
+
+
+def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) -> Scope:
+    """Return the part of a result that a verdict is about."""
+    return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
 @dataclass(frozen=True)
@@ -335,7 +341,11 @@ FAMILIES = {
 
 def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     """Lay out one line for each comparison, family by family; None if there are no comparisons."""
-    comparisons = [c for c in scope.result.comparisons if _is_of_column(c, scope, part.column)]
+    comparisons = []
+    for comparison in scope.result.comparisons:
+        is_here = (comparison.diagnostic, comparison.corpus) == (scope.diagnostic, scope.corpus)
+        if is_here and is_of(comparison, part.column):
+            comparisons.append(comparison)
     if not comparisons:
         return None
     rows = []
@@ -346,16 +356,6 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
     head = ("pair", "question", "difference", "p", "p (Holm)", "items")
     rows_compared = [scope.row_of(encoder, part.column) for encoder in scope.encoders if encoder in compared]
     return Table(part.title, head, tuple(rows), part.note, _signatures(rows_compared))
-
-
-def _is_of_column(comparison: Comparison, scope: Scope, column: Column) -> bool:
-    """Return whether a comparison is of the scope and of the quantity of a column."""
-    if (comparison.diagnostic, comparison.corpus) != (scope.diagnostic, scope.corpus):
-        return False
-    if column.measure not in ("", comparison.measure):
-        return False
-    quantity = (comparison.quantity, comparison.subset, comparison.condition)
-    return quantity == (column.quantity, column.subset, column.condition)
 
 
 def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from unicodedata import category
 
-from embassay.formatting import counted
+from embassay.formatting import JOINERS, counted, visible
 from embassay.reports.speed import MeasuredTimes, fastest
-from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
+from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict, headline_rows
 
 
 def remark(row: Row) -> str:
@@ -24,25 +21,12 @@ def remark(row: Row) -> str:
     return "; ".join(remarks)
 
 
-JOINERS = "\u200c\u200d"
-"""Invisible characters that belong to the spelling of words and to emoji."""
-SPACES = "\n\t\u00a0"
-
-
 def readable(text: str) -> str:
     """Write control characters and those that change the direction of writing as escapes, for the page.
 
     Unlike in a terminal, line breaks and joiners stay as they are.
     """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        is_hidden = category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in JOINERS + SPACES
-        if is_hidden:
-            character = character.encode("unicode_escape").decode("ascii")
-        characters.append(character)
-    return "".join(characters)
+    return visible(text, keep=f"{JOINERS}\n\t")
 
 
 def statement(finding: Finding) -> str:
@@ -52,7 +36,7 @@ def statement(finding: Finding) -> str:
 
 def support(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
-    yield Support(result, verdict).sentence()
+    yield _support(result, verdict)
     if not verdict.quantity:
         yield "This diagnostic does not rank encoders."
     elif builtin(result, verdict.corpus):
@@ -108,63 +92,42 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -
         yield f"Price per million tokens: {prices}."
 
 
-@dataclass(frozen=True)
-class Support:
-    """What the figures of a verdict rest on."""
-
-    result: Result
-    verdict: Verdict
-
-    @cached_property
-    def corpus(self) -> CorpusRecord:
-        """The corpus of the verdict."""
-        return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
-
-    def sentence(self) -> str:
-        """Say how many items, units and texts there are, and where they come from."""
-        corpus, v = self.corpus, self.verdict
-        source = ""
-        if corpus.source:
-            source = f" Source: {corpus.source}."
-        # The items of some verdicts are not those of the corpus, so only the texts can be counted.
-        if (v.items, v.units) != (corpus.items, corpus.units):
-            return f"Support: {counted(corpus.distinct_texts, 'distinct text')}.{source}"
+def _support(result: Result, verdict: Verdict) -> str:
+    """Say how many items, units and texts there are, and where they come from."""
+    (corpus,) = [corpus for corpus in result.corpora if corpus.name == verdict.corpus]
+    texts = counted(corpus.distinct_texts, "distinct text")
+    # The items of some verdicts are not those of the corpus, so only the texts can be counted.
+    if (verdict.items, verdict.units) == (corpus.items, corpus.units):
         if corpus.documents:
-            return f"Support: {self.search()}.{source}"
-        items = counted(v.items, "item")
-        if corpus.duplicates:
-            items += f" ({counted(corpus.duplicates, 'duplicate row')})"
-        units = counted(v.units, "independent unit")
-        if corpus.effective_units < v.units / 2:
-            units += f" (effective number {corpus.effective_units:.0f})"
-        texts = counted(corpus.distinct_texts, "distinct text")
-        return f"Support: {items} in {units}, {texts}.{source}"
+            texts = _search(result, verdict, corpus)
+        else:
+            items = counted(verdict.items, "item")
+            if corpus.duplicates:
+                items += f" ({counted(corpus.duplicates, 'duplicate row')})"
+            units = counted(verdict.units, "independent unit")
+            if corpus.effective_units < verdict.units / 2:
+                units += f" (effective number {corpus.effective_units:.0f})"
+            texts = f"{items} in {units}, {texts}"
+    source = f" Source: {corpus.source}." if corpus.source else ""
+    return f"Support: {texts}.{source}"
 
-    def search(self) -> str:
-        """Return the numbers of questions, units and documents."""
-        corpus, v = self.corpus, self.verdict
-        units = ""
-        if v.units != v.items:
-            units = f" in {counted(v.units, 'independent unit')}"
-        row = self._headline_row()
-        if row is not None:
-            answerable = row.items + row.undefined
-            if answerable < v.items:
-                units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
-        documents = counted(corpus.documents, "document")
-        # A corpus may vary how documents are cut.
-        passages = {encoder.vectors[v.corpus] for encoder in self.result.encoders if v.corpus in encoder.vectors}
-        if len(passages) > 1:
-            documents += f" → {min(passages):,} to {max(passages):,} passages"
-        elif corpus.documents != corpus.passages:
-            documents += f" → {counted(corpus.passages, 'passage')}"
-        return f"{counted(v.items, 'question')}{units}, {documents}"
 
-    def _headline_row(self) -> Row | None:
-        """Return the headline row of some encoder; the number of answerable questions is the same for all of them."""
-        v = self.verdict
-        headline = (v.diagnostic, v.corpus, v.quantity, v.subset, v.condition)
-        for row in self.result.rows:
-            if row.items and (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == headline:
-                return row
-        return None
+def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
+    """Return the numbers of questions, units and documents."""
+    units = ""
+    if verdict.units != verdict.items:
+        units = f" in {counted(verdict.units, 'independent unit')}"
+    # The number of answerable questions is the same for all encoders.
+    for row in headline_rows(result, verdict).values():
+        answerable = row.items + row.undefined
+        if row.items and answerable < verdict.items:
+            units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"
+            break
+    documents = counted(corpus.documents, "document")
+    # A corpus may vary how documents are cut.
+    passages = {encoder.vectors[corpus.name] for encoder in result.encoders if corpus.name in encoder.vectors}
+    if len(passages) > 1:
+        documents += f" → {min(passages):,} to {max(passages):,} passages"
+    elif corpus.documents != corpus.passages:
+        documents += f" → {counted(corpus.passages, 'passage')}"
+    return f"{counted(verdict.items, 'question')}{units}, {documents}"

@@ -1,25 +1,27 @@
 """What ``embassay report`` writes from the folder of a finished run.
 
-Every function takes the run's folder (or the ``result.json`` in it) and where to write: a file for ``html`` and ``md``,
-a folder for all other formats. Everything is made before the first file is written.
+``html`` and ``md`` are a file; all other formats are a folder of files. Everything is made before the first file is
+written.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, Literal, cast
 
-from embassay.errors import EmbassayError, OutputError, SourceError, reason_of
+from embassay.errors import EmbassayError, MissingExtraError, OutputError, SourceError, reason_of
 from embassay.layout import Layout
 from embassay.result import Result
+from embassay.run.citations import citations_of, references
 from embassay.run.item_files import without_items, write_items
 from embassay.run.items import Items, items_in
 from embassay.run.pages import layouts
-from embassay.run.paper import Style, write_files
+from embassay.run.progress import Bar
 from embassay.run.record import latencies, measured_times, trust
 from embassay.store import results
 from embassay.store.canonical import write, write_with
@@ -30,8 +32,8 @@ from embassay.store.runs import RunFolder
 from embassay.vectors import Similarity
 
 LOG = logging.getLogger(__name__)
-MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
-"""Takes the result and the record of a run; returns the contents of the files to write by their names, and notes."""
+Content = bytes | Callable[[BinaryIO], object]
+"""The content of a file, or what writes it."""
 
 
 @dataclass(frozen=True)
@@ -44,24 +46,34 @@ class FinishedRun:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What an export has written.
+class Export:
+    """The files of an export, before they are written.
 
     Attributes
     ----------
-    path
-        The file, or the folder of the files.
+    contents
+        By the name of the file.
     count
-        How many files, tables or figures there are.
+        How many tables or figures there are; 0 where the files are counted.
     notes
         What was left out, and what a reader of the files must know.
     is_partial
         Whether an encoder is missing because its figures could not be made.
     """
 
+    contents: Mapping[str, Content]
+    count: int = 0
+    notes: Sequence[str] = ()
+    is_partial: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """The file, or the folder of files, that an export has written; ``count`` and so on as in ``Export``."""
+
     path: Path
     count: int = 1
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
     is_partial: bool = False
 
 
@@ -120,10 +132,7 @@ def drawn_from(run: Path) -> Iterator[None]:
 
 def write_page(run: Path, out: Path | None = None) -> Written:
     """Write the HTML report of a run again; by default ``report.html`` in its folder."""
-    chosen = output_path(out) if out else None
-    finished = finished_run(run)
-    path = chosen or finished.folder.report
-    _check_file(path, "html")
+    finished, path = _run_and_file(run, out, "html")
     with drawn_from(run):
         draw(path, finished.result, layouts(finished.result), finished.record)
     return Written(path)
@@ -139,12 +148,9 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     """
     from embassay.reports.markdown import MARKER, render
 
-    chosen = output_path(out) if out else None
-    finished = finished_run(run)
-    path = chosen or finished.folder.path / "report.md"
-    _check_file(path, "md")
+    finished, path = _run_and_file(run, out, "md")
     # Another Markdown file, such as a README.md, must not be lost.
-    if path.exists() and not _starts_with(path, MARKER.encode()):
+    if path.exists() and not path.read_bytes().startswith(MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
     record = finished.record
     with drawn_from(run):
@@ -154,41 +160,82 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     return Written(path)
 
 
-def write_for_paper(run: Path, style: Style, out: Path | None = None) -> Written:
-    """Write the tables (``latex``) or figures (``svg``, ``pdf``) of a run; ``count`` is how many there are.
+def latex(finished: FinishedRun) -> Export:
+    """Make the tables of a run: a file for each, a document that shows all, and the references."""
+    from embassay.reports import latex
+    from embassay.reports.exhibits import tables_of
+
+    result = finished.result
+    citations = citations_of(result)
+    tables = tables_of(result, layouts(result), citations)
+    texts = {f"{table.name}.tex": latex.table(table) for table in tables}
+    texts["all.tex"] = latex.document([table.name for table in tables])
+    texts["references.bib"] = references(result, citations)
+    return Export(_encoded(texts), len(tables))
+
+
+def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
+    """Draw the figures of a run: a file for each, and their captions; for PDF as LaTeX.
 
     Raises
     ------
     MissingExtraError
-        For figures, if the extra ``charts`` is not installed.
+        If the extra ``charts`` is not installed.
+    OutputError
+        If the run has no figure.
     """
-    finished, folder = _run_and_folder(run, out, style)
-    return Written(folder, write_files(finished.result, layouts(finished.result), style, folder))
+    if importlib.util.find_spec("vl_convert") is None:
+        raise MissingExtraError(f"--format {style}", "charts")
+    import vl_convert
+
+    from embassay.reports import latex
+    from embassay.reports.exhibits import figures_of, print_spec
+
+    result = finished.result
+    citations = citations_of(result)
+    exhibits = figures_of(result, layouts(result), citations)
+    if not exhibits:
+        raise OutputError("this run has no figures to draw; its tables are written by --format latex")
+    contents = dict[str, Content]()
+    with Bar().counting("figures", len(exhibits)) as advance:
+        for figure in exhibits:
+            spec = print_spec(figure.content)
+            if style == "pdf":
+                drawing = vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
+            else:
+                drawing = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode("utf-8")
+            contents[f"{figure.name}.{style}"] = drawing
+            advance(1)
+    if style == "pdf":
+        texts = {
+            "figures.tex": "\n".join(map(latex.figure, exhibits)),
+            "all.tex": latex.document(["figures"]),
+            "references.bib": references(result, citations),
+        }
+    else:
+        captions = [f"{figure.name}.svg\n    {figure.caption}\n" for figure in exhibits]
+        texts = {"captions.txt": "\n".join(captions)}
+    return Export({**contents, **_encoded(texts)}, len(exhibits))
 
 
-def write_csv(run: Path, out: Path | None = None) -> Written:
-    """Write the records of a run's result as CSV files."""
+def csv(finished: FinishedRun) -> Export:
+    """Make the CSV files of the records of a run's result."""
     from embassay.reports.spreadsheet import files
 
-    finished, folder = _run_and_folder(run, out, "csv")
-    contents = files(finished.result)
-    for name, content in contents.items():
-        write(folder / name, content)
-    return Written(folder, len(contents))
+    return Export(files(finished.result))
 
 
-def write_model_cards(run: Path, out: Path | None = None) -> Written:
-    """Write a model card for each candidate of a run.
+def model_cards(finished: FinishedRun) -> Export:
+    """Make a model card for each candidate of a run.
 
     Raises
     ------
     OutputError
         If no candidate has a figure that a model card can hold.
     """
-    from embassay.reports.exhibits import FileNames
+    from embassay.reports.exhibits import file_names
     from embassay.reports.model_card import cards
 
-    finished, folder = _run_and_folder(run, out, "model-card")
     result = finished.result
     texts = cards(result, layouts(result))
     builtin = [corpus.name for corpus in result.corpora if corpus.builtin]
@@ -197,20 +244,18 @@ def write_model_cards(run: Path, out: Path | None = None) -> Written:
         if builtin and len(builtin) == len(result.corpora):
             reason = "this run has built-in corpora only, which are for trying things out; assay your own with -c"
         raise OutputError(f"no model card can be written: {reason}")
-    names = FileNames()
-    for encoder, text in texts.items():
-        write(folder / f"{names.name(encoder)}.md", text.encode("utf-8", "replace"))
     notes = []
     if builtin:
         notes.append(f"left out: figures on built-in corpora, which are for trying things out ({', '.join(builtin)})")
     unranked = [verdict.diagnostic for verdict in result.verdicts if not verdict.quantity]
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(dict.fromkeys(unranked))})")
-    return Written(folder, len(texts), tuple(notes))
+    names = file_names([label] for label in texts)
+    return Export(_encoded({f"{name}.md": text for name, text in zip(names, texts.values(), strict=True)}), notes=notes)
 
 
-def write_trec(run: Path, out: Path | None = None) -> Written:
-    """Write the right documents and the rankings of a run's retrieval in the format of TREC.
+def trec(finished: FinishedRun) -> Export:
+    """Make the right documents and the rankings of a run's retrieval in the format of TREC.
 
     Raises
     ------
@@ -219,32 +264,23 @@ def write_trec(run: Path, out: Path | None = None) -> Written:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    from embassay.reports.exhibits import FileNames
+    from embassay.reports.exhibits import file_names
     from embassay.run.trec import make_rankings, qrels
 
-    finished, folder = _run_and_folder(run, out, "trec")
-    similarities = {}
-    for encoder in finished.result.encoders:
-        similarities[encoder.name] = cast("Similarity", encoder.similarity)
+    similarities = {encoder.name: cast("Similarity", encoder.similarity) for encoder in finished.result.encoders}
     made = make_rankings(_items(finished), similarities, default_folder())
 
     # Labels may have characters that file names cannot have.
     corpora = {ranking.corpus.name: ranking.corpus for ranking in made.rankings}
     encoders = dict.fromkeys(ranking.encoder for ranking in made.rankings)
-    corpus_names = FileNames()
-    encoder_names = FileNames()
-    file_name_of_corpus = {name: corpus_names.name(name) for name in corpora}
-    file_name_of_encoder = {label: encoder_names.name(label) for label in encoders}
-
-    for name, corpus in corpora.items():
-        write(folder / f"{file_name_of_corpus[name]}.qrels", qrels(corpus))
+    corpus_file = dict(zip(corpora, file_names([name] for name in corpora), strict=True))
+    encoder_file = dict(zip(encoders, file_names([label] for label in encoders), strict=True))
+    contents: dict[str, Content] = {f"{corpus_file[name]}.qrels": qrels(corpus) for name, corpus in corpora.items()}
     for ranking in made.rankings:
-        corpus_part = file_name_of_corpus[ranking.corpus.name]
-        encoder_part = file_name_of_encoder[ranking.encoder]
-        write_with(folder / f"{corpus_part}.{encoder_part}.run", ranking.write)
+        name = f"{corpus_file[ranking.corpus.name]}.{encoder_file[ranking.encoder]}.run"
+        contents[name] = ranking.write
     left_out = [f"left out: {reason}" for reason in made.left_out]
-    notes = (*made.notes, *left_out)
-    return Written(folder, len(corpora) + len(made.rankings), notes, is_partial=bool(left_out))
+    return Export(contents, notes=[*made.notes, *left_out], is_partial=bool(left_out))
 
 
 def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool = False) -> Written:
@@ -272,32 +308,51 @@ def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool 
     return Written(folder, len(files), (note,))
 
 
-def write_contents(run: Path, out: Path | None, style: str, make: MakeContents) -> Written:
-    """Write the files of an export that is defined in another package.
+def write_folder(run: Path, out: Path | None, style: str, make: Callable[[FinishedRun], Export]) -> Written:
+    """Write the files of an export, after all of them are made.
 
     Parameters
     ----------
     style
         The name of the format, and of the default folder.
     make
-        Returns the contents of the files by their paths in the folder, and notes.
+        One of the functions above, or that of another package.
     """
     finished, folder = _run_and_folder(run, out, style)
-    contents, notes = make(finished.result, finished.record)
-    for name, content in contents.items():
-        write(folder / name, content)
-    return Written(folder, len(contents), tuple(notes))
+    export = make(finished)
+    for name, content in export.contents.items():
+        if callable(content):
+            write_with(folder / name, content)
+        else:
+            write(folder / name, content)
+    return Written(folder, export.count or len(export.contents), export.notes, export.is_partial)
+
+
+def _run_and_file(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
+    """Return the run, and the file to write: by default ``report`` in the folder of the run."""
+    # A path that cannot be written is refused before the run is read.
+    chosen = output_path(out) if out else None
+    finished = finished_run(run)
+    path = chosen or finished.folder.path / f"report.{style}"
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; --format {style} writes a file, name one with -o")
+    return finished, path
 
 
 def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
     """Return the run, and the folder to write: by default a folder in that of the run, named after the format."""
-    # A path that cannot be written is refused before the run is read.
     chosen = output_path(out) if out else None
     finished = finished_run(run)
     folder = chosen or finished.folder.path / style
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
     return finished, folder
+
+
+def _encoded(texts: Mapping[str, str]) -> dict[str, Content]:
+    """Return the contents of text files by name."""
+    # A lone surrogate, which a label may contain, cannot be encoded.
+    return {name: text.encode("utf-8", "replace") for name, text in texts.items()}
 
 
 def _items(finished: FinishedRun) -> Items:
@@ -313,17 +368,3 @@ def _items(finished: FinishedRun) -> Items:
         place = finished.folder.path / "scores"
         raise SourceError("no scores of this version of Embassay are here; repeat the run's command", place)
     return items
-
-
-def _starts_with(path: Path, beginning: bytes) -> bool:
-    """Return whether a regular file starts with these bytes."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(beginning)) == beginning
-
-
-def _check_file(path: Path, style: str) -> None:
-    """Raise OutputError if the path of a file that is to be written is that of a folder."""
-    if path.is_dir():
-        raise OutputError(f"{path}: is a folder; --format {style} writes a file, name one with -o")
