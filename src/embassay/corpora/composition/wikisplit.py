@@ -12,7 +12,6 @@ from embassay.corpora.composition.shared import corpus_of
 from embassay.corpora.io.tables import filled, first_line, table_rows
 from embassay.errors import SourceError
 from embassay.formatting import counted
-from embassay.samples.composed import without_repeats
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
@@ -42,11 +41,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     path = Path(source)
-    rows = table_rows(path, "\t")
-    samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in rows)
-    if not samples:
-        raise SourceError("the file has no splits", path)
-    return corpus_of(name, "wikisplit", samples, licence=licence, repeats=repeats)
+    samples = (_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
+    return corpus_of(path, name, "wikisplit", samples, "splits", licence)
 
 
 def _sample(cells: list[str], path: Path, line: int) -> Composition:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, json_lines, key_of, listed, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, key_of, listed, text_field
 from embassay.errors import SourceError
 
 
@@ -94,6 +94,31 @@ def json_rows(path: Path) -> Iterator[Row]:
     """
     for line, values in json_lines(path):
         yield Row(values, path, line)
+
+
+def named_rows(
+    path: Path, fields: Sequence[str], key: str = "id", *, numbered: bool = True
+) -> Iterator[tuple[str, Row]]:
+    """Yield (name, row) of a file of JSON lines. Every line must have these fields, and a name that no other has.
+
+    Parameters
+    ----------
+    key
+        The field of the name.
+    numbered
+        Whether lines without a name are named after their numbers, from 0; otherwise each needs one.
+    """
+    ids = Ids(path, key, numbered=numbered)
+    for row in json_rows(path):
+        row.require(*fields)
+        name = row.key(key, row.number if numbered else "")
+        if not numbered:
+            name = name.strip()
+        if not name:
+            raise row.error("is null; every line needs an id", key)
+        yield name, row
+        # Added when the caller has read the row, so that a wrong field is named before a repeated name.
+        ids.add(name, row.line)
 
 
 def is_blank(value: object) -> bool:
