@@ -59,6 +59,8 @@ def json_corpus(
     samples_of: Callable[[str, Row], list[Composition]],
     content: str,
     licence: str,
+    *,
+    keep_repeats: bool = False,
 ) -> Corpus[Composition]:
     """Read a corpus of JSON lines, with notes on what was left out.
 
@@ -70,6 +72,8 @@ def json_corpus(
         Returns the samples of a line by its name; none if two of its three sentences are equal.
     content
         What the file consists of, for a message.
+    keep_repeats
+        Whether samples that repeat an earlier one are kept.
     """
     samples: list[Composition] = []
     filters: list[str] = []
@@ -83,7 +87,9 @@ def json_corpus(
     if equal:
         reason = "two of the three sentences differ only in punctuation"
         notes.append(f"{counted(equal, 'document')} left out: {reason}")
-    return corpus_of(path, name, loader, samples, content, licence, notes=notes, filters=filters)
+    return corpus_of(
+        path, name, loader, samples, content, licence, notes=notes, filters=filters, keep_repeats=keep_repeats
+    )
 
 
 def corpus_of(
@@ -96,8 +102,9 @@ def corpus_of(
     *,
     notes: Iterable[str] = (),
     filters: Iterable[str] = (),
+    keep_repeats: bool = False,
 ) -> Corpus[Composition]:
-    """Return the corpus of samples without repeats; raise SourceError if there is none.
+    """Return the corpus of samples; raise SourceError if there is none.
 
     Parameters
     ----------
@@ -106,8 +113,8 @@ def corpus_of(
     filters
         Specs of the encoders that the samples were filtered with, which may repeat.
     """
-    distinct, repeats = without_repeats(samples)
-    if not distinct:
+    kept, repeats = (tuple(samples), 0) if keep_repeats else without_repeats(samples)
+    if not kept:
         raise SourceError(f"the file has no {content}", path)
     all_notes = list(notes)
     if repeats:
@@ -115,7 +122,7 @@ def corpus_of(
     return Corpus(
         name,
         SHAPE,
-        distinct,
+        kept,
         licence=licence or "unknown",
         loader=loader,
         notes=tuple(all_notes),

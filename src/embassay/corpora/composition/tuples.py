@@ -47,7 +47,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return json_corpus(Path(source), name, "tuples", FIELDS, _samples, "tuples", licence)
+    return json_corpus(Path(source), name, "tuples", FIELDS, _samples, "tuples", licence, keep_repeats=True)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:

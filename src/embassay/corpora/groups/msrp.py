@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embassay.corpora.groups.shared import MSRP_FILES, as_msrp, corpus_of, is_msrp, whole
-from embassay.corpora.io.folders import Listing
+from embassay.corpora.groups.shared import as_msrp, corpus_of, whole
+from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import text_field
 from embassay.corpora.io.tables import first_line, rows_with_header
 from embassay.data import MSRP
@@ -22,6 +22,7 @@ from embassay.samples.groups import Grouped, closure
 from embassay.types import Corpus
 
 SHAPE = "groups"
+FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
 HEADER = ("Quality", "#1 ID", "#2 ID", "#1 String", "#2 String")
 
 
@@ -33,7 +34,7 @@ def recognises(head: str) -> bool:
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder contains one of the released files."""
-    return is_msrp(path)
+    return any(entry.name in FILES for entry in entries(path))
 
 
 def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
@@ -58,8 +59,8 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
     files = [path]
     listing = Listing(follow_links)
     if path.is_dir():
-        listing.require(path, MSRP_FILES, f"the released folder has {' and '.join(MSRP_FILES)}")
-        files = [path / file for file in MSRP_FILES]
+        listing.require(path, FILES, f"the released folder has {' and '.join(FILES)}")
+        files = [path / file for file in FILES]
     pairs = _Pairs()
     for file in files:
         for line, cells in rows_with_header(file, HEADER, "\t"):
@@ -130,5 +131,5 @@ class _Pairs:
 def _notes(pairs: _Pairs, path: Path) -> Iterator[str]:
     """Yield the numbers of pairs, and a warning if only one of the two files was read."""
     yield f"{counted(pairs.number, 'pair')}, {len(pairs.paraphrases):,} of them paraphrases (Quality 1)"
-    if path.name in MSRP_FILES:
+    if path.name in FILES:
         yield "only one of the two released files; published figures are for both, so pass their folder"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import OPINOSIS_FILES, as_msrp, corpus_of, is_opinosis, whole
-from embassay.corpora.io.folders import Listing
+from embassay.corpora.groups.shared import as_msrp, corpus_of, whole
+from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
 from embassay.data import MSRP_GROUPED
@@ -21,13 +21,13 @@ from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"
-PHRASES, TABLE = OPINOSIS_FILES
+PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
 HEADER = ("phrase_index", "paraphrase_group_index")
 
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    return is_opinosis(path)
+    return any(entry.name == TABLE for entry in entries(path))
 
 
 def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +123,6 @@ def _parquet(path: Path) -> Table:
 
     # A panic of its reader is not an Exception.
     failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-    refuse_fatal_parquet(path)
     try:
         schema = pl.read_parquet_schema(path)
     except failures as error:
@@ -143,36 +139,6 @@ def _parquet(path: Path) -> Table:
         yield from enumerate(frame.iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
-
-
-def refuse_fatal_parquet(path: Path) -> None:
-    """Read a Parquet file in another process first.
-
-    For a damaged file, polars may request an impossible amount of memory, which ends the process without an exception.
-
-    Raises
-    ------
-    SourceError
-        If that process was killed.
-    """
-    state = path.stat()
-    if not _survives(path, state.st_size, state.st_mtime_ns):
-        raise SourceError("damaged Parquet file: reading it would crash this program; write the file again", path)
-
-
-@lru_cache(maxsize=64)
-def _survives(path: Path, size: int, changed: int) -> bool:
-    """Return whether a process that reads a file exits normally; the result is cached by size and modification time."""
-    reading = "import sys, polars; polars.read_parquet(sys.argv[1])"
-    ended = subprocess.run(  # noqa: S603 - our own interpreter, and a path as an argument
-        [sys.executable, "-c", reading, str(path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    # 0: it was read; 1: an exception, which is reported when this process reads the file.
-    return ended.returncode in (0, 1)
 
 
 def _plain(kind: Any) -> bool:

@@ -33,6 +33,11 @@ class Row:
         """The number of the line from 0, which serves as the id of a row without one."""
         return str((self.line or 1) - 1)
 
+    @property
+    def place(self) -> str:
+        """The location of an object inside another, such as ``data[0].paragraphs[1]``."""
+        return self.prefix.removesuffix(".")
+
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
         return SourceError(problem, self.path, self.line, f"{self.prefix}{field}")

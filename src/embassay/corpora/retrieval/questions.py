@@ -91,16 +91,8 @@ def possible_ids(path: Path, document: str) -> set[str]:
     column = table.column(WITH_IDS, "document=", document, RIGHT)
     names = set[str]()
     for row in table.read((column,)):
-        value = row.values.get(column)
-        if is_blank(value):
-            continue
-        if isinstance(value, list):
-            names.update(row.as_key(item, column).strip() for item in value if item is not None)
-            continue
-        cell = row.key(column).strip()
-        names.add(cell)
-        names.update(part.strip() for part in cell.split(";"))
-        names.update(re.split(r"[;\s]+", cell))
+        for parts in _possible(row, column):
+            names.update(parts)
     return names | {without_suffix(name) for name in names}
 
 
@@ -137,26 +129,36 @@ def _key(row: Row, column: str) -> str:
     return key
 
 
-def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids in a list, or in a text: the whole text if it is an id, else its parts between spaces or ";"."""
-    value = row.values[column]
+def _possible(row: Row, column: str) -> list[list[str]]:
+    """Return the ways to read a cell as ids: a list, the whole text, its parts between ";", and those between spaces.
+
+    Ids may contain spaces, so semicolons are tried first.
+    """
+    value = row.values.get(column)
     if is_blank(value):
         return []
     if isinstance(value, list):
         if None in value:
             raise row.error("is null, an id is needed; use an empty list for no document", column)
-        return [row.as_key(item, column).strip() for item in value]
+        return [[row.as_key(item, column).strip() for item in value]]
     cell = row.key(column).strip()
-    if known_id(cell, documents):
-        return [cell]
-    # Ids may contain spaces, so semicolons are tried first.
-    parts = [part.strip() for part in cell.split(";") if part.strip()]
-    if parts and all(known_id(part, documents) for part in parts):
-        return parts
-    parts = [part for part in re.split(r"[;\s]+", cell) if part]
-    if any(known_id(part, documents) for part in parts):
-        return parts
-    return [cell]
+    by_semicolon = [part.strip() for part in cell.split(";") if part.strip()]
+    by_space = [part for part in re.split(r"[;\s]+", cell) if part]
+    return [[cell], by_semicolon, by_space]
+
+
+def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
+    """Return the ids in a list, or in a text: read in the first way that names documents."""
+    ways = _possible(row, column)
+    if len(ways) < 2:
+        return ways[0] if ways else []
+    cell, by_semicolon, by_space = ways
+    for names in (cell, by_semicolon):
+        if names and all(known_id(name, documents) for name in names):
+            return names
+    if any(known_id(name, documents) for name in by_space):
+        return by_space
+    return cell
 
 
 def known_id(name: str, documents: Mapping[str, object]) -> str:
