@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import as_msrp, corpus_of, whole
+from embassay.corpora.groups.shared import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
@@ -78,17 +78,16 @@ def _phrases(path: Path) -> list[str]:
 def _groups(path: Path, phrases: int) -> dict[int, str]:
     """Return the name of the group by the number of the sentence."""
     groups: dict[int, str] = {}
-    lines: dict[int, int] = {}
-    for line, (index_cell, group_cell) in rows_with_header(path, HEADER, ","):
-        index = whole(index_cell, path, line, HEADER[0])
-        group = whole(group_cell, path, line, HEADER[1])
+    lines: dict[int, int | None] = {}
+    for row in rows_with_header(path, HEADER, ","):
+        index, group = row.whole(HEADER[0]), row.whole(HEADER[1])
         if index >= phrases:
             problem = f"there is no sentence {index}; {PHRASES} has {phrases:,} sentences, numbered from 0"
-            raise SourceError(problem, path, line, HEADER[0])
+            raise row.error(problem, HEADER[0])
         if index in groups:
-            raise SourceError(f"sentence {index} already has a group on line {lines[index]}", path, line, HEADER[0])
+            raise row.error(f"sentence {index} already has a group on line {lines[index]}", HEADER[0])
         groups[index] = str(group)
-        lines[index] = line
+        lines[index] = row.line
     return groups
 
 

@@ -6,7 +6,6 @@ pairs, or was made by hand; groups below three are discarded.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +21,6 @@ SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
 MSRP_LICENCE = "MSR-SSLA (non-commercial)"
 MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
-_WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def corpus_of(
@@ -80,11 +78,3 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
 def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:
     """Return a corpus with the source and the licence of MSRP, and a note that says how it was recognised."""
     return replace(corpus, licence=MSRP_LICENCE, source=MSRP_SOURCE, notes=(note, *corpus.notes))
-
-
-def whole(cell: str, path: Path, line: int, column: str) -> int:
-    """Return a whole number from 0, or raise SourceError with file, line and column."""
-    number = cell.strip()
-    if not _WHOLE.fullmatch(number):
-        raise SourceError(f"must be a whole number from 0, is {cell[:100]!r}", path, line, column)
-    return int(number)

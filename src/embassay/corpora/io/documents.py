@@ -99,7 +99,7 @@ def read_documents(
         if not content:
             raise SourceError("no text in it", path)
         return (SourceDocument(path.stem, content),), ("the file is one document",)
-    documents = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
+    documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from embassay.corpora.io.jsonl import first_fields, json_lines, listed
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.tables import delimiter_of, even, first_line, header, table_rows
+from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
@@ -112,7 +112,7 @@ def _delimited(path: Path, delimiter: str) -> Table:
         lines = table_rows(path, delimiter)
         next(lines, None)
         for number, cells in lines:
-            yield number, dict(zip(names, even(cells, len(names), path, number), strict=True))
+            yield number, by_name(names, cells, path, number)
 
     return Table(path, tuple(names), line, rows)
 

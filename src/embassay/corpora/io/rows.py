@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, key_of, listed, text_field
 from embassay.errors import SourceError
+
+_SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,21 @@ class Row:
         if value is None:
             return default
         return self.as_key(value, field)
+
+    def filled(self, field: str) -> str:
+        """Return a cell of a table, stripped, which must not be empty."""
+        cell: str = self.values[field].strip()
+        if not cell:
+            raise self.error("an empty cell", field)
+        return cell
+
+    def whole(self, field: str, *, signed: bool = False) -> int:
+        """Return a cell that must be a whole number, from 0 unless it may have a sign."""
+        cell: str = self.values[field]
+        if not (_SIGNED if signed else _UNSIGNED).fullmatch(cell.strip()):
+            least = "" if signed else " from 0"
+            raise self.error(f"must be a whole number{least}, is {cell[:100]!r}", field)
+        return int(cell)
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from embassay.corpora.io.jsonl import first_fields, listed
 from embassay.corpora.io.records import Table, read_table
 from embassay.corpora.io.rows import Row, is_blank
-from embassay.corpora.io.tables import delimiter_of, filled, first_line, table_rows
+from embassay.corpora.io.tables import delimiter_of, first_line, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
@@ -173,10 +173,10 @@ def _stsb_rows(path: Path) -> Iterator[Row]:
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
-        filled(cells[STSB.index("score")], path, line, "score")
         # Sources after the sentences are ignored.
-        values = dict(zip(STSB, cells, strict=False))
-        yield Row(values, path, line)
+        row = Row(dict(zip(STSB, cells, strict=False)), path, line)
+        row.filled("score")
+        yield row
 
 
 def _is_stsb(line: str) -> bool:

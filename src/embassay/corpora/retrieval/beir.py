@@ -13,14 +13,13 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.io.rows import is_blank, named_rows
-from embassay.corpora.io.tables import filled, rows_with_header
+from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.retrieval.shared import (
     JUDGED,
     Judgement,
     Unit,
     corpus_of,
     cut_all,
-    grade_of,
     judged_questions,
     left_out,
 )
@@ -140,6 +139,6 @@ def _queries(path: Path) -> dict[str, str]:
 
 
 def _judgements(path: Path) -> Iterator[Judgement]:
-    for line, cells in rows_with_header(path, HEADER, "\t"):
-        query, document, grade = (filled(cell, path, line, name) for cell, name in zip(cells, HEADER, strict=True))
-        yield line, query, document, grade_of(grade, path, line, "score")
+    for row in rows_with_header(path, HEADER, "\t"):
+        query, document = row.filled("query-id"), row.filled("corpus-id")
+        yield row.line, query, document, row.whole("score", signed=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -18,13 +17,12 @@ SHAPE = "retrieval"
 Unit = Literal["document", "question"]
 """The unit of independence: questions with a common right document (``document``), or each question."""
 JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
-Judgement = tuple[int, str, str, int]
+Judgement = tuple[int | None, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 SHOWN = 10
 """The maximum number of wrong ids that a message lists."""
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
@@ -101,13 +99,6 @@ def _questions(queries: Mapping[str, str], gains: Mapping[str, Mapping[str, int]
             right = tuple(gains[query])
             questions.append(Question(query, text, right, tuple(gains[query].values()), units(right, unit)))
     return tuple(questions)
-
-
-def grade_of(cell: str, path: Path, line: int, column: str) -> int:
-    """Return a grade, a whole number."""
-    if not _WHOLE.fullmatch(cell):
-        raise SourceError(f"must be a whole number, is {cell[:100]!r}", path, line, column)
-    return int(cell)
 
 
 def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from typing import Literal
 from embassay.corpora.io.jsonl import KINDS
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.squad import articles, is_squad, objects
+from embassay.corpora.io.squad import Paragraph, is_squad, objects
+from embassay.corpora.io.squad import paragraphs as read_paragraphs
 from embassay.corpora.retrieval.shared import corpus_of, left_out
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
@@ -58,11 +59,15 @@ def load(
     """
     path = Path(source)
     reader = _Reader(documents == "sentences", language)
-    for number, article in enumerate(articles(path)):
-        reader.article(number, article)
+    articles = set[str]()
+    paragraphs = 0
+    for paragraph in read_paragraphs(path):
+        articles.add(paragraph.article)
+        paragraphs += 1
+        reader.read(paragraph)
     if not reader.questions:
         raise SourceError("the file has no usable question", path)
-    counts = f"{counted(reader.articles, 'article')}, {counted(reader.paragraphs, 'paragraph')}"
+    counts = f"{counted(len(articles), 'article')}, {counted(paragraphs, 'paragraph')}"
     notes = (counts, f"documents: {documents}", *reader.notes())
     return corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
 
@@ -89,35 +94,20 @@ class _Reader:
     language: str
     documents: list[Document] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    articles: int = 0
-    paragraphs: int = 0
     ids: dict[str, str] = field(default_factory=dict)
     moved: list[str] = field(default_factory=list)
     astray: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
 
-    def article(self, number: int, article: Row) -> None:
-        """Add an article."""
-        self.articles += 1
-        for index, paragraph in enumerate(objects(article, "paragraphs")):
-            self.paragraphs += 1
-            context = self._context(paragraph, f"{number}-{index}", f"article:{number}")
-            for question in objects(paragraph, "qas"):
-                self._question(question, context)
-
-    def _context(self, paragraph: Row, name: str, unit: str) -> _Context:
-        """Add the documents of a paragraph."""
-        paragraph.require("context")
-        text = paragraph.text("context")
-        if not self.sentences:
-            self.documents.append(Document(name, (text.strip(),)))
-            return _Context(text, [name], [0], unit)
-        ids, starts = [], []
-        for index, (start, sentence) in enumerate(sentences(text, self.language)):
-            ids.append(f"{name}-{index}")
-            starts.append(start)
-            self.documents.append(Document(ids[-1], (sentence,)))
-        return _Context(text, ids, starts, unit)
+    def read(self, paragraph: Paragraph) -> None:
+        """Add the documents and the questions of a paragraph."""
+        name, text = paragraph.id, paragraph.text
+        pieces = sentences(text, self.language) if self.sentences else [(0, text.strip())]
+        ids = [f"{name}-{index}" for index in range(len(pieces))] if self.sentences else [name]
+        self.documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        context = _Context(text, ids, [start for start, _ in pieces], paragraph.article)
+        for question in objects(paragraph.row, "qas"):
+            self._question(question, context)
 
     def _question(self, question: Row, context: _Context) -> None:
         """Add a question, if an answer of it can be placed or it is unanswerable."""

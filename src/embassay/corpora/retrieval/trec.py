@@ -12,6 +12,7 @@ from pathlib import Path
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import collapsed, cutter
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.corpora.retrieval.shared import (
     JUDGED,
@@ -19,7 +20,6 @@ from embassay.corpora.retrieval.shared import (
     Unit,
     corpus_of,
     cut_all,
-    grade_of,
     judged_questions,
     left_out,
 )
@@ -184,4 +184,4 @@ def _judgements(path: Path) -> Iterator[Judgement]:
         if len(cells) != 4:
             raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
         query, _, document, grade = cells
-        yield number, query, document, grade_of(grade, path, number, "grade")
+        yield number, query, document, Row({"grade": grade}, path, number).whole("grade", signed=True)
