@@ -21,6 +21,45 @@ NumberedRow = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column that a loader reads.
+
+    Attributes
+    ----------
+    known
+        The names that are recognised, tried in this order.
+    given
+        The name that the user gave; empty for none.
+    what, option
+        What it contains, and the option that names it; both empty for an optional column.
+    """
+
+    known: Sequence[str]
+    given: str = ""
+    what: str = ""
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The columns of a table that a loader reads, by their use."""
+
+    table: Table
+    names: Mapping[str, str]
+
+    @property
+    def note(self) -> str:
+        """The use of each column."""
+        return ", ".join(f"{name} as {use}" for use, name in self.names.items())
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, whose fields are the uses."""
+        for row in self.table.read(tuple(self.names.values())):
+            values = {use: row.values[name] for use, name in self.names.items() if name in row.values}
+            yield Row(values, row.path, row.line, names=self.names)
+
+
+@dataclass(frozen=True)
 class Table:
     """A table whose rows are read on demand.
 
@@ -42,6 +81,26 @@ class Table:
         """Yield the rows with these columns."""
         for line, values in self.rows(columns):
             yield Row(values, self.path, line)
+
+    def select(self, **columns: Column) -> Selection:
+        """Find the columns for some uses; optional ones may be missing.
+
+        Raises
+        ------
+        SourceError
+            For a missing column, and for one that would have two uses.
+        """
+        use_of: dict[str, str] = {}
+        for use, column in columns.items():
+            if column.what:
+                name = self.column(column.what, column.option, column.given, column.known)
+            else:
+                name = self.perhaps(column.given, [known for known in column.known if known not in use_of])
+            if name in use_of:
+                raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
+            if name:
+                use_of[name] = use
+        return Selection(self, {use: name for name, use in use_of.items()})
 
     def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
         """Return the name of a column: the given one, else the first known one that the table has.

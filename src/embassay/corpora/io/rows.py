@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,15 @@ class Row:
         Its line in the file, from 1; None if the file is read as a whole.
     prefix
         The prefix of field names in messages, such as ``data[0].`` for an object inside another.
+    names
+        What the fields are called in the file, where that is different.
     """
 
     values: Mapping[str, Any]
     path: Path
     line: int | None
     prefix: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def number(self) -> str:
@@ -41,21 +44,25 @@ class Row:
         """The location of an object inside another, such as ``data[0].paragraphs[1]``."""
         return self.prefix.removesuffix(".")
 
+    def name(self, field: str) -> str:
+        """Return the name of a field in messages."""
+        return f"{self.prefix}{self.names.get(field, field)}"
+
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
-        return SourceError(problem, self.path, self.line, f"{self.prefix}{field}")
+        return SourceError(problem, self.path, self.line, self.name(field))
 
     def require(self, *fields: str) -> None:
         """Raise SourceError for the first of these fields that is missing."""
-        for field in fields:
-            if field not in self.values:
-                raise self.error(f"missing; found {listed(sorted(self.values))}", field)
+        for name in fields:
+            if name not in self.values:
+                raise self.error(f"missing; found {listed(sorted(self.values))}", name)
 
     def require_values(self, *fields: str) -> None:
         """Raise SourceError for the first of these fields that is missing or null."""
-        for field in fields:
-            if self.values.get(field) is None:
-                raise self.error("missing", field)
+        for name in fields:
+            if self.values.get(name) is None:
+                raise self.error("missing", name)
 
     def text(self, field: str) -> str:
         """Return a field that must be a non-empty text."""
@@ -85,11 +92,11 @@ class Row:
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""
-        return text_field(value, self.path, self.line, f"{self.prefix}{field}")
+        return text_field(value, self.path, self.line, self.name(field))
 
     def as_key(self, value: object, field: str) -> str:
         """Return a value of this field that must be a text or a whole number, as text."""
-        return key_of(value, self.path, self.line, f"{self.prefix}{field}")
+        return key_of(value, self.path, self.line, self.name(field))
 
     def object(self, value: object, prefix: str) -> Row:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
