@@ -85,10 +85,11 @@ class Row:
     def whole(self, field: str, *, signed: bool = False) -> int:
         """Return a cell that must be a whole number, from 0 unless it may have a sign."""
         cell: str = self.values[field]
-        if not (_SIGNED if signed else _UNSIGNED).fullmatch(cell.strip()):
+        number = cell.strip()
+        if not (_SIGNED if signed else _UNSIGNED).fullmatch(number):
             least = "" if signed else " from 0"
             raise self.error(f"must be a whole number{least}, is {cell[:100]!r}", field)
-        return int(cell)
+        return int(number)
 
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""
