@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from embassay.corpora.composition.composition import load
@@ -12,16 +10,6 @@ from embassay.run.resolve import load_corpus
 
 ROW = {"operator": "union", "a": "It rained.", "b": "We ran.", "target": "It rained and we ran."}
 MINUS = {"operator": "difference", "a": "It rained and we ran.", "b": "We ran.", "target": "It rained."}
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*rows):
-        path = tmp_path / "mine.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
 
 
 def fails(path):
@@ -54,27 +42,8 @@ def test_the_corpus_says_what_it_is(file):
     assert corpus.units.tolist() == [0, 0]  # they share texts
 
 
-@pytest.mark.parametrize("operator", ["intersection", "Union", "", None, 7, ["union"], {}])
-def test_an_unknown_operator_is_named_with_the_known_ones(file, operator):
-    found = fails(file(MINUS, {**ROW, "operator": operator}))
-    assert found == f", line 2, field 'operator': must be one of overlap, difference, union, is {operator!r}"
-
-
-@pytest.mark.parametrize("mirrored", [True, "true", 1, None])
-def test_only_a_difference_can_be_mirrored(file, mirrored):
-    found = fails(file(MINUS, {**ROW, "mirrored": mirrored}))
-    assert found == ", line 2, field 'mirrored': must be true or false, and can be true only for a difference"
-
-
 def test_a_difference_is_mirrored_or_not(file):
     assert [s.mirrored for s in load_corpus(file({**MINUS, "mirrored": False}, ROW)).samples] == [False, False]
-    assert "'mirrored'" in fails(file({**MINUS, "mirrored": "yes"}))
-
-
-@pytest.mark.parametrize("ratings", [[4.5], [-1], ["3"], [True], 3, "3", [None], [float("nan")], [float("inf")]])
-def test_ratings_outside_of_0_to_4_are_named(file, ratings):
-    found = fails(file(MINUS, {**ROW, "ratings": ratings}))
-    assert found == f", line 2, field 'ratings': must be a list of numbers from 0 to 4, is {ratings!r}"
 
 
 @pytest.mark.parametrize("ratings", [None, []])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from embassay.errors import InputError, SourceError
 from embassay.plugins import CORPORA
+from embassay.run.loaders import find_loader
 from embassay.run.resolve import builtin_names, load_corpus
 
 
@@ -193,8 +194,7 @@ def test_a_folder_of_no_known_form_is_told_the_forms_that_there_are(tmp_path):
 def test_a_folder_of_groups_is_no_folder_of_documents(tmp_path, file, loader):
     for name in (file, "phrases.txt", "README.md"):
         (tmp_path / name).write_text("Text.\n")
-    names = [n for n in CORPORA.names() if hasattr(module(n), "recognises_folder")]
-    assert [n for n in names if module(n).recognises_folder(tmp_path)] == [loader]
+    assert find_loader(str(tmp_path), {}) == loader
 
 
 @pytest.mark.parametrize("loader", ["beir", "opinosis", "trec"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from embassay.corpora.composition.fusions import load
@@ -18,16 +16,6 @@ ROW = {
     "F23": "The owner rebuilt the mill and painted it green.",
 }
 OTHER = {field: f"They say: {text}" for field, text in ROW.items()}
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*rows):
-        path = tmp_path / "mine.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
 
 
 def fails(path):
@@ -110,21 +98,3 @@ def test_samples_that_repeat_another_are_left_out_and_counted(file):
 
 def test_a_file_without_usable_documents_is_an_error(file):
     assert "no usable documents" in fails(file({**ROW, "S2": ROW["S1"]}))
-
-
-def test_ids_stand_once_even_where_a_document_is_left_out(file):
-    degenerate = {**OTHER, "S2": OTHER["S1"]}
-    found = fails(file({**ROW, "id": 1}, {**degenerate, "id": 1}))
-    assert found == ", line 2, field 'id': '1' is already used on line 1 (lines without an id are numbered from 0)"
-
-
-@pytest.mark.parametrize("ratings", [[4.1], [-0.1], ["x"], 3, [False]])
-def test_ratings_outside_of_0_to_4_are_named(file, ratings):
-    found = fails(file(OTHER, {**ROW, "F12": {"text": "x", "ratings": ratings}}))
-    assert found == f", line 2, field 'F12': must be a list of numbers from 0 to 4, is {ratings!r}"
-
-
-@pytest.mark.parametrize("field", ["S1", "S2", "S3", "F12", "F23"])
-def test_a_missing_sentence_is_named_with_those_found(file, field):
-    rest = {k: v for k, v in ROW.items() if k != field}
-    assert fails(file(OTHER, rest)) == f", line 2, field {field!r}: missing; found {', '.join(sorted(rest))}"

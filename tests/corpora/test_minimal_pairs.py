@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from embassay.corpora.minimal_pairs.minimal_pairs import load
@@ -21,16 +19,6 @@ EDITED = {
 }
 ROW = {"original": "The soup was cold.", "edits": EDITED}
 OTHER = {"original": "He ran fast.", "edits": {"synonym": "He ran quickly."}}
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*rows):
-        path = tmp_path / "mine.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
 
 
 def fails(path):
@@ -81,51 +69,7 @@ def test_how_edits_were_made_is_told(file, sources, told):
     assert load_corpus(file(*rows)).source == told
 
 
-@pytest.mark.parametrize("source", [7, ["by hand"], {"typo": "list"}, {"synonym": 7}, True])
-def test_a_source_that_is_none_is_said(file, source):
-    assert ", line 2, field 'source': must be a text, or an object" in fails(file(ROW, {**OTHER, "source": source}))
-
-
-@pytest.mark.parametrize(
-    ("name", "guess"),
-    [
-        ("synonyms", "; did you mean 'synonym'?"),
-        ("negation", "; did you mean 'negation_main'?"),
-        ("random", "; did you mean 'random_mlm'?"),
-        ("Antonym", "; did you mean 'antonym'?"),
-        ("xyz", ""),
-    ],
-)
-def test_an_unknown_edit_is_named_with_the_known_ones_and_a_guess(file, name, guess):
-    found = fails(file(ROW, {"original": "a", "edits": {name: "b"}}))
-    known = (
-        "synonym, antonym, typo, random_mlm, negation_main, negation_antonym, random_word, number, entity, role_swap"
-    )
-    assert found == f", line 2, field 'edits': unknown edit {name!r}; known: {known}{guess}"
-
-
 @pytest.mark.parametrize("name", ["random_word", "number", "entity", "role_swap"])
 def test_edits_that_heros_has_not_are_read(file, name):
     loaded = load(str(file(ROW, {"original": "Two dogs bark.", "edits": {name: "Six dogs bark."}})), "c")
     assert loaded.samples[1].edits == ((name, "Six dogs bark."),)
-
-
-@pytest.mark.parametrize("edits", [[], {}, None, "text", ["a"], 7])
-def test_edits_must_be_an_object_with_texts(file, edits):
-    found = fails(file(ROW, {"original": "a", "edits": edits}))
-    assert found == ", line 2, field 'edits': must be an object with a text for each edit"
-
-
-@pytest.mark.parametrize("text", ["", " ", 7, None, "\ud83d alone"])
-def test_an_edit_must_be_a_text(file, text):
-    assert fails(file(ROW, {"original": "a", "edits": {"typo": text}})).startswith(", line 2, field 'edits.typo': ")
-
-
-def test_an_edit_that_changes_nothing_is_none(file):
-    found = fails(file(ROW, {"original": "a", "edits": {"typo": "b", "synonym": "a"}}))
-    assert found == ", line 2, field 'edits.synonym': equals the original"
-
-
-def test_an_id_may_not_be_that_of_another_lines_place(file):
-    told = "'0' is already used on line 1 (lines without an id are numbered from 0)"
-    assert fails(file(ROW, {**OTHER, "id": 0})) == f", line 2, field 'id': {told}"

@@ -6,9 +6,8 @@ from collections import Counter
 
 import pytest
 
-from embassay.corpora.groups import shared as groups
-from embassay.corpora.groups.msrp import HEADER, load, recognises
-from embassay.corpora.groups.shared import whole
+from embassay.corpora.groups.msrp import HEADER, load, recognises, recognises_folder
+from embassay.corpora.io.rows import Row
 from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
@@ -200,11 +199,11 @@ def test_a_folder_needs_both_files(folder, missing):
 
 
 def test_a_folder_is_msrp_s_by_its_names_alone(folder, tmp_path):
-    assert groups.is_msrp(folder(GOOD, GOOD))
+    assert recognises_folder(folder(GOOD, GOOD))
     other = tmp_path / "other"
     other.mkdir()
     (other / "msr_paraphrase.txt").write_text("x")
-    assert not groups.is_msrp(other)
+    assert not recognises_folder(other)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -242,7 +241,7 @@ def unions(pairs):
 
 @pytest.mark.parametrize("space", ["\x1c", "\u2003", " "])
 def test_space_of_any_kind_around_a_number_is_no_part_of_it(tmp_path, space):
-    assert whole(f"{space}9{space}", tmp_path, 1, "Quality") == 9
+    assert Row({"Quality": f"{space}9{space}"}, tmp_path, 1).whole("Quality") == 9
 
 
 def test_the_released_corpus_is_grouped_as_a_plain_loop_would(data):

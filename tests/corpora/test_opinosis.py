@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.corpora.groups import opinosis
-from embassay.corpora.groups import shared as groups_module
 from embassay.corpora.groups.opinosis import load
 from embassay.data import MSRP_GROUPED
 from embassay.errors import SourceError
@@ -131,11 +130,11 @@ def test_what_is_missing_is_named(folder, missing):
 
 
 def test_a_folder_is_told_by_its_names_alone(folder, tmp_path):
-    assert groups_module.is_opinosis(folder())
+    assert opinosis.recognises_folder(folder())
     other = tmp_path / "other"
     other.mkdir()
     (other / "phrases.txt").write_text("Sentences of anybody.\n")
-    assert not groups_module.is_opinosis(other)
+    assert not opinosis.recognises_folder(other)
 
 
 @pytest.mark.parametrize(

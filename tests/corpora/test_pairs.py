@@ -174,7 +174,7 @@ def test_a_broken_quote_is_named(file, row):
 @pytest.mark.parametrize("option", ["first", "second", "score", "subset"])
 def test_a_named_column_that_is_missing_is_named_with_those_found(file, option):
     found = fails(file(CSV + "a,b,1\n"), **{option: "nope"})
-    assert found == ", line 1, field 'nope': missing; found score, sentence1, sentence2"
+    assert found == ", line 1, field 'nope': missing; found sentence1, sentence2, score"
 
 
 def test_a_table_without_two_texts_says_how_to_name_them(file):

@@ -26,16 +26,6 @@ HOLDS = {
 NONE = {"id": "q3", "question": "Who made the lid?", "right": [], "unit": "lid", "split": "test", "source": "by hand"}
 
 
-@pytest.fixture
-def file(tmp_path):
-    def write(*rows):
-        path = tmp_path / "set.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return path
-
-    return write
-
-
 def message(path, **options):
     with pytest.raises(SourceError) as error:
         load(str(path), "mine", **options)

@@ -1,12 +1,9 @@
 """Choice corpora in SemAntoNeg's form, good and bad."""
 
-import json
-
 import numpy as np
 import pytest
 
 from embassay.corpora.choice.semantoneg import load, pair_of
-from embassay.errors import SourceError
 from embassay.run.resolve import load_corpus
 
 
@@ -47,70 +44,6 @@ def test_the_pair_is_the_differing_span(first, second, pair):
 
 def test_the_pair_does_not_depend_on_the_direction():
     assert pair_of("That is good.", "That is bad.") == pair_of("That is bad.", "That is good.")
-
-
-def test_a_mark_at_the_start_and_blank_lines_are_read(tmp_path):
-    path = tmp_path / "bom.json"
-    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(entry()).encode() + b"\r\n\r\n" + json.dumps(entry(1)).encode())
-    assert len(load(str(path), "mine").samples) == 2
-
-
-@pytest.mark.parametrize(
-    ("row", "field", "says"),
-    [
-        ({"idx": 0, "label": 2, "input": "A b."}, "sentences", "missing"),
-        (entry(sentences=("a", "b")), "sentences", "three candidates"),
-        (entry(sentences=("a", "b", "c", "d")), "sentences", "4 of them"),
-        ({**entry(), "sentences": "a b c"}, "sentences", "is a text"),
-        (entry(label=3), "label", "0, 1 or 2"),
-        (entry(label=-1), "label", "0, 1 or 2"),
-        (entry(label="2"), "label", "'2'"),
-        (entry(label=True), "label", "True"),
-        (entry(text="  "), "input", "empty text"),
-        (entry(sentences=("a", "", "c")), "sentences", "empty text"),
-        ({**entry(), "input": 7}, "input", "must be a text, is a number"),
-        (entry() | {"part_of_speech": "all"}, "part_of_speech", "a word such as verb"),
-        (entry() | {"part_of_speech": 7}, "part_of_speech", "a word such as verb"),
-        (entry(text="\ud83d alone"), "input", "contains half of a surrogate pair"),
-    ],
-)
-def test_a_bad_entry_is_named_with_file_line_and_field(choice_file, row, field, says):
-    path = choice_file(entry(0), row)
-    with pytest.raises(SourceError) as error:
-        load(str(path), "mine")
-    message = str(error.value)
-    assert message.startswith(f"{path}, line 2, field {field!r}: ")
-    assert says in message
-    assert "\n" not in message
-
-
-def test_a_line_that_is_not_json_is_named(choice_file):
-    path = choice_file(entry(), raw=["{'idx': 1}"])
-    with pytest.raises(SourceError, match="line 2: not JSON"):
-        load(str(path), "mine")
-
-
-def test_a_line_that_is_no_object_is_named(choice_file):
-    with pytest.raises(SourceError, match="line 2: must be a JSON object, is a list"):
-        load(str(choice_file(entry(), raw=["[1, 2]"])), "mine")
-
-
-def test_ids_must_differ(choice_file):
-    says = r"line 2, field 'idx': '0' is already used on line 1 \(lines without an id are numbered from 0\)$"
-    with pytest.raises(SourceError, match=says):
-        load(str(choice_file(entry(0), entry(0))), "mine")
-
-
-def test_an_empty_file_is_said_to_be_empty(tmp_path):
-    (tmp_path / "e.json").write_text("\n")
-    with pytest.raises(SourceError, match="no entries"):
-        load(str(tmp_path / "e.json"), "mine")
-
-
-def test_bytes_that_are_not_utf8_are_named(tmp_path):
-    (tmp_path / "l.json").write_bytes(b'{"input": "caf\xe9"}')
-    with pytest.raises(SourceError, match="line 1: not UTF-8"):
-        load(str(tmp_path / "l.json"), "mine")
 
 
 def test_the_release_has_its_published_counts(semantoneg_file):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from embassay.corpora.composition.tuples import load
@@ -19,16 +17,6 @@ ROW = {
     "union": "The bakery is old, red and open.",
 }
 OTHER = {field: f"So: {text}" for field, text in ROW.items()}
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(*rows):
-        path = tmp_path / "mine.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        return str(path)
-
-    return write
 
 
 def fails(path):
@@ -68,26 +56,10 @@ def test_a_tuple_without_targets_is_an_error(file):
     assert fails(file(OTHER, {**ROW, **none})) == ", line 2: every target is null"
 
 
-@pytest.mark.parametrize("field", ["A", "B"])
-def test_a_set_may_not_be_null(file, field):
-    assert fails(file(OTHER, {**ROW, field: None})).startswith(f", line 2, field {field!r}: must be a text")
-
-
 def test_tuples_that_share_a_text_are_one_unit(file):
     third = {field: f"Well. {text}" for field, text in ROW.items()}
     corpus = load_corpus(file(ROW, OTHER, {**third, "overlap": ROW["union"]}))
     assert corpus.units.tolist() == [0] * 4 + [1] * 4 + [0] * 4
-
-
-@pytest.mark.parametrize("ratings", [[5], [-1], ["4"], [True], 4, {"x": 1}, [float("nan")], [float("inf")], [None]])
-def test_ratings_outside_of_0_to_4_are_named(file, ratings):
-    found = fails(file(OTHER, {**ROW, "union": {"text": "x", "ratings": ratings}}))
-    assert found == f", line 2, field 'union': must be a list of numbers from 0 to 4, is {ratings!r}"
-
-
-def test_an_object_without_a_text_is_named(file):
-    found = fails(file(OTHER, {**ROW, "B": {"txt": "x", "n": 1}}))
-    assert found == ", line 2, field 'B': the object lacks 'text'; found n, txt"
 
 
 def test_webnlg_sets_are_understood(data):

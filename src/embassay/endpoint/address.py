@@ -6,9 +6,10 @@ import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urldefrag, urljoin, urlsplit
 
-from embassay.endpoint.secrets import PART
 from embassay.errors import SpecError
 
+SHORTEST_SECRET = 8
+"""Values of a query with fewer characters are settings, such as a version; others may be a key."""
 WRITE = "write an address such as https://api.openai.com/v1"
 
 
@@ -47,11 +48,8 @@ class Address:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The parts that must not be in a message: user, password, and values of the query long enough to be a key."""
-        secrets = [self.user, self.password]
-        for name, value in parse_qsl(self.query, keep_blank_values=True):
-            if len(value or name) >= PART:
-                secrets.append(value or name)
-        return tuple(secrets)
+        values = [value or name for name, value in parse_qsl(self.query, keep_blank_values=True)]
+        return (self.user, self.password, *(value for value in values if len(value) >= SHORTEST_SECRET))
 
     def url(self, path: str) -> str:
         """Return the address of a path under this one, with the query."""
@@ -74,7 +72,8 @@ def read_address(text: str) -> Address:
     except ValueError:
         raise SpecError(f"base_url is not an address; {WRITE}") from None
     name = parts.hostname
-    if parts.scheme not in ("http", "https") or not name or parts.fragment or not _is_plain(text):
+    is_plain = text.isascii() and text.isprintable() and " " not in text
+    if parts.scheme not in ("http", "https") or not name or parts.fragment or not is_plain:
         raise SpecError(f"base_url must start with https:// or http://; {WRITE}")
     host = f"[{name}]" if ":" in name else name
     if port:
@@ -101,15 +100,9 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-def redirect_target(location: str, address: str) -> Address | None:
-    """Return the address that a redirect leads to; None if it is no address."""
-    if not location:
-        return None
+def redirect_target(location: str, address: str) -> str:
+    """Return the address that a redirect leads to, without anything secret."""
     try:
-        return read_address(urldefrag(urljoin(address, location)).url)
+        return read_address(urldefrag(urljoin(address, location)).url).shown
     except (SpecError, ValueError):
-        return None
-
-
-def _is_plain(text: str) -> bool:
-    return text.isascii() and text.isprintable() and " " not in text
+        return "another address"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -41,36 +40,28 @@ def problem(status: int, key: str, path: str) -> str:
     return PROBLEMS.get(status, general).format(key=key, path=path)
 
 
-def has_error(answer: object) -> TypeGuard[Mapping[str, object]]:
-    """Return whether an answer is an error without an error status, as some services send if their provider failed."""
-    if not isinstance(answer, dict):
-        return False
-    has_result = answer.get("choices") or answer.get("data")
-    return bool(answer.get("error")) and not has_result
+def error_within(answer: object) -> int | None:
+    """Return the status of an error that was sent as a success, as some services do if their provider failed.
 
-
-def status_within(answer: Mapping[str, object]) -> int | None:
-    """Return the HTTP status in the code of such an error; None if it has none."""
+    0 if the error has no status; None if the answer is no error.
+    """
+    if not isinstance(answer, dict) or answer.get("choices") or answer.get("data") or not answer.get("error"):
+        return None
     error = answer["error"]
     code = error.get("code") if isinstance(error, dict) else answer.get("code")
-    if type(code) is int and 400 <= code < 600:
-        return code
-    return None
+    return code if type(code) is int and 400 <= code < 600 else 0
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Return the seconds of the header ``Retry-After`` (seconds or a date), at most 60; None if there is none."""
-    value = headers.get("retry-after", "")
-    if re.fullmatch(r"\s*\d{1,12}(\.\d{1,9})?\s*", value, re.ASCII):
+    value = headers.get("retry-after", "").strip()
+    if value.replace(".", "", 1).isdecimal():
         seconds = float(value)
     else:
         try:
-            date = parsedate_to_datetime(value)
+            seconds = (parsedate_to_datetime(value) - (now or datetime.now(UTC))).total_seconds()
         except (ValueError, TypeError, IndexError, OverflowError):
             return None
-        if date.tzinfo is None:
-            date = date.replace(tzinfo=UTC)
-        seconds = (date - (now or datetime.now(UTC))).total_seconds()
     return min(max(0.0, seconds), LONGEST_PAUSE)
 
 
@@ -85,13 +76,9 @@ def excerpt(body: bytes, hide: Callable[[str], str]) -> str:
 
 def one_line(text: str, hide: Callable[[str], str]) -> str:
     """Return the beginning of a text on one line, without secrets."""
-    printable = "".join(character if character.isprintable() else " " for character in hide(text))
-    line = " ".join(printable.split())
-    # Hidden again, because merging several spaces into one may restore a secret that contains a space.
-    line = hide(line)
-    if len(line) > SHOWN:
-        return line[:SHOWN] + "…"
-    return line
+    printable = "".join(character if character.isprintable() else " " for character in text)
+    line = hide(" ".join(printable.split()))
+    return line if len(line) <= SHOWN else line[:SHOWN] + "…"
 
 
 def used_tokens(answer: object) -> int | None:

@@ -9,13 +9,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from random import SystemRandom
 from threading import Event, Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from embassay.endpoint import answers, workers
+from embassay.endpoint.answers import LONGEST_PAUSE, RETRYABLE
 from embassay.errors import EndpointError
-
-if TYPE_CHECKING:
-    from tenacity import RetryCallState
 
 T = TypeVar("T")
 NOTABLE = 2.0
@@ -49,7 +46,7 @@ class RetryableError(Exception):
     def reason(self) -> str:
         """The failure in a few words, for example ``429 Too Many Requests``."""
         status = self.error.status
-        if status in answers.RETRYABLE:
+        if status in RETRYABLE:
             return f"{status} {HTTPStatus(status).phrase}"
         return self.error.problem
 
@@ -60,14 +57,14 @@ class Retries:
 
     attempts: int = 6
     first: float = 0.5
-    pause: Callable[[Event, float], None] = workers.wait
+    pause: Callable[[Event, float], object] = Event.wait
 
     def seconds(self, attempt: int, retry_after: float | None) -> float:
         """Return the seconds to wait after an attempt (from 1): the service's pause or our own, with jitter."""
         share = SystemRandom().uniform(0.5, 1.0)
         if retry_after is not None:
             return retry_after + share * self.first
-        return min(answers.LONGEST_PAUSE, share * self.first * 2.0**attempt)
+        return min(LONGEST_PAUSE, share * self.first * 2.0**attempt)
 
     def run(self, send: Callable[[], T], stop: Event, announce: Callable[[str, float, int], None]) -> T:
         """Call ``send`` until it returns, raises another error than RetryableError, or has failed too often.
@@ -86,38 +83,19 @@ class Retries:
         CancelledError
             If ``stop`` was set before an attempt succeeded.
         """
-        import tenacity
-
-        def failure_of(state: RetryCallState) -> RetryableError:
-            error = state.outcome.exception() if state.outcome else None
-            assert isinstance(error, RetryableError)  # noqa: S101 - the one kind that is retried
-            return error
-
-        def is_last(state: RetryCallState) -> bool:
-            return stop.is_set() or state.attempt_number >= self.attempts
-
-        def before_pause(state: RetryCallState) -> None:
-            announce(failure_of(state).reason, state.upcoming_sleep, state.attempt_number + 1)
-
-        # stamina, which is based on tenacity, is not used: its pauses cannot be interrupted, and its log lines can only
-        # be disabled for the whole process.
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(RetryableError),
-            wait=lambda state: self.seconds(state.attempt_number, failure_of(state).retry_after),
-            stop=is_last,
-            before_sleep=before_pause,
-            sleep=lambda seconds: self.pause(stop, seconds),
-            reraise=True,
-        )
-        try:
-            answer: T = retrying(send)
-        except RetryableError as failure:
+        for attempt in range(1, self.attempts + 1):
+            try:
+                return send()
+            except RetryableError as error:
+                failure = error
+            if attempt < self.attempts and not stop.is_set():
+                seconds = self.seconds(attempt, failure.retry_after)
+                announce(failure.reason, seconds, attempt + 1)
+                self.pause(stop, seconds)
             if stop.is_set():
                 # Another request failed permanently, and that failure is reported.
-                raise CancelledError from None
-            attempts = retrying.statistics["attempt_number"]
-            raise failure.error.after(attempts) from None
-        return answer
+                raise CancelledError
+        raise failure.error.after(self.attempts)
 
 
 @dataclass

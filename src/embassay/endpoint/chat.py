@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
@@ -112,7 +111,7 @@ class Chat:
                 PATH,
                 payload,
                 guess(prompt) + self.max_tokens,
-                used=lambda answer: sum(_tokens_used(answer, prompt)),
+                used=lambda answer: self._read(answer, prompt).tokens,
                 longest=REASONING_BYTES + self.max_tokens * TOKEN_BYTES,
             )
         except EndpointError as error:
@@ -129,104 +128,62 @@ class Chat:
         return self._read(received, prompt)
 
     def _read(self, received: object, prompt: str) -> Answer:
-        try:
-            choice = _first_choice(received)
-            text = _text(choice)
-        except ValueError as error:
-            raise self.endpoint.error(str(error), 200, _as_json(received)) from None
-        # All of this is written to the journal, to samples and to data cards, so it must not contain a secret.
+        """Return an answer without secrets: it is written to the journal, to samples and to data cards."""
+        choice = self._first_choice(received)
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            message = {}
+        assert isinstance(received, dict)  # noqa: S101 - it has a first choice
+        text = _text(message.get("content"))
         finish = self._name(choice.get("finish_reason"))
-        refusal = _message(choice).get("refusal")
-        says_it_refuses = isinstance(refusal, str) and bool(refusal.strip())
-        prompt_tokens, completion_tokens = _tokens_used(received, prompt)
+        prompt_tokens, completion_tokens = _tokens_used(received.get("usage"), prompt, text)
         return Answer(
             text=self.endpoint.hide(text),
             finish=finish,
-            refused=finish == FILTERED or says_it_refuses,
+            refused=finish == FILTERED or bool(message.get("refusal")),
             prompt_tokens=prompt_tokens,
             completion_tokens=completion_tokens,
-            model=self._name(received.get("model") if isinstance(received, dict) else None),
+            model=self._name(received.get("model")),
         )
+
+    def _first_choice(self, received: object) -> dict[str, object]:
+        """Return the first choice of an answer; empty if it has none."""
+        choices = received.get("choices") if isinstance(received, dict) else None
+        if not isinstance(choices, list):
+            raise self.endpoint.error("the answer is not a chat completion; check base_url", 200)
+        choice = choices[0] if choices else {}
+        if not isinstance(choice, dict):
+            raise self.endpoint.error("the first choice of the answer is not a chat message", 200)
+        return choice
 
     def _name(self, value: object) -> str:
         """Return a name in an answer without secrets and on one line; empty if it is not a text."""
         return one_line(value, self.endpoint.hide) if isinstance(value, str) else ""
 
 
-def whole_characters(text: str) -> str:
-    """Return a text with lone surrogates replaced, so that it can be written to a file."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _as_json(received: object) -> bytes:
-    """Return a JSON value as text; empty if it is nested too deeply."""
-    try:
-        return json.dumps(received).encode()
-    except RecursionError:
-        return b""
-
-
-def _first_choice(received: object) -> dict[str, object]:
-    """Return the first choice of an answer; empty if it has none.
-
-    Raises
-    ------
-    ValueError
-        If it is not an answer of a chat.
-    """
-    choices = received.get("choices") if isinstance(received, dict) else None
-    if not isinstance(choices, list):
-        raise ValueError("the answer is not a chat completion; check base_url")
-    if not choices:
-        return {}
-    if not isinstance(choices[0], dict):
-        raise ValueError("the first choice of the answer is not a chat message")
-    return choices[0]
-
-
-def _message(choice: dict[str, object]) -> dict[str, object]:
-    message = choice.get("message")
-    return message if isinstance(message, dict) else {}
-
-
-def _text(choice: dict[str, object]) -> str:
-    """Return the text of a choice, with its parts joined."""
-    content = _message(choice).get("content")
+def _text(content: object) -> str:
+    """Return the text of a message's content, with its parts joined; empty if there is none."""
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(text for text in texts if isinstance(text, str))
-    if content is None:
-        return ""
     if not isinstance(content, str):
-        raise ValueError("the content of the answer's message is not a text")
-    return whole_characters(content)
+        return ""
+    # Lone surrogates are replaced, so that the text can be written to a file.
+    return content.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _tokens_used(received: object, prompt: str) -> tuple[int, int]:
+def _tokens_used(usage: object, prompt: str, text: str) -> tuple[int, int]:
     """Return (tokens of the prompt, tokens of the answer). A number that is missing or 0 is estimated.
 
     Some local servers report 0 for everything.
     """
-    usage = received.get("usage") if isinstance(received, dict) else None
-    if not isinstance(usage, dict):
-        usage = {}
-    prompt_tokens = _count(usage, "prompt_tokens") or guess(prompt)
+    counts = {}
+    if isinstance(usage, dict):
+        counts = {name: count for name, count in usage.items() if is_count(count)}
+    prompt_tokens = counts.get("prompt_tokens") or guess(prompt)
     # The total may include tokens of reasoning that are not counted as part of the answer.
-    remainder = _count(usage, "total_tokens") - prompt_tokens
-    completion_tokens = max(_count(usage, "completion_tokens"), remainder)
-    return prompt_tokens, completion_tokens or _estimated_tokens(received)
-
-
-def _count(usage: dict[str, object], name: str) -> int:
-    """Return a number of tokens; 0 if there is none."""
-    value = usage.get(name)
-    return value if is_count(value) else 0
-
-
-def _estimated_tokens(received: object) -> int:
-    """Return the estimated number of tokens of an answer; 0 if it has no text."""
-    try:
-        text = _text(_first_choice(received))
-    except ValueError:
-        return 0
-    return guess(text) if text else 0
+    remainder = counts.get("total_tokens", 0) - prompt_tokens
+    completion_tokens = max(counts.get("completion_tokens", 0), remainder)
+    if completion_tokens <= 0 and text:
+        completion_tokens = guess(text)
+    return prompt_tokens, max(completion_tokens, 0)

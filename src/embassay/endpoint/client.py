@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 import json
 import weakref
+import zlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Event, Lock
 from typing import TypeVar
 
@@ -28,16 +28,6 @@ __all__ = ["Endpoint", "Retries"]
 T = TypeVar("T")
 R = TypeVar("R")
 LONGEST_SHORT = 1 << 16
-
-
-@dataclass(frozen=True)
-class Request:
-    """The content of a request, its estimated tokens, and the maximum bytes of its answer."""
-
-    path: str
-    content: bytes
-    tokens: int
-    longest: int
 
 
 class Endpoint:
@@ -80,21 +70,25 @@ class Endpoint:
         self.address = read_address(base_url)
         self.concurrency = concurrency
         self.spending = spending or Spending()
-        # A user in the address is sent instead of the key.
-        self._key = "" if self.address.user else key
         self._key_name = key_name
         self._timeout = timeout
         self._retries = retries or Retries()
         self._announcements = Announcements(tell, self._retries.attempts)
         self._stop = Event()
         self._lock = Lock()
-        secret = self._key or self.address.user or self.address.password
-        if secret and self.address.scheme == "http" and not self.address.loopback:
+        self._authorization = ""
+        if self.address.user or self.address.password:
+            pair = f"{self.address.user}:{self.address.password}".encode()
+            self._authorization = f"Basic {base64.b64encode(pair).decode()}"
+        elif key:
+            self._authorization = f"Bearer {key}"
+        if self._authorization and self.address.scheme == "http" and not self.address.loopback:
             raise SpecError(
                 f"base_url {self.address.shown}: the key would be sent unencrypted; use https://, or send no key"
             )
-        if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
+        if not (key.isascii() and key.isprintable() and " " not in key):
             raise SpecError(f"{key_name} contains characters that no key has, for example a space or a line break")
+        self.hide = hider([self._authorization.partition(" ")[2], *self.address.secrets])
 
     def __repr__(self) -> str:
         """Return the address without secrets."""
@@ -129,7 +123,21 @@ class Endpoint:
         """
         content = json.dumps(payload, allow_nan=False).encode()
         stop = self._stop
-        send = partial(self._within_budget, Request(path, content, tokens, longest), stop)
+
+        def send() -> object:
+            """Send the request once. Its tokens are reserved before, and stay reserved if there is an answer."""
+            if stop.is_set():
+                raise CancelledError
+            self.spending.reserve(tokens)
+            try:
+                return self._json(self._exchange(path, content, longest), path, longest)
+            except BaseException as error:
+                if isinstance(error, RetryableError) and error.answer_lost:
+                    self.spending.settle(tokens, tokens, lost=True)
+                else:
+                    self.spending.release(tokens)
+                raise
+
         answer = self._retries.run(send, stop, self._announce)
         taken = used(answer)
         # An answer that does not report its tokens counts with the estimate.
@@ -153,9 +161,11 @@ class Endpoint:
         finally:
             self._stop = Event()
 
-    def error(self, problem: str, status: int | None = None, body: bytes = b"") -> EndpointError:
+    def error(
+        self, problem: str, status: int | None = None, body: bytes = b"", kind: type[EndpointError] = EndpointError
+    ) -> EndpointError:
         """Return an error of this service, without secrets."""
-        return EndpointError(self.address.host, problem, status, answers.excerpt(body, self.hide))
+        return kind(self.address.host, problem, status, answers.excerpt(body, self.hide))
 
     def close(self) -> None:
         """Close all connections; the next request opens new ones."""
@@ -167,35 +177,7 @@ class Endpoint:
         self.spending.again()
         self._announcements.announce(reason, seconds, attempt)
 
-    def _within_budget(self, request: Request, stop: Event) -> object:
-        """Send a request once. Its tokens are reserved before, and stay reserved if there is an answer."""
-        if stop.is_set():
-            raise CancelledError
-        self.spending.reserve(request.tokens)
-        try:
-            return self._answer(request)
-        except BaseException as error:
-            if isinstance(error, RetryableError) and error.answer_lost:
-                self.spending.lose(request.tokens)
-            else:
-                self.spending.release(request.tokens)
-            raise
-
-    def _answer(self, request: Request) -> object:
-        """Send a request once and return the JSON of the answer."""
-        received = self._exchange(request)
-        if not 200 <= received.status < 300:
-            raise self._refusal(received.status, received, request.path)
-        answer = self._json(received, request.longest)
-        if not answers.has_error(answer):
-            return answer
-        status = answers.status_within(answer)
-        if status is not None or answers.QUOTA_USED_UP in received.body:
-            raise self._refusal(status or received.status, received, request.path)
-        error = self.error("the service sent an error instead of an answer", received.status, received.body)
-        raise RetryableError(_lost(error))
-
-    def _exchange(self, request: Request) -> Received:
+    def _exchange(self, path: str, content: bytes, longest: int) -> Received:
         """Send a request and read the answer to its end.
 
         A failure before anything was sent is the service's. A later failure may be due to the content of the request,
@@ -206,7 +188,7 @@ class Endpoint:
         with self._lock:
             # The lock makes sure that close() cancels this request, and that it is not started after close().
             connections = self._connections
-            exchange = connections.post(self.address.url(request.path), request.content, request.longest)
+            exchange = connections.post(self.address.url(path), content, longest)
         try:
             return exchange.result()
         except CancelledError:
@@ -214,62 +196,59 @@ class Endpoint:
         except httpx2.ConnectTimeout:
             raise RetryableError(self.error(f"no connection within {connections.connect_seconds:g} s")) from None
         except (httpx2.ConnectError, httpx2.ProxyError) as error:
-            failure = self._connection_failed(error)
+            failure = self.error(self._connection_failed(error))
             if self.address.loopback and isinstance(error, httpx2.ConnectError):
                 # A closed port of this machine stays closed, so another attempt would not help.
                 raise failure from None
             raise RetryableError(failure) from None
         except (TimeoutError, httpx2.TimeoutException):
-            failure = self.error(f"no complete answer within {self._timeout:g} s")
-            raise RetryableError(_lost(failure), answer_lost=True) from None
-        except httpx2.RequestError as error:
-            raise RetryableError(_lost(self._connection_failed(error)), answer_lost=True) from None
+            failure = self.error(f"no complete answer within {self._timeout:g} s", kind=LostError)
+            raise RetryableError(failure, answer_lost=True) from None
+        except (httpx2.RequestError, zlib.error) as error:
+            failure = self.error(self._connection_failed(error), kind=LostError)
+            raise RetryableError(failure, answer_lost=True) from None
 
-    def _connection_failed(self, error: Exception) -> EndpointError:
-        return self.error(f"the connection failed: {answers.one_line(reason(error), self.hide)}")
+    def _connection_failed(self, error: Exception) -> str:
+        return f"the connection failed: {answers.one_line(reason(error), self.hide)}"
 
-    def _refusal(self, status: int, received: Received, path: str) -> Exception:
-        """Return the error for an answer with another status than success."""
-        if 300 <= status < 400:
-            return self.error(self._redirect(received.headers.get("location", ""), path), status)
-        key_name = self._key_name if self._authorization else ""
-        error = self.error(answers.problem(status, key_name, self.address.path + path), status, received.body)
-        if status not in answers.RETRYABLE or answers.QUOTA_USED_UP in received.body:
-            return error
-        # A rate limit or an outage is not caused by the content of the request.
-        if status not in answers.OF_THE_SERVICE:
-            error = _lost(error)
-        return RetryableError(error, answers.retry_after(received.headers))
-
-    def _redirect(self, location: str, path: str) -> str:
-        """Return a message about a redirect, with the right base_url if it is clear."""
-        target = redirect_target(location, self.address.url(path))
-        if target is None or len(target.shown) > answers.SHOWN:
-            return "the service redirects to another address; check base_url"
-        shown = self.hide(target.shown)
-        base = target.shown.removesuffix(path)
-        # No base_url can be suggested if the address contains a secret, or if the path is another one.
-        if shown == target.shown and base not in (target.shown, self.address.shown):
-            return f"the service redirects to {shown}; if that is the service you mean, set base_url={base}"
-        return f"the service redirects to {shown}; check base_url"
-
-    def _json(self, received: Received, longest: int) -> object:
+    def _json(self, received: Received, path: str, longest: int) -> object:
+        """Return the JSON of an answer, or raise the error that it stands for."""
         status, body = received.status, received.body
-        if received.encoding:
-            encoding = answers.one_line(received.encoding, self.hide)
-            raise self.error(f"the answer has the content encoding {encoding!r}; only gzip is supported", status)
-        if received.too_long:
+        if not 200 <= status < 300:
+            raise self._refusal(status, received, path)
+        if len(body) > longest:
             raise self.error(f"the answer is too long: the limit is {longest:,} bytes", status)
         try:
-            return json.loads(body.decode("utf-8-sig", "surrogatepass"))
+            answer: object = json.loads(body.decode("utf-8-sig", "surrogatepass"))
         except RecursionError:
             raise self.error("the JSON of the answer is nested too deeply", status) from None
         except ValueError:
             # An answer that begins like JSON was probably cut off on its way.
             if body.lstrip()[:1] in (b"{", b"["):
-                error = self.error("the JSON of the answer is damaged or truncated", status, body)
-                raise RetryableError(_lost(error), answer_lost=True) from None
+                failure = self.error("the JSON of the answer is damaged or truncated", status, body, LostError)
+                raise RetryableError(failure, answer_lost=True) from None
             raise self.error("the answer is not JSON; check base_url", status, body) from None
+        error_status = answers.error_within(answer)
+        if error_status is None:
+            return answer
+        if error_status or answers.QUOTA_USED_UP in body:
+            raise self._refusal(error_status or status, received, path)
+        raise RetryableError(self.error("the service sent an error instead of an answer", status, body, LostError))
+
+    def _refusal(self, status: int, received: Received, path: str) -> Exception:
+        """Return the error for an answer with another status than success."""
+        if 300 <= status < 400:
+            # Redirects are not followed: the texts and the key are for the address that the user named.
+            target = redirect_target(received.headers.get("location", ""), self.address.url(path))
+            shown = answers.one_line(target, self.hide)
+            return self.error(f"the service redirects to {shown}; check base_url", status)
+        key_name = self._key_name if self._authorization else ""
+        is_passing = status in answers.RETRYABLE and answers.QUOTA_USED_UP not in received.body
+        # A rate limit or an outage is not caused by the content of the request.
+        kind = LostError if is_passing and status not in answers.OF_THE_SERVICE else EndpointError
+        problem = answers.problem(status, key_name, self.address.path + path)
+        error = self.error(problem, status, received.body, kind)
+        return RetryableError(error, answers.retry_after(received.headers)) if is_passing else error
 
     @cached_property
     def _connections(self) -> Connections:
@@ -280,21 +259,3 @@ class Endpoint:
         connections = Connections(headers, self._timeout, trust_env=not self.address.loopback)
         weakref.finalize(self, connections.close).atexit = False
         return connections
-
-    @property
-    def _authorization(self) -> str:
-        if self.address.user or self.address.password:
-            pair = f"{self.address.user}:{self.address.password}".encode()
-            return f"Basic {base64.b64encode(pair).decode()}"
-        return f"Bearer {self._key}" if self._key else ""
-
-    @cached_property
-    def hide(self) -> Callable[[str], str]:
-        """A function that returns a text of the service without secrets or parts of them."""
-        token = self._authorization.partition(" ")[2]
-        return hider([self._key, token, *self.address.secrets], whole=[self.address.query])
-
-
-def _lost(error: EndpointError) -> LostError:
-    """Return the same failure as a LostError: it may be due to the content of the request."""
-    return LostError(error.host, error.problem, error.status, error.said)

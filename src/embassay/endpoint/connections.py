@@ -1,4 +1,4 @@
-"""Connections to a service, with a deadline for each exchange and a maximum length for answers.
+"""Connections to a service, with one deadline for each exchange and a maximum length for answers.
 
 Exchanges run in an event loop in its own thread: a socket's timeout starts again with every byte, but a deadline of an
 event loop ends the whole exchange.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import ssl
+import zlib
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
@@ -24,29 +23,17 @@ if TYPE_CHECKING:
 
 CONNECT = 15.0
 """Maximum seconds for connecting, and again for encrypting the connection."""
-ENCODINGS = frozenset({"", "identity", "gzip"})
-"""Supported content encodings. Nested encodings are not, because they could decompress to any size."""
+GZIP = 31
+"""The value by which zlib knows gzip."""
 
 
 @dataclass(frozen=True)
 class Received:
-    """A received answer.
-
-    Attributes
-    ----------
-    encoding
-        The content encoding if it is not supported, with an empty body; otherwise empty.
-    body
-        The decompressed answer, or its beginning if it is too long.
-    too_long
-        Whether the answer is longer than ``body``.
-    """
+    """A received answer; the decompressed body has more bytes than allowed if the answer is too long."""
 
     status: int
     headers: Mapping[str, str]
-    body: bytes = b""
-    encoding: str = ""
-    too_long: bool = False
+    body: bytes
 
 
 class Connections:
@@ -82,7 +69,7 @@ class Connections:
         Thread(target=_run, args=run, daemon=True, name="embassay-http").start()
 
     def post(self, url: str, content: bytes, longest: int) -> Future[Received]:
-        """Start sending a request; at most ``longest`` bytes of the answer are read.
+        """Start sending a request; at most ``longest`` bytes of the answer are read, and one more.
 
         The future raises an exception of httpx2 if there is no answer, or a TimeoutError after the deadline.
         """
@@ -101,24 +88,23 @@ class Connections:
         target = {"target": httpx2.URL(url).raw_path}
         request = self._client.stream("POST", without_query, content=content, extensions=target)
         async with asyncio.timeout(self._seconds), request as response:
-            return await _read(response, longest)
+            return Received(response.status_code, response.headers, await _body(response, longest))
 
 
-async def _read(response: httpx2.Response, longest: int) -> Received:
-    """Read an answer, or the beginning of an answer that is too long."""
-    status, headers = response.status_code, response.headers
-    encoding = headers.get("content-encoding", "").strip().lower()
-    if encoding not in ENCODINGS:
-        return Received(status, headers, encoding=encoding)
+async def _body(response: httpx2.Response, longest: int) -> bytes:
+    """Return the decompressed body of an answer; of one that is too long, one byte more than ``longest``."""
     if not response.is_success:
         longest = LONGEST_REFUSAL
     body = bytearray()
-    async with aclosing(response.aiter_bytes()) as pieces:
+    async with aclosing(response.aiter_raw()) as pieces:
         async for piece in pieces:
             body += piece
             if len(body) > longest:
-                return Received(status, headers, bytes(body), too_long=True)
-    return Received(status, headers, bytes(body))
+                break
+    if response.headers.get("content-encoding", "").strip().lower() == "gzip":
+        # Not decompressed by the library, which would do so without a limit.
+        return zlib.decompressobj(GZIP).decompress(body, longest + 1)
+    return bytes(body)
 
 
 def _run(loop: asyncio.AbstractEventLoop, client: httpx2.AsyncClient, closed: asyncio.Event) -> None:
@@ -145,7 +131,7 @@ def reason(error: BaseException) -> str:
         if isinstance(cause, BaseExceptionGroup):
             # A group has one failure for each address of the host.
             cause = cause.exceptions[0]
-        if isinstance(cause, OSError) and cause.errno and not isinstance(cause, ssl.SSLError | socket.gaierror):
+        if isinstance(cause, ConnectionError) and cause.errno:
             return os.strerror(cause.errno)
         cause = cause.__cause__ or cause.__context__
     return str(error) or type(error).__name__

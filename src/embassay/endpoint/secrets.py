@@ -1,65 +1,34 @@
-"""Removing secrets from everything that is shown or stored: complete, in parts, and in common encodings."""
+"""Removing secrets from everything that is shown or stored: each as a whole, and each quarter of a long one."""
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterable
-from urllib.parse import quote, quote_plus
 
-PART = 8
-"""Every part of a secret with this many characters is hidden; a shorter secret is hidden only as a whole."""
 MARK = "…"
 """The replacement of a secret."""
-# str.lower() changes the length of a few texts; this does not.
-_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+SHORTEST = 4
+"""The minimum number of characters of a quarter that is hidden by itself."""
 
 
-def hider(secrets: Iterable[str], whole: Iterable[str] = ()) -> Callable[[str], str]:
-    """Return a function that replaces secrets in a text.
+def hider(secrets: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that replaces secrets and their quarters in a text.
 
-    The case of letters is ignored, because host names are shown in lower case.
-
-    Parameters
-    ----------
-    secrets
-        Texts to hide: as they are, percent-encoded and in base64, and every part of 8 characters of each form.
-    whole
-        Texts that are hidden only if they occur completely.
+    Services repeat the beginning or the end of a wrong key. The case of letters is ignored, because host names are
+    shown in lower case.
     """
-    pieces = {text.translate(_LOWER) for text in whole if text}
+    pieces = set[str]()
     for secret in secrets:
-        if secret:
-            for form in _forms(secret):
-                pieces |= _parts(form.translate(_LOWER))
-    lengths = sorted({len(piece) for piece in pieces})
+        size = len(secret) // 4
+        pieces.add(secret)
+        if size >= SHORTEST:
+            pieces |= {secret[:size], secret[size : 2 * size], secret[2 * size : 3 * size], secret[3 * size :]}
+    pieces.discard("")
+    # The longest first, so that a secret is found as a whole; neighbouring pieces become one mark.
+    longest_first = sorted(pieces, key=len, reverse=True)
+    pattern = re.compile(f"(?:{'|'.join(map(re.escape, longest_first))})+", re.IGNORECASE)
 
     def hide(text: str) -> str:
-        lowered = text.translate(_LOWER)
-        # One byte per character, 1 if it belongs to a secret. Parts overlap, so all are marked before any is replaced.
-        is_secret = bytearray(len(text))
-        for length in lengths:
-            for start in range(len(text) - length + 1):
-                if lowered[start : start + length] in pieces:
-                    is_secret[start : start + length] = b"\1" * length
-        shown = ""
-        end = 0
-        for run in re.finditer(b"\1+", is_secret):
-            shown += text[end : run.start()] + MARK
-            end = run.end()
-        return shown + text[end:]
+        return pattern.sub(MARK, text) if pieces else text
 
     return hide
-
-
-def _forms(secret: str) -> set[str]:
-    """Return a secret as it is, percent-encoded, and in base64."""
-    content = secret.encode("utf-8", "surrogatepass")
-    return {secret, quote(content, safe=""), quote_plus(content), base64.b64encode(content).decode()}
-
-
-def _parts(text: str) -> set[str]:
-    """Return all parts of :data:`PART` characters; a shorter text as a whole."""
-    if len(text) <= PART:
-        return {text}
-    return {text[start : start + PART] for start in range(len(text) - PART + 1)}

@@ -105,19 +105,18 @@ class Spending:
         with self._lock:
             self._reserved -= tokens
 
-    def settle(self, reserved: int, used: int) -> None:
-        """Count an answered request: ``used`` tokens replace the reserved ones."""
-        with self._lock:
-            self._reserved -= reserved
-            self.requests += 1
-            self.tokens += used
+    def settle(self, reserved: int, used: int, *, lost: bool = False) -> None:
+        """Count the tokens used by a request instead of the reserved ones.
 
-    def lose(self, reserved: int) -> None:
-        """Count an answer that may have been generated but did not arrive, with all reserved tokens."""
+        A lost answer may have been generated but did not arrive.
+        """
         with self._lock:
             self._reserved -= reserved
-            self.lost += 1
-            self.tokens += reserved
+            self.tokens += used
+            if lost:
+                self.lost += 1
+            else:
+                self.requests += 1
 
     def begin_with(self, tokens: int) -> None:
         """Count tokens of earlier runs towards the budget."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
@@ -13,14 +12,6 @@ T = TypeVar("T")
 R = TypeVar("R")
 SLICE = 0.2
 """Maximum seconds of a single wait, because on Windows Ctrl-C does not interrupt a wait without a timeout."""
-
-
-def wait(stop: Event, seconds: float) -> None:
-    """Wait for some seconds, or until ``stop`` is set."""
-    end = time.monotonic() + seconds
-    while (remaining := end - time.monotonic()) > 0:
-        if stop.wait(min(remaining, SLICE)):
-            return
 
 
 def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) -> Iterator[tuple[int, R]]:
@@ -53,11 +44,15 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) 
             future = executor.submit(work_unless_stopped, item)
             places[future] = place
             future.add_done_callback(done.put)
-        for _ in items:
-            future = _next_done(done)
+        while places:
+            try:
+                future = done.get(timeout=SLICE)
+            except Empty:
+                continue
+            place = places.pop(future)
             error = future.exception()
             if error is None:
-                yield places[future], future.result()
+                yield place, future.result()
             elif not isinstance(error, CancelledError):
                 failure = failure or error
     finally:
@@ -65,13 +60,3 @@ def each(work: Callable[[T], R], items: Sequence[T], workers: int, stop: Event) 
         executor.shutdown(wait=False, cancel_futures=True)
     if failure is not None:
         raise failure
-
-
-def _next_done(done: SimpleQueue[Future[R]]) -> Future[R]:
-    """Wait for the next finished future, interruptible by Ctrl-C."""
-    while True:
-        try:
-            return done.get(timeout=SLICE)
-        except Empty:
-            # Nothing has finished yet. Waiting in slices lets Ctrl-C through, which a get() without an end blocks.
-            continue

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, get_args
 
-from embassay.errors import SpecError, nearest
+from embassay.errors import SpecError, nearest, quoted
 from embassay.samples.base import Role
 from embassay.samples.choice import Choice
 from embassay.samples.composition import OPERATORS, Composition
@@ -147,15 +147,18 @@ def _check_edits(sample: MinimalPairs) -> None:
     names = set[str]()
     for name, text in edits:
         if name not in ALL_EDITS:
-            guess = ""
-            near = nearest(str(name), ALL_EDITS)
-            if near:
-                guess = f"; did you mean {near!r}?"
-            raise ValueError(f"unknown edit {name!r}; known: {', '.join(ALL_EDITS)}{guess}")
+            raise ValueError(unknown_edit(name))
         _check_text(f"the edit {name}", text)
         if name in names:
             raise ValueError(f"the edit {name} appears twice")
         names.add(name)
+
+
+def unknown_edit(name: object) -> str:
+    """Return the message about an edit with an unknown name."""
+    near = nearest(str(name), ALL_EDITS)
+    guess = f"; did you mean {near!r}?" if near else ""
+    return f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}"
 
 
 def _check_composition(sample: Composition) -> None:

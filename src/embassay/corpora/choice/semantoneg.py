@@ -6,12 +6,12 @@ candidates are in the order antonym, polarity, paraphrase; ``label`` is the inde
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
-from embassay.corpora.io.rows import Row, json_rows
+from embassay.corpora.io.changes import change
+from embassay.corpora.io.jsonl import KINDS, first_fields
+from embassay.corpora.io.rows import Row, named_rows
 from embassay.data import SEMANTONEG_V1
 from embassay.errors import SourceError, quoted
 from embassay.samples.checks import is_part_of_speech
@@ -19,15 +19,15 @@ from embassay.samples.choice import Choice
 from embassay.types import Corpus
 
 SHAPE = "choice"
+FIELDS = ("label", "input", "sentences")
 ARTICLES = {"a", "an", "the"}
 LONGEST = 3
 """The maximum number of words on one side of a pair."""
-_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return len({"label", "input", "sentences"} & first_fields(head)) > 1
+    return len(set(FIELDS) & first_fields(head)) > 1
 
 
 def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "adjective") -> Corpus[Choice]:
@@ -48,13 +48,7 @@ def load(source: str, name: str, *, licence: str = "", part_of_speech: str = "ad
         With file, line and field, for a line that is not a valid entry.
     """
     path = Path(source)
-    ids = Ids(path, "idx")
-    samples = []
-    # Checked while reading, so that an error names the first wrong line.
-    for row in json_rows(path):
-        sample = _entry(row, part_of_speech)
-        ids.add(sample.id, row.line)
-        samples.append(sample)
+    samples = [_entry(key, row, part_of_speech) for key, row in named_rows(path, FIELDS, "idx")]
     if not samples:
         raise SourceError("the file has no entries", path)
     corpus = Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="semantoneg")
@@ -75,23 +69,9 @@ def _as_released(corpus: Corpus[Choice]) -> Corpus[Choice]:
 
 
 def pair_of(first: str, second: str) -> str:
-    """Name the words in which two sentences differ: ``bad–good``, alphabetically.
-
-    The span after the longest common prefix and suffix of their tokens, articles stripped.
-    """
-    a = [word.lower() for word in _WORD.findall(first)]
-    b = [word.lower() for word in _WORD.findall(second)]
-    shorter = min(len(a), len(b))
-    prefix = 0
-    while prefix < shorter and a[prefix] == b[prefix]:
-        prefix += 1
-    # A word of the common prefix must not be counted again in the suffix.
-    suffix = 0
-    while suffix < shorter - prefix and a[-1 - suffix] == b[-1 - suffix]:
-        suffix += 1
-    name_of_a = _span_name(a[prefix : len(a) - suffix])
-    name_of_b = _span_name(b[prefix : len(b) - suffix])
-    return "–".join(sorted((name_of_a, name_of_b)))
+    """Name the words in which two sentences differ, without articles: ``bad–good``, alphabetically."""
+    _, words, other_words = change(first, second)
+    return "–".join(sorted((_span_name(words), _span_name(other_words))))
 
 
 def _span_name(span: list[str]) -> str:
@@ -102,9 +82,8 @@ def _span_name(span: list[str]) -> str:
     return " ".join(words) or "(nothing)"
 
 
-def _entry(row: Row, part_of_speech: str) -> Choice:
+def _entry(key: str, row: Row, part_of_speech: str) -> Choice:
     """Return the choice of a line."""
-    row.require("label", "input", "sentences")
     sentences, label = row.values["sentences"], row.values["label"]
     if not isinstance(sentences, list) or len(sentences) != 3:
         actual = f"{len(sentences)} of them" if isinstance(sentences, list) else KINDS[type(sentences)]
@@ -120,7 +99,7 @@ def _entry(row: Row, part_of_speech: str) -> Choice:
     paraphrase = candidates.pop(label)
     antonym, polarity = candidates
     return Choice(
-        id=str(row.values.get("idx", row.number)),
+        id=key,
         input=text,
         antonym=antonym,
         polarity=polarity,

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import corpus_of, filters_of, rated_text
-from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.rows import Row, json_rows
-from embassay.errors import SourceError
-from embassay.samples.composed import SENTENCES, degenerate, of_document, without_repeats
+from embassay.corpora.composition.shared import json_corpus, rated_text
+from embassay.corpora.io.jsonl import first_fields
+from embassay.corpora.io.rows import Row
+from embassay.samples.composed import SENTENCES, degenerate, of_document
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
@@ -41,31 +40,15 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid document.
     """
-    path = Path(source)
-    ids = Ids(path)
-    read: list[Composition] = []
-    filters: list[str] = []
-    equal = 0
-    for row in json_rows(path):
-        samples_of_row = _samples(row, ids)
-        # Nine samples or, if two of the sentences are equal, none: a difference of equal sentences says nothing.
-        if not samples_of_row:
-            equal += 1
-        read += samples_of_row
-        filters += filters_of(row)
-    samples, repeats = without_repeats(read)
-    if not samples:
-        raise SourceError("the file has no usable documents", path)
-    return corpus_of(name, "fusions", samples, licence=licence, filters=filters, equal=equal, repeats=repeats)
+    return json_corpus(Path(source), name, "fusions", SENTENCES, _samples, "usable documents", licence)
 
 
-def _samples(row: Row, ids: Ids) -> list[Composition]:
+def _samples(key: str, row: Row) -> list[Composition]:
     """Return the nine samples of a document; none if two of its sentences are equal."""
-    row.require(*SENTENCES)
-    name = ids.add(row.key("id", row.number), row.line)
     texts, ratings = {}, {}
     for field in SENTENCES:
         texts[field], ratings[field] = rated_text(row, field)
+    # A difference of equal sentences says nothing.
     if degenerate(texts):
         return []
-    return of_document(name, texts, ratings, row.key("unit", name))
+    return of_document(key, texts, ratings, row.key("unit", key))

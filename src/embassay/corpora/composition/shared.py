@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.rows import Row
-from embassay.errors import quoted
+from embassay.corpora.io.rows import Row, named_rows
+from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.checks import LIKERT, is_rating
+from embassay.samples.composed import without_repeats
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
@@ -49,37 +51,80 @@ def filters_of(row: Row) -> tuple[str, ...]:
     return tuple(value)
 
 
-def corpus_of(
+def json_corpus(
+    path: Path,
     name: str,
     loader: str,
-    samples: Sequence[Composition],
-    *,
+    fields: Sequence[str],
+    samples_of: Callable[[str, Row], list[Composition]],
+    content: str,
     licence: str,
-    filters: Iterable[str] = (),
-    equal: int = 0,
-    repeats: int = 0,
+    *,
+    keep_repeats: bool = False,
 ) -> Corpus[Composition]:
-    """Return the corpus, with notes on what was left out.
+    """Read a corpus of JSON lines, with notes on what was left out.
 
     Parameters
     ----------
-    filters
-        Specs of the encoders that the samples were filtered with, which may repeat.
-    equal, repeats
-        The numbers of documents that were left out because two of their sentences are equal, and of repeated samples.
+    fields
+        The fields that every line must have.
+    samples_of
+        Returns the samples of a line by its name; none if two of its three sentences are equal.
+    content
+        What the file consists of, for a message.
+    keep_repeats
+        Whether samples that repeat an earlier one are kept.
     """
+    samples: list[Composition] = []
+    filters: list[str] = []
+    equal = 0
+    for key, row in named_rows(path, fields):
+        samples_of_row = samples_of(key, row)
+        equal += not samples_of_row
+        samples += samples_of_row
+        filters += filters_of(row)
     notes = []
     if equal:
         reason = "two of the three sentences differ only in punctuation"
         notes.append(f"{counted(equal, 'document')} left out: {reason}")
+    return corpus_of(
+        path, name, loader, samples, content, licence, notes=notes, filters=filters, keep_repeats=keep_repeats
+    )
+
+
+def corpus_of(
+    path: Path,
+    name: str,
+    loader: str,
+    samples: Iterable[Composition],
+    content: str,
+    licence: str,
+    *,
+    notes: Iterable[str] = (),
+    filters: Iterable[str] = (),
+    keep_repeats: bool = False,
+) -> Corpus[Composition]:
+    """Return the corpus of samples; raise SourceError if there is none.
+
+    Parameters
+    ----------
+    content
+        What the file consists of, for the message.
+    filters
+        Specs of the encoders that the samples were filtered with, which may repeat.
+    """
+    kept, repeats = (tuple(samples), 0) if keep_repeats else without_repeats(samples)
+    if not kept:
+        raise SourceError(f"the file has no {content}", path)
+    all_notes = list(notes)
     if repeats:
-        notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
+        all_notes.append(f"{counted(repeats, 'sample')} left out: repeats of an earlier one")
     return Corpus(
         name,
         SHAPE,
-        tuple(samples),
+        kept,
         licence=licence or "unknown",
         loader=loader,
-        notes=tuple(notes),
+        notes=tuple(all_notes),
         filtered_with=tuple(dict.fromkeys(filters)),
     )

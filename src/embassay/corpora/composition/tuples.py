@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import corpus_of, filters_of, rated_text
-from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.rows import Row, json_rows
+from embassay.corpora.composition.shared import json_corpus, rated_text
+from embassay.corpora.io.jsonl import first_fields
+from embassay.corpora.io.rows import Row
 from embassay.errors import SourceError
 from embassay.samples.composition import Composition, Operator
 from embassay.types import Corpus
@@ -47,24 +47,14 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    path = Path(source)
-    ids = Ids(path)
-    samples: list[Composition] = []
-    filter_encoders: list[str] = []
-    for row in json_rows(path):
-        samples += _samples(row, ids.add(row.key("id", row.number), row.line))
-        filter_encoders += filters_of(row)
-    if not samples:
-        raise SourceError("the file has no tuples", path)
-    return corpus_of(name, "tuples", samples, licence=licence, filters=filter_encoders)
+    return json_corpus(Path(source), name, "tuples", FIELDS, _samples, "tuples", licence, keep_repeats=True)
 
 
-def _samples(row: Row, name: str) -> list[Composition]:
+def _samples(key: str, row: Row) -> list[Composition]:
     """Return a sample for each target that is not null."""
-    row.require(*FIELDS)
     a, _ = rated_text(row, "A")
     b, _ = rated_text(row, "B")
-    unit = row.key("unit", name)
+    unit = row.key("unit", key)
     samples = []
     for field, operator, mirrored in TARGETS:
         if row.values[field] is None:
@@ -74,7 +64,7 @@ def _samples(row: Row, name: str) -> list[Composition]:
         # B − A is A − B with the sentences swapped.
         if mirrored:
             first, second = b, a
-        samples.append(Composition(f"{name}.{field}", operator, first, second, target, unit, mirrored, ratings))
+        samples.append(Composition(f"{key}.{field}", operator, first, second, target, unit, mirrored, ratings))
     if not samples:
         raise SourceError("every target is null", row.path, row.line)
     return samples

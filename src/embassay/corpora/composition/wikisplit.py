@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from embassay.corpora.composition.shared import corpus_of
-from embassay.corpora.io.tables import filled, first_line, table_rows
+from embassay.corpora.io.rows import Row
+from embassay.corpora.io.tables import first_line, table_rows
 from embassay.errors import SourceError
 from embassay.formatting import counted
-from embassay.samples.composed import without_repeats
 from embassay.samples.composition import Composition
 from embassay.types import Corpus
 
@@ -42,11 +42,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
         With file and line, for a line that is not a valid split.
     """
     path = Path(source)
-    rows = table_rows(path, "\t")
-    samples, repeats = without_repeats(_sample(cells, path, line) for line, cells in rows)
-    if not samples:
-        raise SourceError("the file has no splits", path)
-    return corpus_of(name, "wikisplit", samples, licence=licence, repeats=repeats)
+    samples = (_sample(cells, path, line) for line, cells in table_rows(path, "\t"))
+    return corpus_of(path, name, "wikisplit", samples, "splits", licence)
 
 
 def _sample(cells: list[str], path: Path, line: int) -> Composition:
@@ -57,11 +54,6 @@ def _sample(cells: list[str], path: Path, line: int) -> Composition:
     parts = split.split(MARK)
     if len(parts) != 2:
         raise SourceError(f"{counted(len(parts), 'sentence')} around {MARK}; expected 2", path, line)
-    return Composition(
-        # Lines count from 1, ids of rows without one from 0, as in the other formats.
-        id=str(line - 1),
-        operator="union",
-        a=filled(parts[0], path, line, "split"),
-        b=filled(parts[1], path, line, "split"),
-        target=filled(sentence, path, line, "sentence"),
-    )
+    first, second = (Row({"split": part}, path, line).filled("split") for part in parts)
+    row = Row({"sentence": sentence}, path, line)
+    return Composition(row.number, "union", first, second, row.filled("sentence"))

@@ -9,12 +9,12 @@ the pairs whose label is 1, true or yes. Equal sentences count as one sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from embassay.corpora.groups.shared import corpus_of
 from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.records import Table, read_table
+from embassay.corpora.io.records import Column, Table, read_table
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import first_line
 from embassay.errors import SourceError, SpecError
@@ -113,26 +113,21 @@ def _recognised_pair(names: Collection[str]) -> tuple[str, ...]:
 
 def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of a table in its order, each once, and notes."""
-    columns = {
-        "sentence": table.column("of sentences", "sentence=", sentence, SENTENCE),
-        "group": table.column("of groups", "group=", group, GROUP),
-    }
-    key = table.perhaps(id_, [name for name in ID if name not in columns.values()])
-    if key:
-        columns["id"] = key
-    notes = [columns_note(columns, table)]
+    columns = table.select(
+        sentence=Column(SENTENCE, sentence, "of sentences", "sentence="),
+        group=Column(GROUP, group, "of groups", "group="),
+        id=Column(ID, id_),
+    )
+    notes = [f"columns: {columns.note}"]
     samples: dict[str, Grouped] = {}
     lines: dict[str, int | None] = {}
-    ids = Ids(table.path, key or "id")
+    ids = Ids(table.path, columns.names.get("id", "id"))
     rows = 0
-    for row in table.read(tuple(columns.values())):
-        row.require_values(columns["sentence"], columns["group"])
-        text = row.text(columns["sentence"]).strip()
-        group_of_row = row.key(columns["group"]).strip()
-        name = str(rows)
-        if key:
-            name = row.key(key, name).strip()
-        ids.add(name, row.line)
+    for row in columns.rows():
+        row.require_values("sentence", "group")
+        text = row.text("sentence").strip()
+        group_of_row = row.key("group").strip()
+        name = ids.add(row.key("id", str(rows)).strip(), row.line)
         rows += 1
         if text not in samples:
             samples[text] = Grouped(name, text, group_of_row)
@@ -141,7 +136,7 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
         earlier = samples[text].group
         if earlier != group_of_row:
             problem = f"sentence of group {group_of_row[:100]!r}, on line {lines[text]} of group {earlier[:100]!r}"
-            raise row.error(f"{problem}; a sentence can have one group", columns["group"])
+            raise row.error(f"{problem}; a sentence can have one group", "group")
     if not rows:
         raise SourceError("the table has no rows", table.path)
     repeats = rows - len(samples)
@@ -153,23 +148,21 @@ def _of_sentences(table: Table, sentence: str, group: str, id_: str) -> tuple[li
 def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[Grouped], list[str]]:
     """Return the sentences of the pairs that are paraphrases, in order of appearance, and notes."""
     recognised = _recognised_pair(table.names)
-    columns = {
-        "first": table.column("of first sentences", "first=", first, recognised[:1]),
-        "second": table.column("of second sentences", "second=", second, recognised[1:]),
-        "label": table.column("that says whether they are paraphrases", "label=", label, LABEL),
-    }
-    note = columns_note(columns, table)
+    columns = table.select(
+        first=Column(recognised[:1], first, "of first sentences", "first="),
+        second=Column(recognised[1:], second, "of second sentences", "second="),
+        label=Column(LABEL, label, "that says whether they are paraphrases", "label="),
+    )
     # Sentences are numbered in order of appearance; those of pairs that are not paraphrases get no number.
     numbers: dict[str, int] = {}
     pairs: list[tuple[int, int]] = []
     rows = 0
-    for row in table.read(tuple(columns.values())):
+    for row in columns.rows():
         rows += 1
-        row.require_values(*columns.values())
+        row.require_values("first", "second", "label")
         # Both texts are checked, also of pairs that are not paraphrases.
-        first_text = row.text(columns["first"]).strip()
-        second_text = row.text(columns["second"]).strip()
-        if _is_yes(row, columns["label"]):
+        first_text, second_text = row.text("first").strip(), row.text("second").strip()
+        if _is_yes(row):
             first_number = numbers.setdefault(first_text, len(numbers))
             second_number = numbers.setdefault(second_text, len(numbers))
             pairs.append((first_number, second_number))
@@ -178,25 +171,13 @@ def _of_pairs(table: Table, first: str, second: str, label: str) -> tuple[list[G
     texts_by_number = list(numbers)
     groups = closure(pairs)
     samples = [Grouped(str(number), texts_by_number[number], str(group)) for number, group in groups.items()]
-    return samples, [note, f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
+    return samples, [f"columns: {columns.note}", f"{counted(rows, 'pair')}, {len(pairs):,} of them paraphrases"]
 
 
-def _is_yes(row: Row, column: str) -> bool:
-    """Return whether a label says that a pair is a paraphrase."""
-    label = str(row.values[column])
+def _is_yes(row: Row) -> bool:
+    """Return whether the label of a row says that the pair is a paraphrase."""
+    label = str(row.values["label"])
     written = label.strip().lower()
     if written not in YES | NO:
-        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", column)
+        raise row.error(f"must be 1, true or yes, or 0, false or no, is {label[:100]!r}", "label")
     return written in YES
-
-
-def columns_note(columns: Mapping[str, str], table: Table) -> str:
-    """Return a note on the use of each column; raise SourceError if a column has two uses."""
-    use_of: dict[str, str] = {}
-    for use, name in columns.items():
-        if name in use_of:
-            problem = f"is used both as the {use_of[name]} and as the {use}"
-            raise SourceError(problem, table.path, table.line, name)
-        use_of[name] = use
-    uses = [f"{name} as {use}" for name, use in use_of.items()]
-    return f"columns: {', '.join(uses)}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import OPINOSIS_FILES, as_msrp, corpus_of, is_opinosis, whole
-from embassay.corpora.io.folders import Listing
+from embassay.corpora.groups.shared import as_msrp, corpus_of
+from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text
 from embassay.data import MSRP_GROUPED
@@ -21,13 +21,13 @@ from embassay.samples.groups import Grouped
 from embassay.types import Corpus
 
 SHAPE = "groups"
-PHRASES, TABLE = OPINOSIS_FILES
+PHRASES, TABLE = "phrases.txt", "phrase_groups.csv"
 HEADER = ("phrase_index", "paraphrase_group_index")
 
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    return is_opinosis(path)
+    return any(entry.name == TABLE for entry in entries(path))
 
 
 def load(source: str, name: str, *, licence: str = "", follow_links: bool = False) -> Corpus[Grouped]:
@@ -78,17 +78,16 @@ def _phrases(path: Path) -> list[str]:
 def _groups(path: Path, phrases: int) -> dict[int, str]:
     """Return the name of the group by the number of the sentence."""
     groups: dict[int, str] = {}
-    lines: dict[int, int] = {}
-    for line, (index_cell, group_cell) in rows_with_header(path, HEADER, ","):
-        index = whole(index_cell, path, line, HEADER[0])
-        group = whole(group_cell, path, line, HEADER[1])
+    lines: dict[int, int | None] = {}
+    for row in rows_with_header(path, HEADER, ","):
+        index, group = row.whole(HEADER[0]), row.whole(HEADER[1])
         if index >= phrases:
             problem = f"there is no sentence {index}; {PHRASES} has {phrases:,} sentences, numbered from 0"
-            raise SourceError(problem, path, line, HEADER[0])
+            raise row.error(problem, HEADER[0])
         if index in groups:
-            raise SourceError(f"sentence {index} already has a group on line {lines[index]}", path, line, HEADER[0])
+            raise row.error(f"sentence {index} already has a group on line {lines[index]}", HEADER[0])
         groups[index] = str(group)
-        lines[index] = line
+        lines[index] = row.line
     return groups
 
 

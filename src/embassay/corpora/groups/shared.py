@@ -6,13 +6,11 @@ pairs, or was made by hand; groups below three are discarded.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from embassay.corpora.io.folders import entries
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.samples.groups import Grouped
@@ -21,12 +19,8 @@ from embassay.types import Corpus
 SHAPE = "groups"
 SMALLEST = 3
 """The minimum size of a group: each of three folds tests one sentence of it."""
-MSRP_FILES = ("msr_paraphrase_train.txt", "msr_paraphrase_test.txt")
-OPINOSIS_FILES = ("phrases.txt", "phrase_groups.csv")
-"""Files of the released folders."""
 MSRP_LICENCE = "MSR-SSLA (non-commercial)"
 MSRP_SOURCE = "pairs of sentences from news on the web, judged by people (Dolan & Brockett 2005)"
-_WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 def corpus_of(
@@ -84,21 +78,3 @@ def _amounts(kept: Sequence[Grouped], samples: Sequence[Grouped]) -> Iterator[st
 def as_msrp(corpus: Corpus[Grouped], note: str) -> Corpus[Grouped]:
     """Return a corpus with the source and the licence of MSRP, and a note that says how it was recognised."""
     return replace(corpus, licence=MSRP_LICENCE, source=MSRP_SOURCE, notes=(note, *corpus.notes))
-
-
-def is_msrp(path: Path) -> bool:
-    """Return whether a folder has one of the files of the Microsoft Research Paraphrase corpus, by their names."""
-    return any(entry.name in MSRP_FILES for entry in entries(path))
-
-
-def is_opinosis(path: Path) -> bool:
-    """Return whether a folder has Opinosis's table of groups, by its name."""
-    return any(entry.name == OPINOSIS_FILES[1] for entry in entries(path))
-
-
-def whole(cell: str, path: Path, line: int, column: str) -> int:
-    """Return a whole number from 0, or raise SourceError with file, line and column."""
-    number = cell.strip()
-    if not _WHOLE.fullmatch(number):
-        raise SourceError(f"must be a whole number from 0, is {cell[:100]!r}", path, line, column)
-    return int(number)

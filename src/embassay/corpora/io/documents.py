@@ -15,7 +15,7 @@ from pathlib import Path
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
-from embassay.corpora.io.records import is_parquet, read_table
+from embassay.corpora.io.records import Column, is_parquet, read_table
 from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
@@ -99,7 +99,7 @@ def read_documents(
         if not content:
             raise SourceError("no text in it", path)
         return (SourceDocument(path.stem, content),), ("the file is one document",)
-    documents = tuple(SourceDocument(p.id, p.text, p.title, p.article) for p in paragraphs(path))
+    documents = tuple(SourceDocument(p.id, p.text.strip(), p.title, p.article) for p in paragraphs(path))
     return documents, (f"SQuAD's format: {counted(len(documents), 'paragraph')}",)
 
 
@@ -240,33 +240,24 @@ def read_records(
     """
     table = read_table(path)
     # Questions refer to documents by id, so a corpus with questions needs the column.
-    key = table.column("of ids", named.format("id"), id, ID) if titled else table.perhaps(id, ID)
-    columns: dict[str, str] = {}
-    if key:
-        columns["id"] = key
-    columns["text"] = table.column("of texts", named.format("text"), text, TEXT)
-    if key == columns["text"]:
-        raise SourceError("is used both as the id and as the text", path, table.line, key)
-    required = tuple(columns.values())
-    title = table.perhaps("", [name for name in TITLE if name not in required])
-    if title:
-        columns["title"] = title
-    ids = Ids(path, key, numbered=False)
+    needed = "of ids" if titled else ""
+    columns = table.select(
+        id=Column(ID, id, needed, named.format("id")),
+        text=Column(TEXT, text, "of texts", named.format("text")),
+        title=Column(TITLE),
+    )
+    uses = columns.names.keys()
+    ids = Ids(path, columns.names.get("id", ""), numbered=False)
     documents = list[SourceDocument]()
-    for number, row in enumerate(table.read(tuple(columns.values())), 1):
-        row.require_values(*required)
-        name = str(number)
-        if key:
-            name = ids.add(row.key(key).strip(), row.line)
-        title_of_row = ""
-        if title and not is_blank(row.values.get(title)):
-            title_of_row = row.text(title).strip()
-        documents.append(SourceDocument(name, row.text(columns["text"]), title_of_row))
+    for number, row in enumerate(columns.rows(), 1):
+        row.require_values(*sorted(uses - {"title"}))
+        name = ids.add(row.key("id", str(number)).strip(), row.line)
+        title = "" if is_blank(row.values.get("title")) else row.text("title").strip()
+        documents.append(SourceDocument(name, row.text("text"), title))
     if not documents:
         raise SourceError("the table has no documents", path)
-    uses = ", ".join(f"{name} as {what}" for what, name in columns.items())
-    notes = [f"columns: {uses}"]
-    if title and titled:
+    notes = [f"columns: {columns.note}"]
+    if "title" in uses and titled:
         notes.append("each title is put before its text")
     return tuple(documents), tuple(notes)
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from embassay.corpora.io.jsonl import first_fields, json_lines, listed
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.tables import delimiter_of, even, first_line, header, table_rows
+from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError
 from embassay.store.paths import open_file, unreadable
@@ -21,6 +18,45 @@ PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
 PEEK = 1_048_576
 NumberedRow = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a loader reads.
+
+    Attributes
+    ----------
+    known
+        The names that are recognised, tried in this order.
+    given
+        The name that the user gave; empty for none.
+    what, option
+        What it contains, and the option that names it; both empty for an optional column.
+    """
+
+    known: Sequence[str]
+    given: str = ""
+    what: str = ""
+    option: str = ""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The columns of a table that a loader reads, by their use."""
+
+    table: Table
+    names: Mapping[str, str]
+
+    @property
+    def note(self) -> str:
+        """The use of each column."""
+        return ", ".join(f"{name} as {use}" for use, name in self.names.items())
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, whose fields are the uses."""
+        for row in self.table.read(tuple(self.names.values())):
+            values = {use: row.values[name] for use, name in self.names.items() if name in row.values}
+            yield Row(values, row.path, row.line, names=self.names)
 
 
 @dataclass(frozen=True)
@@ -45,6 +81,26 @@ class Table:
         """Yield the rows with these columns."""
         for line, values in self.rows(columns):
             yield Row(values, self.path, line)
+
+    def select(self, **columns: Column) -> Selection:
+        """Find the columns for some uses; optional ones may be missing.
+
+        Raises
+        ------
+        SourceError
+            For a missing column, and for one that would have two uses.
+        """
+        use_of: dict[str, str] = {}
+        for use, column in columns.items():
+            if column.what:
+                name = self.column(column.what, column.option, column.given, column.known)
+            else:
+                name = self.perhaps(column.given, [known for known in column.known if known not in use_of])
+            if name in use_of:
+                raise SourceError(f"is used both as the {use_of[name]} and as the {use}", self.path, self.line, name)
+            if name:
+                use_of[name] = use
+        return Selection(self, {use: name for name, use in use_of.items()})
 
     def column(self, what: str, option: str, given: str, known: Sequence[str]) -> str:
         """Return the name of a column: the given one, else the first known one that the table has.
@@ -115,7 +171,7 @@ def _delimited(path: Path, delimiter: str) -> Table:
         lines = table_rows(path, delimiter)
         next(lines, None)
         for number, cells in lines:
-            yield number, dict(zip(names, even(cells, len(names), path, number), strict=True))
+            yield number, by_name(names, cells, path, number)
 
     return Table(path, tuple(names), line, rows)
 
@@ -126,7 +182,6 @@ def _parquet(path: Path) -> Table:
 
     # A panic of its reader is not an Exception.
     failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-    refuse_fatal_parquet(path)
     try:
         schema = pl.read_parquet_schema(path)
     except failures as error:
@@ -143,36 +198,6 @@ def _parquet(path: Path) -> Table:
         yield from enumerate(frame.iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
-
-
-def refuse_fatal_parquet(path: Path) -> None:
-    """Read a Parquet file in another process first.
-
-    For a damaged file, polars may request an impossible amount of memory, which ends the process without an exception.
-
-    Raises
-    ------
-    SourceError
-        If that process was killed.
-    """
-    state = path.stat()
-    if not _survives(path, state.st_size, state.st_mtime_ns):
-        raise SourceError("damaged Parquet file: reading it would crash this program; write the file again", path)
-
-
-@lru_cache(maxsize=64)
-def _survives(path: Path, size: int, changed: int) -> bool:
-    """Return whether a process that reads a file exits normally; the result is cached by size and modification time."""
-    reading = "import sys, polars; polars.read_parquet(sys.argv[1])"
-    ended = subprocess.run(  # noqa: S603 - our own interpreter, and a path as an argument
-        [sys.executable, "-c", reading, str(path)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    # 0: it was read; 1: an exception, which is reported when this process reads the file.
-    return ended.returncode in (0, 1)
 
 
 def _plain(kind: Any) -> bool:

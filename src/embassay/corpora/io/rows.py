@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, json_lines, key_of, listed, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, key_of, listed, text_field
 from embassay.errors import SourceError
+
+_SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -21,33 +24,45 @@ class Row:
         Its line in the file, from 1; None if the file is read as a whole.
     prefix
         The prefix of field names in messages, such as ``data[0].`` for an object inside another.
+    names
+        What the fields are called in the file, where that is different.
     """
 
     values: Mapping[str, Any]
     path: Path
     line: int | None
     prefix: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def number(self) -> str:
         """The number of the line from 0, which serves as the id of a row without one."""
         return str((self.line or 1) - 1)
 
+    @property
+    def place(self) -> str:
+        """The location of an object inside another, such as ``data[0].paragraphs[1]``."""
+        return self.prefix.removesuffix(".")
+
+    def name(self, field: str) -> str:
+        """Return the name of a field in messages."""
+        return f"{self.prefix}{self.names.get(field, field)}"
+
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""
-        return SourceError(problem, self.path, self.line, f"{self.prefix}{field}")
+        return SourceError(problem, self.path, self.line, self.name(field))
 
     def require(self, *fields: str) -> None:
         """Raise SourceError for the first of these fields that is missing."""
-        for field in fields:
-            if field not in self.values:
-                raise self.error(f"missing; found {listed(sorted(self.values))}", field)
+        for name in fields:
+            if name not in self.values:
+                raise self.error(f"missing; found {listed(sorted(self.values))}", name)
 
     def require_values(self, *fields: str) -> None:
         """Raise SourceError for the first of these fields that is missing or null."""
-        for field in fields:
-            if self.values.get(field) is None:
-                raise self.error("missing", field)
+        for name in fields:
+            if self.values.get(name) is None:
+                raise self.error("missing", name)
 
     def text(self, field: str) -> str:
         """Return a field that must be a non-empty text."""
@@ -60,13 +75,29 @@ class Row:
             return default
         return self.as_key(value, field)
 
+    def filled(self, field: str) -> str:
+        """Return a cell of a table, stripped, which must not be empty."""
+        cell: str = self.values[field].strip()
+        if not cell:
+            raise self.error("an empty cell", field)
+        return cell
+
+    def whole(self, field: str, *, signed: bool = False) -> int:
+        """Return a cell that must be a whole number, from 0 unless it may have a sign."""
+        cell: str = self.values[field]
+        number = cell.strip()
+        if not (_SIGNED if signed else _UNSIGNED).fullmatch(number):
+            least = "" if signed else " from 0"
+            raise self.error(f"must be a whole number{least}, is {cell[:100]!r}", field)
+        return int(number)
+
     def as_text(self, value: object, field: str) -> str:
         """Return a value of this field that must be a non-empty text."""
-        return text_field(value, self.path, self.line, f"{self.prefix}{field}")
+        return text_field(value, self.path, self.line, self.name(field))
 
     def as_key(self, value: object, field: str) -> str:
         """Return a value of this field that must be a text or a whole number, as text."""
-        return key_of(value, self.path, self.line, f"{self.prefix}{field}")
+        return key_of(value, self.path, self.line, self.name(field))
 
     def object(self, value: object, prefix: str) -> Row:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
@@ -94,6 +125,31 @@ def json_rows(path: Path) -> Iterator[Row]:
     """
     for line, values in json_lines(path):
         yield Row(values, path, line)
+
+
+def named_rows(
+    path: Path, fields: Sequence[str], key: str = "id", *, numbered: bool = True
+) -> Iterator[tuple[str, Row]]:
+    """Yield (name, row) of a file of JSON lines. Every line must have these fields, and a name that no other has.
+
+    Parameters
+    ----------
+    key
+        The field of the name.
+    numbered
+        Whether lines without a name are named after their numbers, from 0; otherwise each needs one.
+    """
+    ids = Ids(path, key, numbered=numbered)
+    for row in json_rows(path):
+        row.require(*fields)
+        name = row.key(key, row.number if numbered else "")
+        if not numbered:
+            name = name.strip()
+        if not name:
+            raise row.error("is null; every line needs an id", key)
+        yield name, row
+        # Added when the caller has read the row, so that a wrong field is named before a repeated name.
+        ids.add(name, row.line)
 
 
 def is_blank(value: object) -> bool:

@@ -27,16 +27,21 @@ class Paragraph:
     ----------
     id
         The numbers of its article and of the paragraph, from 0: ``0-3``.
+    text
+        As it is written in the file: answers are found by their offsets.
     title
         The title of its article; empty if it has none.
     article
         The key of its article: ``article:0``.
+    row
+        The paragraph in the file, with its questions.
     """
 
     id: str
     text: str
     title: str
     article: str
+    row: Row
 
 
 def is_squad(head: str) -> bool:
@@ -46,31 +51,23 @@ def is_squad(head: str) -> bool:
 
 
 def paragraphs(path: Path) -> Iterator[Paragraph]:
-    """Yield the paragraphs of a file, without their questions.
+    """Yield the paragraphs of a file.
 
     Raises
     ------
     SourceError
         With file and field, for content that is not in this format.
     """
-    for number, article in enumerate(articles(path)):
-        title = article.values.get("title")
-        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
-        plain_title = ""
-        if isinstance(title, str):
-            plain_title = title.strip().replace("_", " ")
-        for index, paragraph in enumerate(objects(article, "paragraphs")):
-            paragraph.require("context")
-            text = paragraph.text("context").strip()
-            yield Paragraph(f"{number}-{index}", text, plain_title, f"article:{number}")
-
-
-def articles(path: Path) -> Iterator[Row]:
-    """Yield the articles of a file."""
     top = json_object(path)
     if not isinstance(top, dict):
         raise SourceError(f"must be an object, is {KINDS[type(top)]}", path)
-    yield from objects(Row(top, path, None), "data")
+    for number, article in enumerate(objects(Row(top, path, None), "data")):
+        title = article.values.get("title")
+        # SQuAD writes titles as in addresses of Wikipedia: "Super_Bowl_50".
+        plain_title = title.strip().replace("_", " ") if isinstance(title, str) else ""
+        for index, row in enumerate(objects(article, "paragraphs")):
+            row.require("context")
+            yield Paragraph(f"{number}-{index}", row.text("context"), plain_title, f"article:{number}", row)
 
 
 def objects(row: Row, field: str) -> Iterator[Row]:

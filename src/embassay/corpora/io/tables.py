@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import LONGEST, listed
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
 from embassay.errors import SourceError
 from embassay.formatting import counted
@@ -50,8 +51,8 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
         raise unreadable(error, path) from None
 
 
-def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[NumberedCells]:
-    """Yield (line number from 1, cells) of the rows of a table that must have this header.
+def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Yield the rows of a table that must have this header.
 
     Raises
     ------
@@ -61,13 +62,11 @@ def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterat
     rows = table_rows(path, delimiter)
     line, head = next(rows, (1, list[str]()))
     if [cell.strip() for cell in head] != list(names):
-        between = "commas"
-        if delimiter == "\t":
-            between = "tabs"
+        between = "tabs" if delimiter == "\t" else "commas"
         problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(head)}"
         raise SourceError(problem, path, line)
     for line, cells in rows:
-        yield line, list(even(cells, len(names), path, line))
+        yield Row(by_name(names, cells, path, line), path, line)
 
 
 def _next(reader: Iterator[list[str]]) -> list[str] | None:
@@ -80,18 +79,16 @@ def _next(reader: Iterator[list[str]]) -> list[str] | None:
         csv.field_size_limit(before)
 
 
-def even(cells: Sequence[str], width: int, path: Path, line: int) -> Sequence[str]:
-    """Return the cells, or raise SourceError if their number differs from the header's."""
-    if len(cells) != width:
-        raise SourceError(f"{counted(len(cells), 'column')}; the header has {width}", path, line)
-    return cells
+def by_name(names: Sequence[str], cells: Sequence[str], path: Path, line: int) -> dict[str, str]:
+    """Return the cells by column, or raise SourceError if their number differs from the header's."""
+    if len(cells) != len(names):
+        raise ragged(cells, names, path, line)
+    return dict(zip(names, cells, strict=True))
 
 
-def filled(cell: str, path: Path, line: int, column: str) -> str:
-    """Return a cell, stripped, or raise SourceError if it is empty."""
-    if not cell.strip():
-        raise SourceError("an empty cell", path, line, column)
-    return cell.strip()
+def ragged(cells: Sequence[str], names: Sequence[str], path: Path, line: int) -> SourceError:
+    """Return the error of a row with more or fewer cells than the header."""
+    return SourceError(f"{counted(len(cells), 'column')}; the header has {len(names)}", path, line)
 
 
 def first_line(head: str) -> str:

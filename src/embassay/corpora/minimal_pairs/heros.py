@@ -7,12 +7,13 @@ Chiang et al. (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from embassay.corpora.io.changes import change
 from embassay.corpora.io.jsonl import LONGEST, listed
-from embassay.corpora.io.tables import even, filled, first_line, table_rows
+from embassay.corpora.io.rows import Row
+from embassay.corpora.io.tables import first_line, ragged, table_rows
 from embassay.errors import SourceError
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.types import Corpus
@@ -23,7 +24,6 @@ SOURCE = "a file of HEROS's form"
 COLUMNS = {"synonym": "synonym", "antonym": "antonym", "typo": "typo", "random": "random_mlm"}
 """Edits by the headings of their columns, lower-cased; the two negations are distinguished by their content."""
 NEEDED = ("original", *COLUMNS, "negation")
-_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 
 
 def recognises(head: str) -> bool:
@@ -55,8 +55,9 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     heads = _checked(header, path, line)
     table = []
     for number, cells in rows:
-        even(cells, len(header), path, number)
-        table.append([filled(cell, path, number, head) for cell, head in zip(cells, header, strict=True)])
+        if len(cells) != len(header):
+            raise ragged(cells, header, path, number)
+        table.append([Row({head: cell}, path, number).filled(head) for cell, head in zip(cells, header, strict=True)])
     if not table:
         raise SourceError("the table has no rows", path)
     negations, note = _negations(heads, table)
@@ -74,9 +75,8 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
 
 def touches(original: str, synonym: str, negation: str) -> bool:
     """Return whether a negation changes the place where the synonym differs from the original."""
-    start, end = _span(original, negation)
-    place, _ = _span(original, synonym)
-    return start <= place <= end
+    negated = change(original, negation)
+    return negated.start <= change(original, synonym).start <= negated.start + len(negated.first)
 
 
 def _heads(cells: Sequence[str]) -> list[str]:
@@ -132,18 +132,3 @@ def _sample(name: str, names: Sequence[str], row: Sequence[str]) -> MinimalPairs
     cells = dict(zip(names, row, strict=True))
     edits = tuple((edit, cells[edit]) for edit in EDITS if edit in cells)
     return MinimalPairs(name, cells["original"], edits)
-
-
-def _span(original: str, edited: str) -> tuple[int, int]:
-    """Return the index of the first token of the original that an edit changes, and the one after the last."""
-    before = _WORD.findall(original.lower())
-    after = _WORD.findall(edited.lower())
-    shorter = min(len(before), len(after))
-    start = 0
-    while start < shorter and before[start] == after[start]:
-        start += 1
-    # A token of the common prefix must not be counted again in the suffix.
-    end = 0
-    while end < shorter - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    return start, len(before) - end

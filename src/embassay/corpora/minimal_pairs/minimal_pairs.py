@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from embassay.corpora.io.jsonl import Ids, first_fields
-from embassay.corpora.io.rows import Row, json_rows
-from embassay.errors import SourceError, nearest, quoted
+from embassay.corpora.io.jsonl import first_fields
+from embassay.corpora.io.rows import Row, named_rows
+from embassay.errors import SourceError
+from embassay.samples.checks import unknown_edit
 from embassay.samples.minimal_pairs import ALL_EDITS, MinimalPairs
 from embassay.types import Corpus
 
 SHAPE = "minimal_pairs"
+FIELDS = ("original", "edits")
 
 
 def recognises(head: str) -> bool:
     """Return whether the first line of a file looks like this format."""
-    return {"original", "edits"} <= first_fields(head)
+    return set(FIELDS) <= first_fields(head)
 
 
 def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
@@ -35,12 +37,10 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
         With file, line and field, for a line that is not an original with its edits.
     """
     path = Path(source)
-    ids = Ids(path)
     samples: list[MinimalPairs] = []
     ways: dict[str, dict[str, None]] = {}
-    for row in json_rows(path):
-        sample = _sample(row)
-        ids.add(sample.id, row.line)
+    for key, row in named_rows(path, FIELDS):
+        sample = _sample(key, row)
         samples.append(sample)
         for edit, way in _sources(row, sample):
             ways.setdefault(edit, {})[way] = None
@@ -56,29 +56,23 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     )
 
 
-def _sample(row: Row) -> MinimalPairs:
+def _sample(key: str, row: Row) -> MinimalPairs:
     """Return the sample of a line."""
-    row.require("original", "edits")
     original = row.text("original")
     edits = row.values["edits"]
     if not isinstance(edits, dict) or not edits:
         raise row.error("must be an object with a text for each edit", "edits")
     for name in edits:
         if name not in ALL_EDITS:
-            near = nearest(name, ALL_EDITS)
-            guess = ""
-            if near:
-                guess = f"; did you mean {near!r}?"
-            raise row.error(f"unknown edit {quoted(name)}; known: {', '.join(ALL_EDITS)}{guess}", "edits")
+            raise row.error(unknown_edit(name), "edits")
     # In the order of the known edits, so that the order in the file has no effect.
     texts: dict[str, str] = {}
     for name in ALL_EDITS:
         if name in edits:
             texts[name] = row.as_text(edits[name], f"edits.{name}")
-    for name, text in texts.items():
-        if text == original:
-            raise row.error("equals the original", f"edits.{name}")
-    return MinimalPairs(row.key("id", row.number), original, tuple(texts.items()), row.key("unit"))
+            if texts[name] == original:
+                raise row.error("equals the original", f"edits.{name}")
+    return MinimalPairs(key, original, tuple(texts.items()), row.key("unit"))
 
 
 def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import first_fields, listed
-from embassay.corpora.io.rows import Row, is_blank, json_rows
-from embassay.corpora.io.tables import delimiter_of, even, filled, first_line, header, table_rows
+from embassay.corpora.io.records import Table, read_table
+from embassay.corpora.io.rows import Row, is_blank
+from embassay.corpora.io.tables import delimiter_of, first_line, table_rows
 from embassay.corpora.io.texts import read_head
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
@@ -76,7 +77,12 @@ def load(
     path = Path(source)
     options = {"first": first, "second": second, "score": score, "subset": subset}
     named = {what: column for what, column in options.items() if column}
-    rows, columns = _read(path, named)
+    if not named and _is_stsb(first_line(read_head(path, HEAD))):
+        columns, rows = STSB_COLUMNS, _stsb_rows(path)
+    else:
+        table = read_table(path)
+        columns = _columns(table, named)
+        rows = table.read(tuple(columns.values()))
     samples = []
     ids = set[str]()
     for number, row in enumerate(rows):
@@ -93,19 +99,6 @@ def load(
     if without_score:
         notes.append(f"{counted(without_score, 'pair')} without a score")
     return Corpus(name, SHAPE, tuple(samples), licence=licence or "unknown", loader="pairs", notes=tuple(notes))
-
-
-def _read(path: Path, named: Mapping[str, str]) -> tuple[Iterator[Row], dict[str, str]]:
-    """Return the rows, and the use of each column."""
-    head = read_head(path, HEAD)
-    line = first_line(head)
-    fields = first_fields(head)
-    if fields:
-        return json_rows(path), _columns(fields, named, path)
-    if _is_stsb(line) and not named:
-        return _stsb_rows(path), STSB_COLUMNS
-    names, rows = _table(path, delimiter_of(line))
-    return rows, _columns(frozenset(names), named, path)
 
 
 def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
@@ -154,41 +147,25 @@ def _subset(row: Row, column: str) -> str:
     return row.key(column).strip()
 
 
-def _columns(names: frozenset[str], named: Mapping[str, str], path: Path) -> dict[str, str]:
+def _columns(table: Table, named: Mapping[str, str]) -> dict[str, str]:
     """Return the column for each use: named by an option, else recognised; score and subset are optional."""
     for column in named.values():
-        if column not in names:
-            raise SourceError(f"missing; found {listed(sorted(names))}", path, 1, column)
+        table.perhaps(column, ())
     # The set of recognised names of which the table has the most.
     best: dict[str, str] = {}
     for recognised in KNOWN:
-        columns = {what: column for what, column in recognised.items() if column in names}
+        columns = {what: column for what, column in recognised.items() if column in table.names}
         # An option counts more than a recognised name.
         columns.update(named)
         if "first" in columns and "second" in columns and len(columns) > len(best):
             best = columns
     if not best:
-        problem = f"no two columns of sentences; found {listed(sorted(names))}; set first= and second="
-        raise SourceError(problem, path, 1)
+        problem = f"no two columns of sentences; found {listed(sorted(table.names))}; set first= and second="
+        raise SourceError(problem, table.path, 1)
     if best["first"] == best["second"]:
-        raise SourceError("is used both as first= and as second=; name two different columns", path, 1, best["first"])
+        problem = "is used both as first= and as second=; name two different columns"
+        raise SourceError(problem, table.path, 1, best["first"])
     return best
-
-
-def _table(path: Path, delimiter: str) -> tuple[list[str], Iterator[Row]]:
-    """Return the columns of a table, and its rows."""
-    lines = table_rows(path, delimiter)
-    line, cells = next(lines, (1, list[str]()))
-    names = header(cells, path, line)
-
-    # A generator of its own, because the header must be read and checked before the first row is requested.
-    def rows() -> Iterator[Row]:
-        for number, cells in lines:
-            even(cells, len(names), path, number)
-            values = dict(zip(names, cells, strict=True))
-            yield Row(values, path, number)
-
-    return names, rows()
 
 
 def _stsb_rows(path: Path) -> Iterator[Row]:
@@ -196,10 +173,10 @@ def _stsb_rows(path: Path) -> Iterator[Row]:
     for line, cells in table_rows(path, "\t"):
         if len(cells) < len(STSB):
             raise SourceError(f"{counted(len(cells), 'column')}; STS-b has at least {len(STSB)}", path, line)
-        filled(cells[STSB.index("score")], path, line, "score")
         # Sources after the sentences are ignored.
-        values = dict(zip(STSB, cells, strict=False))
-        yield Row(values, path, line)
+        row = Row(dict(zip(STSB, cells, strict=False)), path, line)
+        row.filled("score")
+        yield row
 
 
 def _is_stsb(line: str) -> bool:

@@ -9,21 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from embassay.corpora.io.folders import Listing
-from embassay.corpora.io.jsonl import Ids, listed
+from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import cutter
-from embassay.corpora.io.rows import Row, is_blank, json_rows
-from embassay.corpora.io.tables import filled, rows_with_header
+from embassay.corpora.io.rows import is_blank, named_rows
+from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.retrieval.shared import (
     JUDGED,
     Judgement,
-    Judgements,
-    Omitted,
     Unit,
     corpus_of,
     cut_all,
-    grade_of,
-    is_beir,
+    judged_questions,
+    left_out,
 )
 from embassay.errors import SourceError, SpecError, quoted
 from embassay.samples.retrieval import Question
@@ -31,6 +29,7 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
+FIELDS = ("_id", "text")
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The default split."""
@@ -38,7 +37,8 @@ DEFAULT = "test"
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    return is_beir(path)
+    names = {entry.name for entry in entries(path)}
+    return "corpus.jsonl" in names or {"queries.jsonl", "qrels"} <= names
 
 
 def load(
@@ -83,14 +83,11 @@ def load(
     listing = Listing(follow_links)
     listing.require(path, FILES, "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
     split_file = _split_file(path / "qrels", split, listing)
-    empty = Omitted()
-    texts = _texts(path / "corpus.jsonl", empty)
+    texts, empty = _texts(path / "corpus.jsonl")
     queries = _queries(path / "queries.jsonl")
-    judgements = Judgements(split_file, queries, texts)
-    judgements.read(_judgements(split_file))
-    questions = judgements.questions(unit)
-    notes = [f"split: {split_file.stem}", f"passages: {passages}", *judgements.notes(), *listing.notes()]
-    notes += empty.notes("document left out: no text", "documents left out: no text")
+    questions, notes_on_judgements = judged_questions(split_file, _judgements(split_file), queries, texts, unit)
+    notes = [f"split: {split_file.stem}", f"passages: {passages}", *notes_on_judgements, *listing.notes()]
+    notes += left_out(empty, "document left out: no text", "documents left out: no text")
     if unit == "question":
         notes.append(JUDGED)
     same = len(queries.keys() & texts.keys())
@@ -117,41 +114,31 @@ def _split_file(folder: Path, split: str, listing: Listing) -> Path:
     return next(iter(files.values()))
 
 
-def _texts(path: Path, empty: Omitted) -> dict[str, str]:
-    """Return the documents' texts by id, each preceded by its title, and count those without a text."""
+def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the documents' texts by id, each preceded by its title, and the places of those without a text."""
     texts: dict[str, str] = {}
-    for name, row in _named_rows(path):
+    empty = list[str]()
+    for name, row in named_rows(path, FIELDS, "_id", numbered=False):
         title = "" if is_blank(row.values.get("title")) else row.text("title")
         text = "" if is_blank(row.values["text"]) else row.text("text")
         if title or text:
             texts[name] = f"{title} {text}".strip()
         else:
-            empty.add(f"{quoted(name)} on line {row.line} of {path.name}")
+            empty.append(f"{quoted(name)} on line {row.line} of {path.name}")
     if not texts:
         raise SourceError("the file has no documents", path)
-    return texts
+    return texts, empty
 
 
 def _queries(path: Path) -> dict[str, str]:
     """Return the texts of the queries by id."""
-    queries = {name: row.text("text").strip() for name, row in _named_rows(path)}
+    queries = {name: row.text("text").strip() for name, row in named_rows(path, FIELDS, "_id", numbered=False)}
     if not queries:
         raise SourceError("the file has no queries", path)
     return queries
 
 
-def _named_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield (id, row) of every line, which must have ``_id`` and ``text``."""
-    ids = Ids(path, "_id", numbered=False)
-    for row in json_rows(path):
-        row.require("_id", "text")
-        name = row.key("_id").strip()
-        if not name:
-            raise row.error("is null; every line needs an id", "_id")
-        yield ids.add(name, row.line), row
-
-
 def _judgements(path: Path) -> Iterator[Judgement]:
-    for line, cells in rows_with_header(path, HEADER, "\t"):
-        query, document, grade = (filled(cell, path, line, name) for cell, name in zip(cells, HEADER, strict=True))
-        yield line, query, document, grade_of(grade, path, line, "score")
+    for row in rows_with_header(path, HEADER, "\t"):
+        query, document = row.filled("query-id"), row.filled("corpus-id")
+        yield row.line, query, document, row.whole("score", signed=True)

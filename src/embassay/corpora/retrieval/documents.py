@@ -12,12 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.groups.shared import is_msrp, is_opinosis
 from embassay.corpora.io.documents import Notes, SourceDocument, looks_like_documents, read_folder, read_records
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
-from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all, is_beir, is_trec
+from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path
@@ -41,9 +40,7 @@ def recognises(head: str) -> bool:
 
 
 def recognises_folder(path: Path) -> bool:
-    """Return whether a folder contains documents, but no judgements or groups."""
-    if is_beir(path) or is_trec(path) or is_msrp(path) or is_opinosis(path):
-        return False
+    """Return whether a folder contains documents; loaders of specific formats are asked before."""
     return looks_like_documents(path)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.corpora.io.documents import without_suffix
-from embassay.corpora.io.records import Table, read_table
+from embassay.corpora.io.records import Column, Selection, read_table
 from embassay.corpora.io.rows import Row, is_blank
 from embassay.corpora.retrieval.shared import Unit, units, unknown_documents
 from embassay.errors import SourceError, quoted
@@ -60,23 +60,19 @@ def read_questions(
         With file, line and column, for missing columns, unknown documents, and a table without questions.
     """
     table = read_table(path)
-    columns = {
-        "question": table.column("of questions", "question=", question, QUESTION),
-        "document": table.column(WITH_IDS, "document=", document, RIGHT),
-    }
-    if columns["question"] == columns["document"]:
-        raise SourceError("is used both as the question and as its documents", path, table.line, columns["question"])
-    id_column = table.perhaps("", [name for name in ID if name not in columns.values()])
-    if id_column:
-        columns["id"] = id_column
-    questions = _read(table, columns, documents)
+    columns = table.select(
+        question=Column(QUESTION, question, "of questions", "question="),
+        document=Column(RIGHT, document, WITH_IDS, "document="),
+        id=Column(ID),
+    )
+    questions = _read(columns, documents)
     if not questions:
         raise SourceError("the table has no questions", path)
     samples = list[Question]()
     for key, entry in questions.items():
         right = tuple(entry.right)
         samples.append(Question(key, entry.text, right, units=units(right, unit)))
-    return tuple(samples), ", ".join(f"{name} as {what}" for what, name in columns.items())
+    return tuple(samples), columns.note
 
 
 def possible_ids(path: Path, document: str) -> set[str]:
@@ -87,76 +83,73 @@ def possible_ids(path: Path, document: str) -> set[str]:
     document
         The name of the column, if it is not recognised.
     """
-    table = read_table(path)
-    column = table.column(WITH_IDS, "document=", document, RIGHT)
+    columns = read_table(path).select(document=Column(RIGHT, document, WITH_IDS, "document="))
     names = set[str]()
-    for row in table.read((column,)):
-        value = row.values.get(column)
-        if is_blank(value):
-            continue
-        if isinstance(value, list):
-            names.update(row.as_key(item, column).strip() for item in value if item is not None)
-            continue
-        cell = row.key(column).strip()
-        names.add(cell)
-        names.update(part.strip() for part in cell.split(";"))
-        names.update(re.split(r"[;\s]+", cell))
+    for row in columns.rows():
+        for parts in _possible(row):
+            names.update(parts)
     return names | {without_suffix(name) for name in names}
 
 
-def _read(table: Table, columns: Mapping[str, str], documents: Mapping[str, object]) -> dict[str, _Question]:
+def _read(columns: Selection, documents: Mapping[str, object]) -> dict[str, _Question]:
     """Return the questions by id."""
     questions: dict[str, _Question] = {}
     unknown = list[tuple[int | None, str]]()
-    for number, row in enumerate(table.read(tuple(columns.values()))):
-        for column in (columns["question"], columns["document"]):
+    for number, row in enumerate(columns.rows()):
+        for column in ("question", "document"):
             if column not in row.values:
                 raise row.error("missing", column)
-        text = row.text(columns["question"]).strip()
-        key = _key(row, columns["id"]) if "id" in columns else str(number)
+        text = row.text("question").strip()
+        key = str(number)
+        if "id" in columns.names:
+            key = row.key("id").strip()
+            if not key:
+                raise row.error("missing; if some questions have an id, all need one", "id")
         question = questions.setdefault(key, _Question(text, row.line))
         if question.text != text:
             problem = f"{quoted(key)} has another question on line {question.line}; one id must have one question"
-            raise row.error(problem, columns["id"])
-        for name in _right(row, columns["document"], documents):
+            raise row.error(problem, "id")
+        for name in _right(row, documents):
             document = known_id(name, documents)
             if document:
                 question.right[document] = None
             else:
                 unknown.append((row.line, name))
     if unknown:
-        raise unknown_documents(table.path, columns["document"], unknown, documents)
+        raise unknown_documents(columns.table.path, columns.names["document"], unknown, documents)
     return questions
 
 
-def _key(row: Row, column: str) -> str:
-    """Return a question's id."""
-    key = row.key(column).strip()
-    if not key:
-        raise row.error("missing; if some questions have an id, all need one", column)
-    return key
+def _possible(row: Row) -> list[list[str]]:
+    """Return the ways to read a cell as ids: a list, the whole text, its parts between ";", and those between spaces.
 
-
-def _right(row: Row, column: str, documents: Mapping[str, object]) -> list[str]:
-    """Return the ids in a list, or in a text: the whole text if it is an id, else its parts between spaces or ";"."""
-    value = row.values[column]
+    Ids may contain spaces, so semicolons are tried first.
+    """
+    value = row.values.get("document")
     if is_blank(value):
         return []
     if isinstance(value, list):
         if None in value:
-            raise row.error("is null, an id is needed; use an empty list for no document", column)
-        return [row.as_key(item, column).strip() for item in value]
-    cell = row.key(column).strip()
-    if known_id(cell, documents):
-        return [cell]
-    # Ids may contain spaces, so semicolons are tried first.
-    parts = [part.strip() for part in cell.split(";") if part.strip()]
-    if parts and all(known_id(part, documents) for part in parts):
-        return parts
-    parts = [part for part in re.split(r"[;\s]+", cell) if part]
-    if any(known_id(part, documents) for part in parts):
-        return parts
-    return [cell]
+            raise row.error("is null, an id is needed; use an empty list for no document", "document")
+        return [[row.as_key(item, "document").strip() for item in value]]
+    cell = row.key("document").strip()
+    by_semicolon = [part.strip() for part in cell.split(";") if part.strip()]
+    by_space = [part for part in re.split(r"[;\s]+", cell) if part]
+    return [[cell], by_semicolon, by_space]
+
+
+def _right(row: Row, documents: Mapping[str, object]) -> list[str]:
+    """Return the ids in a list, or in a text: read in the first way that names documents."""
+    ways = _possible(row)
+    if len(ways) < 2:
+        return ways[0] if ways else []
+    cell, by_semicolon, by_space = ways
+    for names in (cell, by_semicolon):
+        if names and all(known_id(name, documents) for name in names):
+            return names
+    if any(known_id(name, documents) for name in by_space):
+        return by_space
+    return cell
 
 
 def known_id(name: str, documents: Mapping[str, object]) -> str:

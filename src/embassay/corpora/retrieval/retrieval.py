@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -30,19 +30,10 @@ _DOCUMENT = re.compile(r'\s*\{\s*"document"\s*:\s*(?:"(?:[^"\\]|\\.)*"|\d+)\s*,\
 class _Line:
     """A question as read from its line."""
 
-    row: Row
+    line: int | None
     question: Question
     split: str
     source: str
-
-
-@dataclass
-class _File:
-    """The content of a file: documents by id, the unit of each that has one, and the questions."""
-
-    documents: dict[str, Document] = field(default_factory=dict)
-    units: dict[str, str] = field(default_factory=dict)
-    lines: list[_Line] = field(default_factory=list)
 
 
 def recognises(head: str) -> bool:
@@ -70,48 +61,47 @@ def load(source: str, name: str, *, split: Split = "all", licence: str = "") -> 
         With file, line and field, for a line that is neither, and for questions with unknown documents.
     """
     path = Path(source)
-    file = _read(path)
-    unknown = [(line.row.line, key) for line in file.lines for key in line.question.right if key not in file.documents]
+    documents, units, lines = _read(path)
+    unknown = [(line.line, key) for line in lines for key in line.question.right if key not in documents]
     if unknown:
-        raise unknown_documents(path, "right", unknown, file.documents)
-    if not file.lines:
-        raise SourceError("the file has no questions", path)
-    chosen = [line for line in file.lines if split in ("all", line.split)]
+        raise unknown_documents(path, "right", unknown, documents)
+    chosen = [line for line in lines if split in ("all", line.split)]
     if not chosen:
-        splits = ", ".join(sorted({line.split for line in file.lines} - {""})) or "none"
+        splits = ", ".join(sorted({line.split for line in lines} - {""})) or "none"
         raise SourceError(f"no question has the split {split!r}; splits in the file: {splits}", path)
-    questions = [_with_units(line.question, file.units) for line in chosen]
-    documents = tuple(file.documents.values())
-    notes = _notes(file.lines, split)
-    corpus = corpus_of(name, "retrieval", documents, questions, licence=licence, notes=notes)
+    questions = [_with_units(line.question, units) for line in chosen]
+    notes = _notes(lines, split)
+    corpus = corpus_of(name, "retrieval", tuple(documents.values()), questions, licence=licence, notes=notes)
     return replace(corpus, source=_sources(chosen))
 
 
-def _read(path: Path) -> _File:
-    """Read all lines of a file; a line with a question is a question, any other a document."""
-    file = _File()
-    document_ids = Ids(path, "document")
-    question_ids = Ids(path)
+def _read(path: Path) -> tuple[dict[str, Document], dict[str, str], list[_Line]]:
+    """Return the documents of a file by id, the units of those that have one, and the questions."""
+    documents: dict[str, Document] = {}
+    units: dict[str, str] = {}
+    lines: list[_Line] = []
+    document_ids, question_ids = Ids(path, "document"), Ids(path)
     for row in json_rows(path):
+        # A line with a question is a question, any other a document.
         if "question" in row.values:
             line = _line(row)
-            file.lines.append(line)
             question_ids.add(line.question.id, row.line)
-            continue
-        row.require("document", "passages")
-        document = _document(row)
-        document_ids.add(document.id, row.line)
-        file.documents[document.id] = document
-        unit = row.key("unit")
-        if unit:
-            file.units[document.id] = unit
-    if not file.documents:
-        raise SourceError("the file has no documents" if file.lines else "the file is empty", path)
-    return file
+            lines.append(line)
+        else:
+            document = _document(row)
+            documents[document_ids.add(document.id, row.line)] = document
+            if unit := row.key("unit"):
+                units[document.id] = unit
+    if not documents:
+        raise SourceError("the file has no documents" if lines else "the file is empty", path)
+    if not lines:
+        raise SourceError("the file has no questions", path)
+    return documents, units, lines
 
 
 def _document(row: Row) -> Document:
     """Return the document of a line."""
+    row.require("document", "passages")
     key = row.key("document")
     if not key:
         raise row.error("is null; every document needs an id", "document")
@@ -142,7 +132,7 @@ def _line(row: Row) -> _Line:
         units=(unit,) if unit else (),
     )
     source = "" if row.values.get("source") is None else row.text("source")
-    return _Line(row, question, split or "", source)
+    return _Line(row.line, question, split or "", source)
 
 
 def _right(row: Row) -> tuple[str, ...]:
@@ -207,10 +197,7 @@ def _sources(lines: Sequence[_Line]) -> str:
     If all questions have the same source, its name stands alone. Questions without a source are not counted.
     """
     number_of = Counter(line.source for line in lines if line.source)
-    if len(number_of) == 1:
-        (source,) = number_of
-        if number_of[source] == len(lines):
-            return source
-    by_name = sorted(number_of)
-    by_number = sorted(by_name, key=number_of.__getitem__, reverse=True)
-    return ", ".join(f"{source} {number_of[source]:,}" for source in by_number)
+    if list(number_of.values()) == [len(lines)]:
+        return lines[0].source
+    most_frequent_first = sorted(number_of.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{source} {number:,}" for source, number in most_frequent_first)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.folders import entries
 from embassay.corpora.io.passages import Cut, shared_words
 from embassay.errors import SourceError, nearest, quoted
 from embassay.formatting import counted
@@ -20,125 +17,88 @@ SHAPE = "retrieval"
 Unit = Literal["document", "question"]
 """The unit of independence: questions with a common right document (``document``), or each question."""
 JUDGED = "each question is a unit, as many share right documents; unit=document merges those that do"
-Judgement = tuple[int, str, str, int]
+Judgement = tuple[int | None, str, str, int]
 """Line, query, document and grade."""
 GUESSED = 50_000
 """The maximum number of ids that a wrong id is compared with, for "did you mean"."""
 SHOWN = 10
 """The maximum number of wrong ids that a message lists."""
-_WHOLE = re.compile(r"[+-]?[0-9]{1,9}")
 
 
-@dataclass
-class Omitted:
-    """The number of things that were left out, and the location of the first."""
-
-    count: int = 0
-    first: str = ""
-
-    def add(self, place: str) -> None:
-        """Count one."""
-        self.first = self.first or place
-        self.count += 1
-
-    def notes(self, one: str, many: str) -> tuple[str, ...]:
-        """Return a note, in the singular or plural; nothing if nothing was left out."""
-        if self.count == 0:
-            return ()
-        return (f"{counted(self.count, one, many)} (the first: {self.first})",)
+def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
+    """Return a note on what was left out, in the singular or plural, with the first place; nothing if nothing was."""
+    if not places:
+        return []
+    return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
 
 
-@dataclass
-class Judgements:
-    """Which documents are right for which query, read line by line.
+def judged_questions(
+    path: Path, rows: Iterable[Judgement], queries: Mapping[str, str], documents: Mapping[str, object], unit: Unit
+) -> tuple[tuple[Question, ...], list[str]]:
+    """Return the queries that have a right document, in their order, and notes on what was left out.
 
-    Attributes
+    A document is right if its grade is above 0.
+
+    Parameters
     ----------
-    gains
-        The grade of each right document, by query.
-    zero, repeated
-        The numbers of judgements with a grade of 0 or less, and of repeated judgements.
-    no_query, no_document
-        Judgements whose query or document is missing.
-    lost
-        Queries with a right document that is missing.
+    rows
+        The judgements of the file.
+    queries, documents
+        Those that exist, by id.
+
+    Raises
+    ------
+    SourceError
+        If no query has a right document.
     """
-
-    path: Path
-    queries: Mapping[str, str]
-    documents: Mapping[str, object]
-    gains: dict[str, dict[str, int]] = field(default_factory=dict)
-    zero: int = 0
-    repeated: int = 0
-    no_query: Omitted = field(default_factory=Omitted)
-    no_document: Omitted = field(default_factory=Omitted)
-    lost: set[str] = field(default_factory=set)
-
-    def read(self, rows: Iterable[Judgement]) -> None:
-        """Add the judgements of a file."""
-        for line, query, document, grade in rows:
-            self.add(line, query, document, grade)
-
-    def add(self, line: int, query: str, document: str, grade: int) -> None:
-        """Add a judgement. The document is right if the grade is above 0; the query and the document must exist."""
+    gains: dict[str, dict[str, int]] = {}
+    zero = repeated = 0
+    no_query, no_document = list[str](), list[str]()
+    queries_of_missing = set[str]()
+    for line, query, document, grade in rows:
         if grade <= 0:
-            self.zero += 1
-        elif query not in self.queries:
-            self.no_query.add(f"{quoted(query)} on line {line} of {self.path.name}")
-        elif document not in self.documents:
-            self.no_document.add(f"{quoted(document)} on line {line} of {self.path.name}")
-            self.lost.add(query)
+            zero += 1
+        elif query not in queries:
+            no_query.append(f"{quoted(query)} on line {line} of {path.name}")
+        elif document not in documents:
+            no_document.append(f"{quoted(document)} on line {line} of {path.name}")
+            queries_of_missing.add(query)
         else:
-            right = self.gains.setdefault(query, {})
-            if document in right:
-                self.repeated += 1
+            right = gains.setdefault(query, {})
+            repeated += document in right
             right[document] = max(grade, right.get(document, 0))
-
-    def questions(self, unit: Unit) -> tuple[Question, ...]:
-        """Return the queries that have a right document, in their order.
-
-        Raises
-        ------
-        SourceError
-            If there is none.
-        """
-        questions = list[Question]()
-        for query, text in self.queries.items():
-            gains = self.gains.get(query)
-            if gains:
-                right = tuple(gains)
-                questions.append(Question(query, text, right, tuple(gains.values()), units(right, unit)))
-        if not questions:
-            missing = self.no_query.first or self.no_document.first
-            reason = f"{missing} is missing" if missing else "no grade is above 0"
-            raise SourceError(f"no judgement gives a query a right document: {reason}", self.path)
-        return tuple(questions)
-
-    def notes(self) -> Iterator[str]:
-        """Yield notes on what was left out."""
-        lost = len(self.lost - self.gains.keys())
-        unjudged = len(self.queries) - len(self.gains) - lost
-        if unjudged:
-            yield f"{counted(unjudged, 'query', 'queries')} left out: no right document in {self.path.name}"
-        if self.zero:
-            yield f"{counted(self.zero, 'judgement')} with grade 0 or less: not right"
-        if self.repeated:
-            yield f"{counted(self.repeated, 'judgement')} repeated: the highest grade counts"
-        yield from self.no_query.notes(
-            "judgement left out: its query is missing", "judgements left out: their queries are missing"
-        )
-        yield from self.no_document.notes(
-            "judgement left out: its document is missing", "judgements left out: their documents are missing"
-        )
-        if lost:
-            yield f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing"
+    if not gains:
+        missing = [*no_query, *no_document]
+        reason = f"{missing[0]} is missing" if missing else "no grade is above 0"
+        raise SourceError(f"no judgement gives a query a right document: {reason}", path)
+    notes = []
+    lost = len(queries_of_missing - gains.keys())
+    unjudged = len(queries) - len(gains) - lost
+    if unjudged:
+        notes.append(f"{counted(unjudged, 'query', 'queries')} left out: no right document in {path.name}")
+    if zero:
+        notes.append(f"{counted(zero, 'judgement')} with grade 0 or less: not right")
+    if repeated:
+        notes.append(f"{counted(repeated, 'judgement')} repeated: the highest grade counts")
+    notes += left_out(
+        no_query, "judgement left out: its query is missing", "judgements left out: their queries are missing"
+    )
+    notes += left_out(
+        no_document, "judgement left out: its document is missing", "judgements left out: their documents are missing"
+    )
+    if lost:
+        notes.append(f"{counted(lost, 'query', 'queries')} left out: all their right documents are missing")
+    return _questions(queries, gains, unit), notes
 
 
-def grade_of(cell: str, path: Path, line: int, column: str) -> int:
-    """Return a grade, a whole number."""
-    if not _WHOLE.fullmatch(cell):
-        raise SourceError(f"must be a whole number, is {cell[:100]!r}", path, line, column)
-    return int(cell)
+def _questions(queries: Mapping[str, str], gains: Mapping[str, Mapping[str, int]], unit: Unit) -> tuple[Question, ...]:
+    """Return the queries with the grades of their right documents."""
+    questions = []
+    for query, text in queries.items():
+        if query in gains:
+            right = tuple(gains[query])
+            questions.append(Question(query, text, right, tuple(gains[query].values()), units(right, unit)))
+    return tuple(questions)
 
 
 def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
@@ -238,30 +198,3 @@ def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> It
     repeated = len(questions) - len({question.question for question in questions})
     if repeated:
         yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"
-
-
-def is_beir(path: Path) -> bool:
-    """Return whether a folder looks like BEIR's format, by its file names."""
-    names = {entry.name for entry in entries(path)}
-    return "corpus.jsonl" in names or {"queries.jsonl", "qrels"} <= names
-
-
-def is_trec(path: Path) -> bool:
-    """Return whether a folder has topics and judgements in TREC's format, by its file names."""
-    there = entries(path)
-    return bool(judgement_files(there) and topic_files(there)) and not is_beir(path)
-
-
-def judgement_files(there: Iterable[Path]) -> list[Path]:
-    """Return the files of a folder that contain judgements, by their names."""
-    return [entry for entry in there if "qrels" in entry.name.lower() and entry.is_file()]
-
-
-def topic_files(there: Iterable[Path]) -> list[Path]:
-    """Return the files of a folder that contain topics, by their names."""
-    files = []
-    for entry in there:
-        name = entry.name.lower()
-        if "qrels" not in name and ("topics" in name or "queries" in name) and entry.is_file():
-            files.append(entry)
-    return files

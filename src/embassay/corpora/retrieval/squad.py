@@ -8,7 +8,6 @@ what is unanswerable, whatever answers stand beside it.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,8 +15,9 @@ from typing import Literal
 from embassay.corpora.io.jsonl import KINDS
 from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.squad import articles, is_squad, objects
-from embassay.corpora.retrieval.shared import Omitted, corpus_of
+from embassay.corpora.io.squad import Paragraph, is_squad, objects
+from embassay.corpora.io.squad import paragraphs as read_paragraphs
+from embassay.corpora.retrieval.shared import corpus_of, left_out
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
@@ -58,12 +58,16 @@ def load(
         With file and field, for content that is not in this format.
     """
     path = Path(source)
-    reader = _Reader(path, documents == "sentences", language)
-    for number, article in enumerate(articles(path)):
-        reader.article(number, article)
+    reader = _Reader(documents == "sentences", language)
+    articles = set[str]()
+    paragraphs = 0
+    for paragraph in read_paragraphs(path):
+        articles.add(paragraph.article)
+        paragraphs += 1
+        reader.read(paragraph)
     if not reader.questions:
         raise SourceError("the file has no usable question", path)
-    counts = f"{counted(reader.articles, 'article')}, {counted(reader.paragraphs, 'paragraph')}"
+    counts = f"{counted(len(articles), 'article')}, {counted(paragraphs, 'paragraph')}"
     notes = (counts, f"documents: {documents}", *reader.notes())
     return corpus_of(name, "squad", reader.documents, reader.questions, licence=licence, notes=notes)
 
@@ -86,40 +90,24 @@ class _Context:
 class _Reader:
     """Reads a file; collects its content and what had to be assumed."""
 
-    path: Path
     sentences: bool
     language: str
     documents: list[Document] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    articles: int = 0
-    paragraphs: int = 0
     ids: dict[str, str] = field(default_factory=dict)
-    moved: Omitted = field(default_factory=Omitted)
-    astray: Omitted = field(default_factory=Omitted)
-    unanswered: Omitted = field(default_factory=Omitted)
+    moved: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
 
-    def article(self, number: int, article: Row) -> None:
-        """Add an article."""
-        self.articles += 1
-        for index, paragraph in enumerate(objects(article, "paragraphs")):
-            self.paragraphs += 1
-            context = self._context(paragraph, f"{number}-{index}", f"article:{number}")
-            for question in objects(paragraph, "qas"):
-                self._question(question, context)
-
-    def _context(self, paragraph: Row, name: str, unit: str) -> _Context:
-        """Add the documents of a paragraph."""
-        paragraph.require("context")
-        text = paragraph.text("context")
-        if not self.sentences:
-            self.documents.append(Document(name, (text.strip(),)))
-            return _Context(text, [name], [0], unit)
-        ids, starts = [], []
-        for index, (start, sentence) in enumerate(sentences(text, self.language)):
-            ids.append(f"{name}-{index}")
-            starts.append(start)
-            self.documents.append(Document(ids[-1], (sentence,)))
-        return _Context(text, ids, starts, unit)
+    def read(self, paragraph: Paragraph) -> None:
+        """Add the documents and the questions of a paragraph."""
+        name, text = paragraph.id, paragraph.text
+        pieces = sentences(text, self.language) if self.sentences else [(0, text.strip())]
+        ids = [f"{name}-{index}" for index in range(len(pieces))] if self.sentences else [name]
+        self.documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        context = _Context(text, ids, [start for start, _ in pieces], paragraph.article)
+        for question in objects(paragraph.row, "qas"):
+            self._question(question, context)
 
     def _question(self, question: Row, context: _Context) -> None:
         """Add a question, if an answer of it can be placed or it is unanswerable."""
@@ -133,7 +121,7 @@ class _Reader:
         if right or impossible:
             self.questions.append(Question(key, text, right, units=(context.unit,)))
         else:
-            self.unanswered.add(_place_in_file(question))
+            self.unanswered.append(question.place)
 
     def _id(self, question: Row) -> str:
         """Return a question's id, or raise SourceError if it is missing or repeated."""
@@ -143,7 +131,7 @@ class _Reader:
             raise question.error("is null; every question needs one", "id")
         if key in self.ids:
             raise question.error(f"{quoted(key)} is the id of {self.ids[key]} already", "id")
-        self.ids[key] = _place_in_file(question)
+        self.ids[key] = question.place
         return key
 
     def _right(self, question: Row, context: _Context) -> tuple[str, ...]:
@@ -163,36 +151,34 @@ class _Reader:
             raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
             raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
-        if not text.strip():
-            self.astray.add(_place_in_file(answer))
-            return None
-        space = len(text) - len(text.lstrip())
         # A negative index would count from the end.
-        if start >= 0 and context.startswith(text, start):
-            return start + space
-        first = context.find(text)
-        stands_once = first >= 0 and context.find(text, first + 1) < 0
-        if not stands_once:
-            self.astray.add(_place_in_file(answer))
+        if start < 0 or not context.startswith(text, start):
+            start = context.find(text)
+            stands_once = start >= 0 and context.find(text, start + 1) < 0
+            if text.strip() and stands_once:
+                self.moved.append(answer.place)
+            else:
+                start = -1
+        if start < 0 or not text.strip():
+            self.astray.append(answer.place)
             return None
-        self.moved.add(_place_in_file(answer))
-        return first + space
+        return start + len(text) - len(text.lstrip())
 
-    def notes(self) -> Iterator[str]:
-        """Yield notes on what was assumed and what was left out."""
-        yield from self.moved.notes(
+    def notes(self) -> list[str]:
+        """Return notes on what was assumed and what was left out."""
+        notes = left_out(
+            self.moved,
             "answer is not at its offset: located by its text, which occurs once",
             "answers are not at their offsets: located by their texts, which occur once",
         )
-        yield from self.astray.notes(
+        notes += left_out(
+            self.astray,
             "answer left out: empty, or not at its offset and not exactly once elsewhere in its context",
             "answers left out: empty, or not at their offset and not exactly once elsewhere in their context",
         )
-        yield from self.unanswered.notes(
-            "question left out: no answer can be located", "questions left out: no answer can be located"
+        notes += left_out(
+            self.unanswered,
+            "question left out: no answer can be located",
+            "questions left out: no answer can be located",
         )
-
-
-def _place_in_file(row: Row) -> str:
-    """Return the location of an object, such as ``data[0].paragraphs[1].qas[2]``."""
-    return row.prefix.removesuffix(".")
+        return notes

@@ -6,26 +6,22 @@ lines of query, 0, document and grade in a file whose name has ``qrels``; a docu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from embassay.corpora.io.folders import Listing
+from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import collapsed, cutter
+from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.corpora.retrieval.shared import (
     JUDGED,
     Judgement,
-    Judgements,
-    Omitted,
     Unit,
     corpus_of,
     cut_all,
-    grade_of,
-    is_trec,
-    judgement_files,
-    topic_files,
+    judged_questions,
+    left_out,
 )
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
@@ -38,7 +34,8 @@ TABLE = ".tsv"
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    return is_trec(path)
+    files = entries(path)
+    return bool(judgement_files(files) and topic_files(files))
 
 
 def load(
@@ -81,19 +78,15 @@ def load(
     judged = _only(judgement_files(files_of_folder), path, "of judgements, with 'qrels' in its name", listing)
     topics = _only(topic_files(files_of_folder), path, "of topics, with 'topics' or 'queries' in its name", listing)
     queries = _queries(topics)
-    documents = _Documents(path)
-    for file in files:
-        if file not in (judged, topics):
-            documents.read(file)
-    documents.check()
-    judgements = Judgements(judged, queries, documents.texts)
-    judgements.read(_judgements(judged))
-    questions = judgements.questions(unit)
+    texts, notes_on_documents = _documents([file for file in files if file not in (judged, topics)])
+    if not texts:
+        raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", path)
+    questions, notes_on_judgements = judged_questions(judged, _judgements(judged), queries, texts, unit)
     notes = [f"topics: {topics.name}; judgements: {judged.name}; passages: {passages}"]
-    notes += [*judgements.notes(), *documents.notes(), *listing.notes()]
+    notes += [*notes_on_judgements, *notes_on_documents, *listing.notes()]
     if unit == "question":
         notes.append(JUDGED)
-    return corpus_of(name, "trec", cut_all(documents.texts, cut, passages), questions, licence=licence, notes=notes)
+    return corpus_of(name, "trec", cut_all(texts, cut, passages), questions, licence=licence, notes=notes)
 
 
 def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Path:
@@ -105,52 +98,42 @@ def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Pat
     return files[0]
 
 
-@dataclass
-class _Documents:
-    """The documents of several files; ids are unique over all files.
+def judgement_files(files: Iterable[Path]) -> list[Path]:
+    """Return the files that contain judgements, by their names."""
+    return [file for file in files if "qrels" in file.name.lower() and file.is_file()]
 
-    Attributes
-    ----------
-    texts
-        The texts by id, of documents that have one.
-    places
-        The file and the line of every id.
-    """
 
-    path: Path
-    texts: dict[str, str] = field(default_factory=dict)
-    places: dict[str, tuple[Path, int]] = field(default_factory=dict)
-    empty: Omitted = field(default_factory=Omitted)
-    others: Omitted = field(default_factory=Omitted)
+def topic_files(files: Iterable[Path]) -> list[Path]:
+    """Return the files that contain topics, by their names."""
+    topics = []
+    for file in files:
+        name = file.name.lower()
+        if "qrels" not in name and ("topics" in name or "queries" in name) and file.is_file():
+            topics.append(file)
+    return topics
 
-    def read(self, file: Path) -> None:
-        """Add the documents of a file; a file of another kind is counted."""
-        before = len(self.places)
+
+def _documents(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
+    """Return the texts of the documents by id, which is unique over all files, and notes on what was left out."""
+    texts: dict[str, str] = {}
+    places: dict[str, str] = {}
+    empty, others = list[str](), list[str]()
+    for file in files:
+        before = len(places)
         rows = _table(file) if file.suffix.lower() == TABLE else ()
         for line, name, text in rows:
-            if name in self.places:
-                earlier, number = self.places[name]
-                problem = f"{quoted(name)} is already used in {earlier.name} on line {number}"
-                raise SourceError(problem, file, line, "id")
-            self.places[name] = file, line
+            if name in places:
+                raise SourceError(f"{quoted(name)} is already used in {places[name]}", file, line, "id")
+            places[name] = f"{file.name} on line {line}"
             if text:
-                self.texts[name] = text
+                texts[name] = text
             else:
-                self.empty.add(f"{quoted(name)} on line {line} of {file.name}")
-        if len(self.places) == before:
-            self.others.add(file.name)
-
-    def check(self) -> None:
-        """Raise SourceError if no document has a text."""
-        if not self.texts:
-            raise SourceError(f"no document with a text; documents must be id, tab, text in {TABLE}", self.path)
-
-    def notes(self) -> Iterator[str]:
-        """Yield notes on what was left out."""
-        yield from self.empty.notes("document left out: no text", "documents left out: no text")
-        yield from self.others.notes(
-            "other file left out: it has no document", "other files left out: they have no document"
-        )
+                empty.append(f"{quoted(name)} on line {line} of {file.name}")
+        if len(places) == before:
+            others.append(file.name)
+    notes = left_out(empty, "document left out: no text", "documents left out: no text")
+    notes += left_out(others, "other file left out: it has no document", "other files left out: they have no document")
+    return texts, notes
 
 
 def _table(path: Path) -> Iterator[tuple[int, str, str]]:
@@ -201,4 +184,4 @@ def _judgements(path: Path) -> Iterator[Judgement]:
         if len(cells) != 4:
             raise SourceError(f"must be query, 0, document and grade; it has {len(cells)} columns", path, number)
         query, _, document, grade = cells
-        yield number, query, document, grade_of(grade, path, number, "grade")
+        yield number, query, document, Row({"grade": grade}, path, number).whole("grade", signed=True)

@@ -28,7 +28,7 @@ from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
 
 EXTRA = "api"
-REQUIRES = ("httpx2", "tenacity")
+REQUIRES = ("httpx2",)
 TARGET = "MODEL"
 MOST = 2048
 """Maximum number of texts in a request."""

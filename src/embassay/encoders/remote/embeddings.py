@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
@@ -23,9 +21,8 @@ TOO_LARGE = re.compile(
 Rows = NDArray[np.float32]
 ANSWER_BYTES, ENTRY_BYTES, NUMBER_BYTES = 1 << 16, 256, 32
 """Maximum bytes of an answer: without its vectors, of a vector without its numbers, and of a number."""
-MOST_DIMENSIONS, FEWEST_DIMENSIONS, MOST_NUMBERS = 1 << 16, 1 << 13, 1 << 20
-"""Limits before the dimensions are known: an answer may have a million numbers, but vectors between 8,192 and 65,536
-dimensions."""
+MOST_DIMENSIONS = 1 << 14
+"""The maximum number of dimensions of the first vectors; afterwards their number is known."""
 
 
 class Service:
@@ -67,7 +64,8 @@ class Service:
         if self.dim:
             payload["dimensions"] = self.dim
         tokens = sum(guess(text) for text in inputs)
-        longest = longest_answer(len(inputs), self.dim or self._first_width)
+        dimensions = self.dim or self._first_width or MOST_DIMENSIONS
+        longest = ANSWER_BYTES + len(inputs) * (ENTRY_BYTES + dimensions * NUMBER_BYTES)
         try:
             answer = self.endpoint.post("/embeddings", payload, tokens=tokens, longest=longest)
         except EndpointError as error:
@@ -94,13 +92,6 @@ class Service:
             raise ValueError(f"the vectors have {width} dimensions, not dim={self.dim}")
         if width != self._first_width:
             raise ValueError(f"the vectors have {width} dimensions, earlier ones have {self._first_width}")
-
-
-def longest_answer(texts: int, dimensions: int | None) -> int:
-    """Return the maximum bytes of an answer with a vector per text; dimensions are None before the first answer."""
-    if dimensions is None:
-        dimensions = min(max(MOST_NUMBERS // texts, FEWEST_DIMENSIONS), MOST_DIMENSIONS)
-    return ANSWER_BYTES + texts * (ENTRY_BYTES + dimensions * NUMBER_BYTES)
 
 
 def packed(texts: Sequence[str], most: int, tokens: int) -> list[range]:
@@ -142,18 +133,18 @@ def vectors(answer: object, number: int) -> Rows:
         raise ValueError("the answer has no list of embeddings ('data')")
     if len(data) != number:
         raise ValueError(f"the answer has {counted(len(data), 'vector')} for {counted(number, 'text')}")
-    rows = [_row(entry.get("embedding")) for entry in _in_order(data)]
-    shortest = min(len(row) for row in rows)
-    longest = max(len(row) for row in rows)
-    if shortest == 0:
-        raise ValueError("the answer contains vectors of 0 dimensions")
-    if shortest != longest:
-        raise ValueError(f"the answer contains vectors of {shortest} and of {longest} dimensions")
+    entries = _in_order(data)
+    try:
+        matrix = np.array([entry.get("embedding") for entry in entries], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        matrix = np.zeros(0)
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise ValueError("the embeddings are not lists of numbers, all of the same length")
     with np.errstate(over="ignore"):
-        matrix = np.array(rows).astype(np.float32)
-    if not np.isfinite(matrix).all():
+        rows = matrix.astype(np.float32)
+    if not np.isfinite(rows).all():
         raise ValueError("a vector contains NaN or infinity")
-    return matrix
+    return rows
 
 
 def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
@@ -171,18 +162,3 @@ def _in_order(data: list[dict[str, object]]) -> list[dict[str, object]]:
 def in_order(parts: Iterable[tuple[range, Rows]]) -> Rows:
     """Return the (n, d) vectors of parts that came in any order, in the order of their ranges."""
     return np.concatenate([rows for _, rows in sorted(parts, key=lambda part: part[0].start)])
-
-
-def _row(embedding: object) -> np.ndarray:
-    """Return one vector: a list of numbers, or base64-encoded 32-bit floats."""
-    if isinstance(embedding, str):
-        try:
-            return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
-        except (binascii.Error, ValueError):
-            raise ValueError("an embedding is a string that is not base64-encoded 32-bit floats") from None
-    if not isinstance(embedding, list) or not set(map(type, embedding)) <= {int, float}:
-        raise ValueError("an embedding is not a list of numbers")
-    try:
-        return np.array(embedding, dtype=np.float64)
-    except OverflowError:
-        raise ValueError("a vector contains NaN or infinity") from None

@@ -211,7 +211,7 @@ class ChatGenerator:
 # --- From a spec to a generator ---
 
 __all__ = ["ChatGenerator", "Generator", "Reply", "Request", "create", "generator"]
-EXTRA, REQUIRES = "api", ("httpx2", "tenacity")
+EXTRA, REQUIRES = "api", ("httpx2",)
 RETRIES = Retries()
 
 
