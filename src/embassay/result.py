@@ -311,6 +311,13 @@ class Verdict:
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
+    def ranks_by(self, record: Row | Comparison) -> bool:
+        """Return whether a row or comparison, of any corpus, is about the quantity that encoders are ranked by."""
+        key = (record.diagnostic, record.quantity, record.subset, record.condition)
+        same = key == (self.diagnostic, self.quantity, self.subset, self.condition)
+        # A verdict that is not about one measure is about the first row of any.
+        return same and self.measure in ("", record.measure)
+
 
 SEVERITIES = ("high", "medium", "low")
 
@@ -715,11 +722,9 @@ class Result:
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
     """Return by encoder the row of the quantity that a verdict ranks by."""
-    key = (verdict.diagnostic, verdict.corpus, verdict.quantity, verdict.subset, verdict.condition)
     rows: dict[str, Row] = {}
     for row in result.rows:
-        same = (row.diagnostic, row.corpus, row.quantity, row.subset, row.condition) == key
-        if same and verdict.measure in ("", row.measure):
+        if row.corpus == verdict.corpus and verdict.ranks_by(row):
             rows.setdefault(row.encoder, row)
     return rows
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import Result, Row
+from embassay.result import Result, Row, headline_rows
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -47,17 +47,11 @@ def assay_one(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str | 
 
 def headline_row(result: Result) -> Row | None:
     """Return the first row of the headline quantity; None if there is none."""
-    if not result.verdicts:
-        return None
-    verdict = result.verdicts[0]
-    place = (verdict.quantity, verdict.subset, verdict.condition)
-    for row in result.rows:
-        if (row.quantity, row.subset, row.condition) != place:
-            continue
-        # Rows without an encoder are properties of the corpus.
-        if row.encoder and row.measure == verdict.measure:
-            return row
-    return None
+    rows: dict[str, Row] = {}
+    if result.verdicts:
+        rows = headline_rows(result, result.verdicts[0])
+    # Rows without an encoder are properties of the corpus.
+    return next((row for encoder, row in rows.items() if encoder), None)
 
 
 def joined_name(row: Row, measure: str = "") -> str:
