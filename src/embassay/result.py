@@ -311,6 +311,10 @@ class Verdict:
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
 
+    def ranks_by(self, record: Row | Comparison) -> bool:
+        """Return whether a row or comparison, of any corpus, is about the quantity that encoders are ranked by."""
+        return record.diagnostic == self.diagnostic and is_of(record, self)
+
 
 SEVERITIES = ("high", "medium", "low")
 
@@ -737,7 +741,7 @@ def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
     """Return by encoder the row of the quantity that a verdict ranks by."""
     rows: dict[str, Row] = {}
     for row in result.rows:
-        if (row.diagnostic, row.corpus) == (verdict.diagnostic, verdict.corpus) and is_of(row, verdict):
+        if row.corpus == verdict.corpus and verdict.ranks_by(row):
             rows.setdefault(row.encoder, row)
     return rows
 

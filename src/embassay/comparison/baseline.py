@@ -183,7 +183,6 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
 
 def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of all items and of the headlines, and at least one of each encoder in each task."""
-    headlines = {(v.diagnostic, v.quantity, v.subset, v.condition) for v in result.verdicts}
     seen = set()
     for row in result.rows:
         if row.encoder not in labels:
@@ -191,7 +190,7 @@ def _main_rows(result: Result, labels: Sequence[str]) -> Iterator[Row]:
         encoder_and_task = (row.encoder, row.diagnostic, row.corpus)
         is_first = encoder_and_task not in seen
         seen.add(encoder_and_task)
-        is_headline = (row.diagnostic, row.quantity, row.subset, row.condition) in headlines
+        is_headline = any(verdict.ranks_by(row) for verdict in result.verdicts)
         # The first row of an encoder in a task is kept in any case: its signature says which scores belong to it.
         if row.subset == "all" or is_headline or is_first:
             yield row

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from embassay.comparison.merge import MergedRuns, has_same_scores
-from embassay.comparison.names import is_headline
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Column, Format
@@ -232,7 +231,7 @@ class _ComparedPair:
         verdict = result.verdicts[0]
         comparison = None
         for candidate in result.comparisons:
-            if candidate.family == "reference" and is_headline(candidate, verdict):
+            if candidate.family == "reference" and verdict.ranks_by(candidate):
                 comparison = candidate
         return cls(
             pair,
@@ -326,7 +325,7 @@ class _ComparedPair:
 def _value(result: Result, verdict: Verdict, encoder: str) -> float | None:
     """Return the headline value of an encoder."""
     for row in result.rows:
-        if row.encoder == encoder and is_headline(row, verdict):
+        if row.encoder == encoder and verdict.ranks_by(row):
             return row.value
     return None
 

@@ -8,7 +8,7 @@ quantities are tested with the margins that they declare, others with the margin
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,13 +17,13 @@ from typing import Any, Literal
 import numpy as np
 
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
-from embassay.comparison.names import Named, is_headline, matching, shortest_name
-from embassay.comparison.runs import CommonTask, StoredRun, common_tasks, read_run, run_in_memory
+from embassay.comparison.names import Key, Named, matching, shortest_name
+from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
 from embassay.diagnostics.base import Direction, HasHeadline, HasItemQuantities, direction_of, meaning_of, unit_codes
 from embassay.errors import InputError, SpecError, UnknownNameError
-from embassay.result import Failure, Result, Row
+from embassay.result import Failure, Result, Row, Verdict
 from embassay.stats.noninferiority import ItemQuantity
-from embassay.types import Draws, ItemScores, is_chance
+from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Inconclusive = Literal["", "pass", "fail"]
@@ -159,9 +159,9 @@ class Check:
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence for each quantity, floor and failure."""
-        from embassay.comparison.gate_words import sentences
+        from embassay.comparison.gate_words import failures_of, lines_of
 
-        return sentences(self)
+        return (*failures_of(self), *(line.sentence for line in lines_of(self)))
 
     def __str__(self) -> str:
         """Return the sentences, one on each line."""
@@ -208,29 +208,25 @@ def check(
 
 def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     """Check a run against a baseline; see :func:`check`."""
-    _check_selection(options.on, new, old)
-    all_tasks = new.tasks
     # A task in which every encoder failed is missing from the run.
     known_tasks = [*new.tasks, *old.tasks]
-    new = _restricted(new, options.on)
-    old = _restricted(old, options.on)
-    rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in new.tasks]
-    # A config file may have margins and floors of more than --on selects.
-    excluded = [task for task in all_tasks if task not in new.tasks]
-    excluded_rows = [row for row in new.result.rows if (row.diagnostic, row.corpus) in excluded]
-    margins = _without_excluded(options.margins, rows, excluded_rows)
-    floor_values = _without_excluded(options.floors, rows, excluded_rows)
+    selection = _Selection.of(options.on, known_tasks)
+    all_tasks, all_rows = list(new.tasks), new.result.rows
+    new, old = selection.of_run(new), selection.of_run(old)
+    rows = [row for row in all_rows if (row.diagnostic, row.corpus) in new.tasks]
+    margins = _of_selected(options.margins, all_rows, new)
+    floor_values = _of_selected(options.floors, all_rows, new)
     failures = []
     for failure in new.result.failed:
         # A failure without a diagnostic concerns the encoder everywhere.
-        is_on = not failure.diagnostic or _is_on(options.on, (failure.diagnostic, failure.corpus), known_tasks)
+        is_on = not failure.diagnostic or selection.has((failure.diagnostic, failure.corpus))
         if is_on and _concerns_candidate(failure, new, old):
-            failures.append(failure)
+            failures.append(failure.sentence)
 
     labels, notes = _common_labels(new, old)
     tasks: Sequence[CommonTask] = ()
+    _check_tasks(new, old, labels, all_tasks)
     if new.tasks:
-        _check_tasks(new, old, labels)
         common = common_tasks([old, new], may_be_reduced=True)
         for (diagnostic, corpus), reason in common.incomparable.items():
             raise InputError(f"{diagnostic} on {corpus}: {reason}")
@@ -239,7 +235,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
 
     pairs = _pairs(tasks, labels, margins, rows)
     changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
-    floors = tuple(_floors(new, floor_values))
+    floors = tuple(_floors(new, rows, floor_values))
     if not changes and not floors and not failures:
         raise InputError("nothing to check: no diagnostic of both has a headline; name a quantity with --margin")
     return Check(
@@ -247,7 +243,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
         baseline=old.name,
         changes=changes,
         floors=floors,
-        failures=tuple(failure.sentence for failure in failures),
+        failures=tuple(failures),
         notes=tuple(dict.fromkeys(notes)),
         inconclusive=options.inconclusive,
     )
@@ -261,58 +257,58 @@ def candidates_in(run: StoredRun) -> list[str]:
 # --- what is compared ------------------------------------------------------------------------------------
 
 
-def _check_selection(on: Sequence[str], new: StoredRun, old: StoredRun) -> None:
-    """Refuse a name in ``--on`` that is neither a diagnostic nor a corpus of either run.
+@dataclass(frozen=True)
+class _Selection:
+    """The diagnostics and corpora that ``--on`` names; without names of one kind, all of that kind."""
 
-    A name that only one of the runs has is accepted here; :func:`_check_tasks` refuses what the run lacks.
-    """
-    names: list[str] = []
-    for diagnostic, corpus in [*new.tasks, *old.tasks]:
-        names += [diagnostic, corpus]
-    known_names = dict.fromkeys(names)
-    for name in on:
-        if name not in known_names:
-            raise UnknownNameError("diagnostic or corpus", name, known_names)
+    diagnostics: Set[str]
+    corpora: Set[str]
+
+    @classmethod
+    def of(cls, on: Sequence[str], tasks: Sequence[TaskName]) -> _Selection:
+        """Tell the names of diagnostics from those of corpora.
+
+        Raises
+        ------
+        UnknownNameError
+            If no task has a name. A name that only the baseline has is accepted; :func:`_check_tasks` refuses a task
+            that the run lacks.
+        """
+        diagnostics = {diagnostic for diagnostic, _ in tasks}
+        corpora = {corpus for _, corpus in tasks}
+        for name in on:
+            if name not in diagnostics | corpora:
+                raise UnknownNameError("diagnostic or corpus", name, diagnostics | corpora)
+        return cls(diagnostics.intersection(on), corpora.intersection(on))
+
+    def has(self, task: TaskName) -> bool:
+        """Return whether a task is selected."""
+        diagnostic, corpus = task
+        if self.diagnostics and diagnostic not in self.diagnostics:
+            return False
+        return not self.corpora or corpus in self.corpora
+
+    def of_run(self, run: StoredRun) -> StoredRun:
+        """Return a run with only the selected tasks."""
+        return replace(run, tasks={name: task for name, task in run.tasks.items() if self.has(name)})
 
 
-def _restricted(run: StoredRun, on: Sequence[str]) -> StoredRun:
-    """Return a run with only the tasks that ``--on`` names."""
-    tasks = {name: task for name, task in run.tasks.items() if _is_on(on, name, run.tasks)}
-    return replace(run, tasks=tasks)
+def _of_selected(numbers: Mapping[str, float], rows: Sequence[Row], run: StoredRun) -> dict[str, float]:
+    """Return margins or floors without those that only tasks have that are not selected: a config file may have more.
 
-
-def _is_on(on: Sequence[str], task: tuple[str, str], tasks: Iterable[tuple[str, str]]) -> bool:
-    """Return whether ``--on`` selects a task.
-
-    If it names diagnostics, the task's must be one of them; if it names corpora, the task's must be one of those.
+    A name that no row has is kept: it is refused later, with the names that exist.
 
     Parameters
     ----------
-    tasks
-        All that there are, from which it is known what is a diagnostic and what a corpus.
+    rows
+        Of all tasks.
+    run
+        With the selected tasks.
     """
-    diagnostics = {diagnostic for diagnostic, _ in tasks if diagnostic in on}
-    corpora = {corpus for _, corpus in tasks if corpus in on}
-    diagnostic, corpus = task
-    if diagnostics and diagnostic not in diagnostics:
-        return False
-    return not corpora or corpus in corpora
-
-
-def _without_excluded(
-    numbers: Mapping[str, float], rows: Sequence[Row], excluded_rows: Sequence[Row]
-) -> dict[str, float]:
-    """Return margins or floors without those whose quantity only excluded rows have.
-
-    A name that no row has is kept: it is refused later, with the names that exist.
-    """
-    quantities = _named_rows(rows)
-    excluded_quantities = _named_rows(excluded_rows)
     kept = {}
     for name, number in numbers.items():
-        is_checked = any(quantity.answers_to(name) for quantity in quantities)
-        is_excluded = any(quantity.answers_to(name) for quantity in excluded_quantities)
-        if is_checked or not is_excluded:
+        tasks = {(one.diagnostic, one.corpus) for one in _named_rows(rows) if one.answers_to(name)}
+        if not tasks or tasks & set(run.tasks):
             kept[name] = number
     return kept
 
@@ -353,13 +349,15 @@ def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]
     return [label for label in in_new if label in in_old], notes
 
 
-def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
+def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str], all_tasks: Sequence[TaskName]) -> None:
     """Refuse a run that lacks a task of the baseline, or the scores of a candidate there: these would not be checked.
 
     Parameters
     ----------
     labels
         The candidates that both have. Without one, nothing is compared and so nothing can be missing.
+    all_tasks
+        Those of the run, also the ones that are not selected.
     """
     if not labels:
         return
@@ -379,7 +377,7 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str]) -> None:
             if is_missing and label not in failed_labels and "" not in failed_labels:
                 missing.append(f"{label} in {where}")
     if missing:
-        present = ", ".join(" on ".join(task) for task in new.tasks)
+        present = ", ".join(" on ".join(task) for task in all_tasks)
         raise InputError(
             f"the baseline has {', '.join(missing)}, the run does not; it has {present}. Leave it out with --on"
         )
@@ -407,7 +405,7 @@ def _pairs(
     pairs: list[PairedQuantity] = []
     for one in testable:
         _, quantity = one.content
-        margin = user_margins.get(id(one), quantity.margin)
+        margin = user_margins.get((one.diagnostic, one.key), quantity.margin)
         if margin is not None:
             pairs += _pairs_of(one, shortest_name(one, testable), margin, labels)
     return pairs
@@ -424,39 +422,30 @@ def _testable_quantities(task: CommonTask, labels: Sequence[str], *, with_others
     # A diagnostic takes the encoders of both runs together: "old e5", "new e5".
     scores = []
     for prefix, scores_of_run in zip((OLD, NEW), task.scores.values(), strict=True):
-        labels_of_run = [label for label in labels if label in scores_of_run]
-        scores += [_renamed(scores_of_run[label], f"{prefix} {label}") for label in labels_of_run]
+        for label in labels:
+            if label in scores_of_run:
+                origin = replace(scores_of_run[label].origin, encoder=f"{prefix} {label}")
+                scores.append(replace(scores_of_run[label], origin=origin))
     if not scores:
         return
-    headline_key = None
-    if isinstance(task.method, HasHeadline):
-        headline = task.method.headline(scores)
-        if headline is not None:
-            named = _named(task, headline, scores[0], is_headline=True)
-            headline_key = named.key
-            yield named
-    # A diagnostic may have its headline among its other quantities.
+    headline = task.method.headline(scores) if isinstance(task.method, HasHeadline) else None
+    quantities: list[ItemQuantity] = [] if headline is None else [headline]
     if with_others and isinstance(task.method, HasItemQuantities):
-        for quantity in task.method.item_quantities(scores):
-            named = _named(task, quantity, scores[0])
-            if named.key != headline_key:
-                yield named
+        quantities += task.method.item_quantities(scores)
+    seen = set()
+    for quantity in quantities:
+        name, subset, measure, condition = quantity.key
+        key = (name, subset, measure or scores[0].measure, condition)
+        # A diagnostic may have its headline among its other quantities.
+        if key not in seen:
+            yield Named(task.diagnostic, task.corpus, key, (task, quantity), quantity is headline)
+        seen.add(key)
 
 
-def _renamed(scores: ItemScores, label: str) -> ItemScores:
-    """Return scores with another label of the encoder."""
-    return replace(scores, origin=replace(scores.origin, encoder=label))
-
-
-def _named(task: CommonTask, quantity: ItemQuantity, scores: ItemScores, *, is_headline: bool = False) -> Testable:
-    """Return a quantity of a task with its names; a quantity without a measure has that of the scores."""
-    name, subset, measure, condition = quantity.key
-    key = (name, subset, measure or scores.measure, condition)
-    return Named(task.diagnostic, task.corpus, key, (task, quantity), is_headline)
-
-
-def _user_margins(testable: Sequence[Testable], margins: Mapping[str, float], rows: Sequence[Row]) -> dict[int, float]:
-    """Return the margins of the user by the ``id`` of the testable quantity; a name may be that of several.
+def _user_margins(
+    testable: Sequence[Testable], margins: Mapping[str, float], rows: Sequence[Row]
+) -> dict[tuple[str, Key], float]:
+    """Return the margins of the user by diagnostic and key; a name may be that of several quantities.
 
     Raises
     ------
@@ -464,11 +453,9 @@ def _user_margins(testable: Sequence[Testable], margins: Mapping[str, float], ro
         If a name is unknown, or its quantity cannot be tested.
     """
     diagnostics = {one.diagnostic for one in testable}
-    margin_of: dict[int, float] = {}
+    margin_of: dict[tuple[str, Key], float] = {}
     # A name with its diagnostic, "retrieval.Success@5", is more precise, so it is read last and wins.
-    with_diagnostic = [name for name in margins if name.startswith(tuple(f"{one}." for one in diagnostics))]
-    without_diagnostic = [name for name in margins if name not in with_diagnostic]
-    for name in [*without_diagnostic, *with_diagnostic]:
+    for name in sorted(margins, key=lambda name: name.partition(".")[0] in diagnostics):
         margin = margins[name]
         matches = matching(name, testable)
         if not matches:
@@ -478,7 +465,7 @@ def _user_margins(testable: Sequence[Testable], margins: Mapping[str, float], ro
             _refuse_without_direction(one, name, "a margin")
             if quantity.of_shares and margin >= 1:
                 raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
-            margin_of[id(one)] = margin
+            margin_of[one.diagnostic, one.key] = margin
     return margin_of
 
 
@@ -499,12 +486,7 @@ def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
         What the user gave it: ``a margin`` or ``a floor``.
     """
     if _direction(one) == "neither":
-        raise _directionless(name, limit)
-
-
-def _directionless(name: str, limit: str) -> SpecError:
-    """Return the error of :func:`_refuse_without_direction`."""
-    return SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
+        raise SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
 
 
 def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
@@ -512,17 +494,15 @@ def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) ->
 
     Its message depends on whether the run has such a quantity at all, and on its direction.
     """
-    testable_names = [one.names[0] for one in testable]
-    suggestions = _suggestions(name, testable_names)
+    suggestions = _suggestions(name, [one.names[0] for one in testable])
     rows_of_name = [one for one in _named_rows(rows) if one.answers_to(name)]
     if not rows_of_name:
         return UnknownNameError("quantity", name, suggestions)
     for one in rows_of_name:
         _refuse_without_direction(one, name, "a margin")
-    listed = ", ".join(suggestions)
     return SpecError(
         f"{name} cannot have a margin: {rows_of_name[0].diagnostic} does not compare it item by item; "
-        f"it can have a floor. Quantities that can have a margin: {listed}"
+        f"it can have a floor. Quantities that can have a margin: {', '.join(suggestions)}"
     )
 
 
@@ -553,8 +533,7 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
         if quantity.places is not None:
             items = items[quantity.places]
         # The labels that both encoders have in the quantity.
-        old = f"{OLD} {label}"
-        new = f"{NEW} {label}"
+        old, new = f"{OLD} {label}", f"{NEW} {label}"
         correlated = quantity.correlated
         if correlated is not None:
             correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
@@ -579,16 +558,16 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
 # --- floors ----------------------------------------------------------------------------------------------
 
 
-def _named_rows(rows: Sequence[Row]) -> list[Named[Row]]:
-    """Return rows by the names of their quantities."""
+def _named_rows(rows: Sequence[Row], verdicts: Sequence[Verdict] = ()) -> list[Named[Row]]:
+    """Return rows by the names of their quantities; those that a verdict ranks by are headlines."""
     named = []
     for row in rows:
         key = (row.quantity, row.subset, row.measure, row.condition)
-        named.append(Named(row.diagnostic, row.corpus, key, row))
+        named.append(Named(row.diagnostic, row.corpus, key, row, any(verdict.ranks_by(row) for verdict in verdicts)))
     return named
 
 
-def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
+def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) -> Iterator[Floor]:
     """Yield the value of each candidate beside each floor.
 
     Raises
@@ -601,17 +580,7 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
     if not floors:
         return
     candidates = candidates_in(run)
-    rows = []
-    for row in run.result.rows:
-        is_of_task = (row.diagnostic, row.corpus) in run.tasks
-        if is_of_task and row.encoder in candidates:
-            rows.append(row)
-    named_rows = []
-    for one in _named_rows(rows):
-        verdicts = [verdict for verdict in run.result.verdicts if verdict.diagnostic == one.diagnostic]
-        is_of_headline = any(is_headline(one.content, verdict) for verdict in verdicts)
-        named_rows.append(replace(one, is_headline=is_of_headline))
-
+    named_rows = _named_rows([row for row in rows if row.encoder in candidates], run.result.verdicts)
     for name, floor in floors.items():
         matches = matching(name, named_rows)
         # A run in which everything failed has no rows; the failures are reported then.
@@ -637,12 +606,18 @@ def _floors(run: StoredRun, floors: Mapping[str, float]) -> Iterator[Floor]:
 
 
 def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
-    """Return the error for a floor of a name that no row has; it lists names that can have a floor."""
+    """Return the error for a floor of a name that no row has; it lists names that can have a floor.
+
+    Raises
+    ------
+    SpecError
+        If all quantities of that name have no direction.
+    """
     quantity = name.partition("[")[0]
     of_quantity = [one for one in named_rows if quantity in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
     with_direction = [one for one in of_quantity or named_rows if _direction(one) != "neither"]
     if of_quantity and not with_direction:
-        return _directionless(name, "a floor")
+        _refuse_without_direction(of_quantity[0], name, "a floor")
     known_names = [one.names[0] for one in with_direction]
     if not of_quantity:
         known_names = _suggestions(name, known_names)

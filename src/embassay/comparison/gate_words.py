@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from embassay.comparison.gate import Check, Floor
 from embassay.comparison.losses import Change, Outcome
@@ -19,12 +20,45 @@ MEANINGS: dict[Outcome, str] = {
 """What the outcomes of tests mean, the worst first."""
 
 
-def sentences(check: Check) -> tuple[str, ...]:
-    """Return one sentence for each failure, quantity and floor of a check."""
-    failures = [f"failed: {failure}" for failure in check.failures]
-    changes = [change_sentence(change) for change in check.changes]
-    floors = [floor_sentence(floor) for floor in check.floors]
-    return (*failures, *changes, *floors)
+@dataclass(frozen=True)
+class Line:
+    """A quantity or a floor of a check in words; all outputs are made of these.
+
+    Attributes
+    ----------
+    record
+        The quantity or floor.
+    name
+        What is checked: ``Success@5``, ``floor Success@5``.
+    old, new, change
+        The figures of the baseline and of the run, and the change with its interval. A floor has no old figure, and
+        its interval is that of the value.
+    limit
+        The margin, floor or ceiling.
+    """
+
+    record: Change | Floor
+    name: str
+    old: str
+    new: str
+    change: str
+    limit: str
+    sentence: str
+
+    @property
+    def passed(self) -> bool:
+        """Whether the outcome is ``pass``."""
+        return self.record.outcome == "pass"
+
+
+def lines_of(check: Check) -> list[Line]:
+    """Return a line for each quantity, then one for each floor."""
+    return [_change_line(change) for change in check.changes] + [_floor_line(floor) for floor in check.floors]
+
+
+def failures_of(check: Check) -> list[str]:
+    """Return a sentence for each failure."""
+    return [f"failed: {failure}" for failure in check.failures]
 
 
 def summary(check: Check) -> str:
@@ -36,56 +70,44 @@ def summary(check: Check) -> str:
     return text
 
 
-def change_sentence(change: Change) -> str:
-    """Return the sentence on a quantity, which begins with its outcome."""
-    what = f"{change.outcome}: {change.encoder}, {change.quantity} on {change.corpus}"
-    if change.change is None:
-        return f"{what}: no item has a value, so nothing can be compared (margin {_size(change, change.margin)})."
-    return f"{what}: {_old_and_new(change)}; {_reason(change)} ({_smallest_loss(change)})."
-
-
-def floor_sentence(floor: Floor) -> str:
-    """Return the sentence on a floor, which begins with its outcome."""
-    what = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}"
-    limit = f"floor of {floor.floor:g}"
-    if floor.lower_is_better:
-        limit = f"ceiling of {floor.floor:g} (lower is better)"
-    if floor.value is None:
-        return f"{what}: no value ({floor.reason}), so the {limit} is missed."
-    verb = "keeps"
-    if floor.outcome == "regression":
-        verb = "exceeds" if floor.lower_is_better else "misses"
-    return f"{what}: {floor_figure(floor)} {verb} the {limit}."
-
-
-def floor_figure(floor: Floor) -> str:
-    """Return the value that a floor is compared with, and its interval if it has one: ``0.900 [0.851, 0.938]``."""
-    value = number(floor.value, "number")
-    limits = interval(floor.low, floor.high, "number")
-    return f"{value} {limits}".strip()
-
-
-def change_figure(change: Change) -> str:
-    """Return the change with its interval: ``−0.4 points [−1.3, 0.5]``; a dash where it is undefined."""
+def _change_line(change: Change) -> Line:
+    """Return the line of a quantity."""
+    style: Format = "percent" if change.of_shares else "number"
+    old, new = number(change.old, style), number(change.new, style)
+    margin = _size(change, change.margin)
+    difference = _with_interval(number(change.change, _size_format(change), signed=True), change, _size_format(change))
     # The same encoder with the same scores; other encoders with equal scores have an interval.
     if change.unchanged:
-        return "nothing changed"
-    style = _change_format(change)
-    value = number(change.change, style, signed=True)
-    limits = interval(change.low, change.high, style)
-    # There may be no interval.
-    return f"{value} {limits}".strip()
+        difference = "nothing changed"
+    course = f"{new}, nothing changed" if change.unchanged else f"{old} → {new}, change {difference}"
+    sentence = f"{change.outcome}: {change.encoder}, {change.quantity} on {change.corpus}: "
+    if change.change is None:
+        sentence += f"no item has a value, so nothing can be compared (margin {margin})."
+    else:
+        sentence += f"{course}{_undefined(change)}; {_reason(change, margin)} ({_smallest_loss(change)})."
+    return Line(change, change.quantity, old, new, difference, f"margin {margin}", sentence)
 
 
-def value_figure(change: Change, value: float | None) -> str:
-    """Return a value of a quantity: per cent of a share, otherwise a number."""
-    style: Format = "percent" if change.of_shares else "number"
-    return number(value, style)
+def _floor_line(floor: Floor) -> Line:
+    """Return the line of a floor."""
+    value = number(floor.value, "number")
+    limits = interval(floor.low, floor.high, "number")
+    limit, direction, verb = f"floor of {floor.floor:g}", "floor", "misses"
+    if floor.lower_is_better:
+        limit, direction, verb = f"ceiling of {floor.floor:g} (lower is better)", "at most", "exceeds"
+    if floor.outcome == "pass":
+        verb = "keeps"
+    sentence = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}: "
+    if floor.value is None:
+        sentence += f"no value ({floor.reason}), so the {limit} is missed."
+    else:
+        sentence += f"{_with_interval(value, floor, 'number')} {verb} the {limit}."
+    return Line(floor, f"floor {floor.quantity}", "", value, limits, f"{direction} {floor.floor:g}", sentence)
 
 
-def margin_figure(change: Change) -> str:
-    """Return the margin with its unit."""
-    return _size(change, change.margin)
+def _with_interval(value: str, of: Change | Floor, style: Format) -> str:
+    """Return a figure with its interval, if it has one: ``−0.4 points [−1.3, 0.5]``."""
+    return f"{value} {interval(of.low, of.high, style)}".strip()
 
 
 def _counts(check: Check) -> Iterator[str]:
@@ -103,25 +125,19 @@ def _counts(check: Check) -> Iterator[str]:
         yield f"{missed:,} of {floors} missed"
 
 
-def _old_and_new(change: Change) -> str:
-    """Return what the quantity was and is, its change with interval, and how undefined items count."""
-    old = value_figure(change, change.old)
-    new = value_figure(change, change.new)
-    if change.unchanged:
-        return f"{new}, nothing changed"
-    text = f"{old} → {new}, change {change_figure(change)}"
-    if not change.undefined:
-        return text
-    undefined = f"{counted(change.undefined, 'item')} without a value"
+def _undefined(change: Change) -> str:
+    """Return how items without a value count, with a comma in front; nothing where all have one."""
+    if change.unchanged or not change.undefined:
+        return ""
+    undefined = f", {counted(change.undefined, 'item')} without a value"
     if change.undefined_as is None:
-        return f"{text}, {undefined} left out"
-    return f"{text}, {undefined} counted as {change.undefined_as:.0f}"
+        return f"{undefined} left out"
+    return f"{undefined} counted as {change.undefined_as:.0f}"
 
 
-def _reason(change: Change) -> str:
+def _reason(change: Change, margin: str) -> str:
     """Return why the outcome is what it is."""
     loss = _loss_noun(change)
-    margin = margin_figure(change)
     if change.unchanged:
         return f"the same encoder has the same value on every item, so there is no {loss} of {margin}"
     if change.outcome == "pass":
@@ -132,7 +148,10 @@ def _reason(change: Change) -> str:
         correction = ""
         if change.tests > 1:
             correction = f" after Holm's correction for {counted(change.tests, 'test')}"
-        return f"the {loss} is significant (p {_p(change.p)}{correction}) and not shown to be below {margin}"
+        p = p_value(change.p)
+        # "p < 0.001", "p = 0.012"
+        p = p.replace("<", "< ") if p.startswith("<") else f"= {p}"
+        return f"the {loss} is significant (p {p}{correction}) and not shown to be below {margin}"
     if change.units < MIN_UNITS:
         reason = f"{counted(change.units, 'unit')} are too few for a verdict on a {loss} of {margin}"
     else:
@@ -154,24 +173,16 @@ def _smallest_loss(change: Change) -> str:
     return f"smallest {loss} that this corpus shows: {_size(change, change.smallest_loss)}"
 
 
-def _p(p: float | None) -> str:
-    """Return a p-value with its sign: ``= 0.012`` or ``< 0.001``."""
-    text = p_value(p)
-    if text.startswith("<"):
-        return text.replace("<", "< ")
-    return f"= {text}"
-
-
 def _loss_noun(change: Change) -> str:
     """Return what a loss is called: where lower is better, a rise is one."""
     return "rise" if change.lower_is_better else "loss"
 
 
-def _change_format(change: Change) -> Format:
+def _size_format(change: Change) -> Format:
     """Return how changes and margins are written: those of shares in points, so that 3 % is not read as relative."""
     return "points" if change.of_shares else "number"
 
 
 def _size(change: Change, size: float) -> str:
     """Return a loss or margin with its unit."""
-    return number(size, _change_format(change))
+    return number(size, _size_format(change))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Literal
 
@@ -85,14 +86,34 @@ class PairedQuantity:
         return self.same_encoder and np.array_equal(self.old, self.new, equal_nan=True)
 
     @property
-    def worst(self) -> float:
-        """The worst value of an item: 0, or 1 where lower is better."""
-        return 1.0 if self.lower_is_better else 0.0
-
-    @property
     def sign(self) -> float:
         """1, or −1 where lower is better: what makes a loss a fall."""
         return -1.0 if self.lower_is_better else 1.0
+
+    @property
+    def worst(self) -> float | None:
+        """The value that counts where only one of the encoders has one: 0, or 1 where lower is better.
+
+        A new encoder that gives no vector to some texts must not pass because they are left out. None for a
+        correlation: it is computed from values of its own, which leave these items out.
+        """
+        if self.correlated is not None:
+            return None
+        return 1.0 if self.lower_is_better else 0.0
+
+    @property
+    def in_one_run(self) -> NDArray[np.bool_]:
+        """(n,) whether an item has a value in one run only."""
+        in_one_run: NDArray[np.bool_] = np.isnan(self.old) != np.isnan(self.new)
+        return in_one_run
+
+    @cached_property
+    def values(self) -> dict[str, Floats]:
+        """The (n,) values of both runs, with the worst value where only one of them has one."""
+        values = {OLD: self.old, NEW: self.new}
+        if self.worst is None:
+            return values
+        return {run: np.where(np.isnan(of_run) & self.in_one_run, self.worst, of_run) for run, of_run in values.items()}
 
 
 @dataclass(frozen=True)
@@ -140,17 +161,17 @@ class Change:
     corpus: str
     quantity: str
     outcome: Outcome
-    old: float | None
-    new: float | None
-    change: float | None
-    low: float | None
-    high: float | None
     p: float | None
     tests: int
     margin: float
-    smallest_loss: float | None
-    items: int
-    units: int
+    old: float | None = None
+    new: float | None = None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    smallest_loss: float | None = None
+    items: int = 0
+    units: int = 0
     units_needed: int | None = None
     lower_is_better: bool = False
     of_shares: bool = True
@@ -163,11 +184,9 @@ class Change:
     @property
     def loss(self) -> float | None:
         """By how much the quantity became worse; negative where it became better."""
-        if self.change is None:
-            return None
-        if self.lower_is_better:
+        if self.change is None or self.lower_is_better:
             return self.change
-        return _negated(self.change)
+        return -self.change
 
     @property
     def loss_is_significant(self) -> bool:
@@ -175,23 +194,6 @@ class Change:
         if self.p is None or self.loss is None:
             return False
         return self.p <= ALPHA and self.loss > 0
-
-
-@dataclass(frozen=True)
-class _Filled:
-    """The item values of a quantity, with the worst value where only one of the two encoders has one.
-
-    Attributes
-    ----------
-    old, new
-        (n,) NaN where neither has a value.
-    undefined
-        How many items have a value in one run only.
-    """
-
-    old: Floats
-    new: Floats
-    undefined: int
 
 
 def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
@@ -258,23 +260,6 @@ def units_to_detect(precision: Precision, loss: float, power: float = POWER) -> 
     return max(units, MIN_UNITS)
 
 
-def _filled(pair: PairedQuantity) -> _Filled:
-    """Return the values of a pair, with the worst value where only one of the two encoders has one.
-
-    A new encoder that gives no vector to some texts must not pass because they are left out. A correlation is not
-    filled: it is computed from values of its own, which leave these items out.
-    """
-    old = pair.old.copy()
-    new = pair.new.copy()
-    old_undefined = np.isnan(old)
-    new_undefined = np.isnan(new)
-    if pair.correlated is None:
-        old[old_undefined & ~new_undefined] = pair.worst
-        new[new_undefined & ~old_undefined] = pair.worst
-    in_one_run = old_undefined != new_undefined
-    return _Filled(old, new, undefined=int(in_one_run.sum()))
-
-
 def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedDifference | None:
     """Return how much better the new encoder is, with interval and p; below 0 for a loss; None without items.
 
@@ -296,8 +281,7 @@ def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedD
             more_tests=other_tests,
         )
     else:
-        filled = _filled(pair)
-        values = {OLD: pair.sign * filled.old, NEW: pair.sign * filled.new}
+        values = {run: pair.sign * of_run for run, of_run in pair.values.items()}
         rows = compare_means(
             values, pair.unit, ROLES, draws, *pair.purpose, of_shares=pair.of_shares, more_tests=other_tests
         )
@@ -311,62 +295,50 @@ def _change(
     pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
 ) -> Change:
     """Return the change of a quantity, from its difference and the p-value corrected for all tests of the check."""
-    filled = _filled(pair)
     change = Change(
         encoder=pair.encoder,
         diagnostic=pair.diagnostic,
         corpus=pair.corpus,
         quantity=pair.quantity,
         outcome="inconclusive",
-        old=None,
-        new=None,
-        change=None,
-        low=None,
-        high=None,
         p=p,
         tests=tests,
         margin=pair.margin,
-        smallest_loss=None,
-        items=0,
-        units=0,
         lower_is_better=pair.lower_is_better,
         of_shares=pair.of_shares,
         unchanged=pair.unchanged,
-        undefined=filled.undefined,
-        undefined_as=pair.worst if pair.correlated is None else None,
+        undefined=int(pair.in_one_run.sum()),
+        undefined_as=pair.worst,
     )
     if difference is None or difference.difference is None:
         return change
 
     # (n,) by how much each item became better; below 0 for a loss.
-    gains = pair.sign * (filled.new - filled.old)
-    test = _not_worse(pair, gains, p, draws)
-    figures = _figures(pair, filled, difference)
-    change = replace(
+    gains = pair.sign * (pair.values[NEW] - pair.values[OLD])
+    if pair.of_shares:
+        test = share_not_worse(gains, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
+        lost = tuple(pair.item[gains <= -FLIPPED].tolist())
+        gained = tuple(pair.item[gains >= FLIPPED].tolist())
+        change = replace(change, lost=lost, gained=gained)
+    else:
+        test = mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
+    low, high = difference.low, difference.high
+    if low is not None and high is not None:
+        # A gain is a fall where lower is better, which swaps the limits of its interval.
+        low, high = sorted((_signed(pair, low), _signed(pair, high)))
+    return replace(
         change,
         outcome=_outcome(test, difference.units),
-        old=figures.old,
-        new=figures.new,
-        change=figures.change,
-        low=figures.low,
-        high=figures.high,
-        smallest_loss=_smallest_loss(pair, filled, difference, tests),
+        old=_value(pair, OLD),
+        new=_value(pair, NEW),
+        change=_signed(pair, difference.difference),
+        low=low,
+        high=high,
+        smallest_loss=_smallest_loss(pair, difference, tests),
         items=difference.items,
         units=difference.units,
         units_needed=test.units_needed,
     )
-    if pair.of_shares:
-        lost = tuple(pair.item[gains <= -FLIPPED].tolist())
-        gained = tuple(pair.item[gains >= FLIPPED].tolist())
-        change = replace(change, lost=lost, gained=gained)
-    return change
-
-
-def _not_worse(pair: PairedQuantity, gains: Floats, p: float | None, draws: Draws) -> NotWorse:
-    """Test whether a loss of the margin is ruled out, from the (n,) gains of the items."""
-    if pair.of_shares:
-        return share_not_worse(gains, pair.unit, pair.margin, p=p, same_encoder=pair.unchanged)
-    return mean_not_worse(gains, pair.unit, pair.margin, draws, *pair.purpose, p=p, same_encoder=pair.unchanged)
 
 
 def _outcome(test: NotWorse, units: int) -> Outcome:
@@ -375,61 +347,27 @@ def _outcome(test: NotWorse, units: int) -> Outcome:
         return "pass"
     if units < MIN_UNITS:
         return "inconclusive"
-    if test.outcome == "not worse":
-        return "pass"
-    if test.outcome == "worse":
-        return "regression"
-    return "inconclusive"
+    outcomes: dict[str, Outcome] = {"not worse": "pass", "worse": "regression"}
+    return outcomes.get(test.outcome, "inconclusive")
 
 
-@dataclass(frozen=True)
-class _Figures:
-    """The mean or correlation of a quantity in both runs, and by how much it rose, with the interval."""
-
-    old: float
-    new: float
-    change: float | None
-    low: float | None
-    high: float | None
-
-
-def _figures(pair: PairedQuantity, filled: _Filled, difference: PairedDifference) -> _Figures:
-    """Return the figures of a change.
-
-    Parameters
-    ----------
-    difference
-        Above 0 for a gain, also where lower is better.
-    """
-    change, low, high = difference.difference, difference.low, difference.high
-    if pair.correlated is not None:
-        old = _correlation(pair.correlated, OLD)
-        new = _correlation(pair.correlated, NEW)
-        return _Figures(old, new, change, low, high)
-    old = mean_of(filled.old)
-    new = mean_of(filled.new)
-    if pair.lower_is_better:
-        # A gain is a fall here. Negating the difference swaps the limits of its interval.
-        return _Figures(old, new, _negated(change), low=_negated(high), high=_negated(low))
-    return _Figures(old, new, change, low, high)
-
-
-def _correlation(correlated: Correlated, run: str) -> float:
-    """Return the correlation in one run, on the items that have a value in both."""
+def _value(pair: PairedQuantity, run: str) -> float:
+    """Return the mean or the correlation in one run; a correlation is that of the items with a value in both."""
+    correlated = pair.correlated
+    if correlated is None:
+        return mean_of(pair.values[run])
     # A sum with a NaN in it is NaN.
     in_both = ~np.isnan(correlated.x + correlated.ys[OLD] + correlated.ys[NEW])
     return correlation(correlated.x[in_both], correlated.ys[run][in_both], correlated.kind)
 
 
-def _negated(value: float | None) -> float | None:
-    """Return the negative of a number; None stays None."""
-    if value is None:
-        return None
-    # 0 − value and not −value: −0.0 would be printed with a sign.
-    return 0.0 - value
+def _signed(pair: PairedQuantity, gain: float) -> float:
+    """Return by how much a quantity rose, from how much better it became."""
+    # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
+    return pair.sign * gain + 0.0
 
 
-def _smallest_loss(pair: PairedQuantity, filled: _Filled, difference: PairedDifference, tests: int) -> float | None:
+def _smallest_loss(pair: PairedQuantity, difference: PairedDifference, tests: int) -> float | None:
     """Return the smallest true loss that is significant with a power of 80 %, above 0; None where unknown.
 
     The test is the two-sided one of the check, at the level 5 % divided by the number of its tests. It does not use
@@ -446,8 +384,7 @@ def _smallest_loss(pair: PairedQuantity, filled: _Filled, difference: PairedDiff
         return None
     # Precision corrects for the number of tests of the difference.
     of_check = replace(difference, tests=tests)
-    values = {OLD: filled.old, NEW: filled.new}
-    precision = precision_of_pair(of_check, values, pair.unit, of_shares=pair.of_shares)
+    precision = precision_of_pair(of_check, pair.values, pair.unit, of_shares=pair.of_shares)
     if precision is None:
         return None
     return precision.minimum_detectable_difference

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from embassay.errors import SpecError
-from embassay.result import Comparison, Row, Verdict
 
 Content = TypeVar("Content")
 Key = tuple[str, str, str, str]
@@ -55,14 +54,6 @@ class Named(Generic[Content]):
     def answers_to(self, name: str) -> bool:
         """Return whether a name is one of this quantity, with or without the diagnostic in front."""
         return name.removeprefix(f"{self.diagnostic}.") in self.names or name in self.names
-
-
-def is_headline(record: Comparison | Row, verdict: Verdict) -> bool:
-    """Return whether a row or comparison is about the quantity that a verdict ranks by."""
-    key = (record.quantity, record.subset, record.condition)
-    if key != (verdict.quantity, verdict.subset, verdict.condition):
-        return False
-    return verdict.measure in ("", record.measure)
 
 
 def matching(name: str, named: Sequence[Named[Content]]) -> list[Named[Content]]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.losses import units_to_detect
-from embassay.comparison.names import is_headline
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError, UnknownNameError
@@ -205,7 +204,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     draws = Draws(run.result.seed, run.result.resamples)
     for comparison in run.result.comparisons:
         is_of_task = (comparison.diagnostic, comparison.corpus) == task.name
-        is_of_interest = comparison.family in FAMILIES and is_headline(comparison, verdict)
+        is_of_interest = comparison.family in FAMILIES and verdict.ranks_by(comparison)
         if not is_of_task or not is_of_interest:
             continue
         pair = PairPlan(
