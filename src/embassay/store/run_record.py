@@ -41,7 +41,8 @@ class RunRecord(TypedDict, total=False):
     label of the encoders that have several, and there are single values such as ``seed``. ``key`` is a hash of the
     settings and of the version of embassay. ``state`` is
     ``running``, ``finished`` or ``failed in part``. ``sources`` says how the corpora are read again: their specs,
-    ``limit`` and ``follow_links``. ``cost`` holds how long the models took for the same texts. ``blessed`` marks a
+    ``limit`` and ``follow_links``. ``cost`` holds how long the models took for the same texts, ``timeline`` the
+    seconds of loading, encoding, scoring and statistics, and report of the last start. ``blessed`` marks a
     baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept that a check reads.
     """
 
@@ -55,6 +56,7 @@ class RunRecord(TypedDict, total=False):
     sources: JsonObject
     cost: JsonObject
     seconds: float
+    timeline: dict[str, float]
     peak_memory_mib: int | None
     python: str
     platform: str
