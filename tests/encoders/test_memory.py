@@ -22,7 +22,7 @@ def test_parameters_are_compared_with_what_is_free(monkeypatch):
 def test_a_gpu_is_asked_when_the_model_is_loaded(monkeypatch):
     torch = pytest.importorskip("torch", reason="the hf extra is not installed")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (int(24e9), int(80e9)))
-    with pytest.raises(EncoderError, match="need 28.0 GB in float32, but cuda:0 has only 24.0 GB free"):
+    with pytest.raises(EncoderError, match=r"need 28\.0 GB in float32, but cuda:0 has only 24\.0 GB free"):
         memory.check_fits(LARGE, "float32", ["cuda:0"])
     memory.check_fits(LARGE // 2, "bfloat16", ["cuda:0"])
 
