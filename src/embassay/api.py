@@ -78,7 +78,7 @@ def assay(
     device
         Where neural encoders run: ``auto``, ``cpu``, ``cuda`` …
     backend
-        How neural encoders run: ``auto``, ``light``, ``packed``, ``padded``, ``sentence-transformers``.
+        How neural encoders run: ``auto``, ``light``, ``torch``, ``sentence-transformers``.
     cache
         Folder of the vector cache, ``"default"`` for the user's own; None for none.
 

@@ -120,6 +120,17 @@ def test_a_fingerprint_is_the_same_in_every_process(monkeypatch):
     assert "instruction_template" in told["Octen/Octen-Embedding-0.6B"]
 
 
+@pytest.mark.parametrize("name", ["mteb/baseline-random-encoder", "openai/text-embedding-3-small"])
+def test_asking_loads_nothing_where_no_commit_identifies_the_weights(name, monkeypatch):
+    from mteb.models import ModelMeta
+
+    monkeypatch.setattr(ModelMeta, "load_model", lambda *args, **options: pytest.fail("asking has loaded a model"))
+    encoder = load_encoder(f"mteb:{name}", Runtime(trust_remote_code=True))
+    assert encoder.fingerprint == load_encoder(f"mteb:{name}", Runtime(trust_remote_code=True)).fingerprint
+    assert encoder.route()
+    assert any("names no commit of this model" in warning for warning in encoder.card.warnings)
+
+
 def test_functions_are_written_by_their_place():
     from functools import partial
 

@@ -1,5 +1,6 @@
 """The time line of a run: each second belongs to the part in which it passed, checked with a clock of its own."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -74,6 +75,9 @@ def test_loading_a_model_is_not_called_statistics(clock, monkeypatch, tmp_path, 
         f"time: loading 27.0 s, encoding {encoding:.1f} s, scoring and statistics 50.0 s, report 200.0 s"
         in capsys.readouterr().err
     )
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    parts = {"loading": 27.0, "encoding": encoding, "scoring and statistics": 50.0, "report": 200.0}
+    assert record["timeline"] == parts
 
     # With its scores and vectors at hand, the model is not loaded.
     again = Slow(clock)

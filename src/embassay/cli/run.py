@@ -33,7 +33,7 @@ class RunOptions:
     device
         Device of neural encoders: auto (default), cpu, cuda, cuda:1 or mps; several share the work: cuda:0,cuda:1.
     backend
-        How neural encoders run: auto (default), light, packed, padded or sentence-transformers.
+        How neural encoders run: auto (default), light, torch or sentence-transformers.
     dry_run
         Print what would be encoded, and stop.
     no_baselines

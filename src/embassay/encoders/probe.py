@@ -34,8 +34,6 @@ PROBES = (
 """The texts of a probe."""
 STEP = 1e-3
 """The largest change of a coordinate between two probes of the same model of a service."""
-FINE = 1e-5
-"""The same for unit vectors of a model that runs on this machine, where only rounding errors change them."""
 Probe = NDArray[np.float32]
 
 
@@ -54,45 +52,25 @@ def remembered(memory: MutableMapping[str, str] | None, key: str) -> Probe | Non
     return None
 
 
-def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe, step: float = STEP) -> Probe:
+def settled(memory: MutableMapping[str, str] | None, key: str, probe: Probe) -> Probe:
     """Return the stored probe if this one agrees with it; otherwise store this one and return it."""
     before = remembered(memory, key)
-    if before is not None and _agree(before, probe, step):
+    if before is not None and _agree(before, probe):
         return before
     if memory is not None:
         memory[key] = base64.b64encode(probe.astype("<f4").tobytes()).decode()
     return probe
 
 
-def steps(probe: Probe, step: float = STEP) -> list[list[int]]:
-    """Return the coordinates of a probe in multiples of ``step``, rounded to integers."""
-    rounded: list[list[int]] = np.rint(probe.astype(np.float64) / step).astype(int).tolist()
+def steps(probe: Probe) -> list[list[int]]:
+    """Return the coordinates of a probe in multiples of :data:`STEP`, rounded to integers."""
+    rounded: list[list[int]] = np.rint(probe.astype(np.float64) / STEP).astype(int).tolist()
     return rounded
 
 
-def fingerprint_steps(
-    memory: MutableMapping[str, str] | None, key: str, rows: Probe, step: float = FINE
-) -> list[list[int]]:
-    """Return the content of a fingerprint for (n, d) vectors: their directions and lengths in rounded steps.
-
-    If the vectors agree with the probe stored under ``key``, the stored ones are used.
-    """
-    return steps(settled(memory, key, unit(rows), step), step)
-
-
-def unit(rows: Probe) -> Probe:
-    """Return (n, d + 1): the (n, d) rows at unit length, and in the last column ln(1 + norm) / 10."""
-    norms = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
-    directions = rows / np.where(norms > 0, norms, 1)
-    # The norm is included because a model that scales its vectors is another model. With the logarithm, a step means
-    # about the same relative change for long and short vectors.
-    lengths = np.log1p(norms) / 10
-    return np.hstack([directions, lengths]).astype(np.float32)
-
-
-def _agree(before: Probe, probe: Probe, step: float) -> bool:
-    """Return whether all coordinates differ by at most ``step``, times the longest norm if that exceeds 1."""
+def _agree(before: Probe, probe: Probe) -> bool:
+    """Return whether all coordinates differ by at most :data:`STEP`, times the longest norm if that exceeds 1."""
     if before.shape != probe.shape:
         return False
     longest = float(np.linalg.norm(before, axis=1).max())
-    return bool(np.abs(before - probe).max() <= step * max(1.0, longest))
+    return bool(np.abs(before - probe).max() <= STEP * max(1.0, longest))

@@ -68,7 +68,10 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
         if efforts and texts == 0 and not outcome.result.failed:
             tell(f"{folder.path} is already complete: nothing was encoded or scored again")
         exit_code = present(folder, outcome.result, record, tell)
-    times = [f"{part} {seconds:.1f} s" for part, seconds in timeline.seconds().items()]
+    seconds_of_parts = timeline.seconds()
+    record["timeline"] = {part: round(seconds, 3) for part, seconds in seconds_of_parts.items()}
+    folder.write_record(record)
+    times = [f"{part} {seconds:.1f} s" for part, seconds in seconds_of_parts.items()]
     tell(f"time: {', '.join(times)}")
     return exit_code
 

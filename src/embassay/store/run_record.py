@@ -107,8 +107,9 @@ class RunRecord(TypedDict, total=False):
     """The content of ``run.json``.
 
     ``key`` is a hash of the settings and of the version of embassay. ``state`` is ``running``, ``finished`` or ``failed
-    in part``. ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores
-    are kept that a check reads.
+    in part``. ``timeline`` has the seconds of loading, encoding, scoring and statistics, and report of the last start.
+    ``blessed`` marks a baseline, and ``reduced`` lists its diagnostics and corpora of which only the scores are kept
+    that a check reads.
     """
 
     key: str
@@ -121,6 +122,7 @@ class RunRecord(TypedDict, total=False):
     sources: Sources
     cost: Cost
     seconds: float
+    timeline: dict[str, float]
     peak_memory_mib: int | None
     python: str
     platform: str

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.exported.graph import KNOWN, Rows, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.batching import CHUNK, Ids
+from embassay.encoders.neural.batching import CHUNK, Ids, Runner, check_finite
 from embassay.encoders.neural.locations import LOCAL_FOLDER
 from embassay.encoders.neural.runner import TOKENS
 from embassay.encoders.neural.shared import ModelOptions, PromptedEncoder, prompt_options
@@ -138,43 +138,27 @@ class ExportedEncoder(PromptedEncoder):
 
 
 @dataclass
-class GraphRunner:
-    """A loaded graph with its tokenizer.
-
-    Attributes
-    ----------
-    tokens
-        Maximum number of tokens in a batch; 1 where texts of a batch change each other's vectors.
-    """
+class GraphRunner(Runner):
+    """A loaded graph with its tokenizer; where texts of a batch change each other's vectors, each is computed alone."""
 
     folder: ExportedFolder
     session: Session
     tokenizer: Tokenizer
-    route: ClassVar[str] = "graph"
-    batch_invariant: ClassVar[bool] = False
+    route = "graph"
 
-    @property
-    def device(self) -> str:
-        """The device of the session."""
-        return str(self.session.route["device"])
-
-    @property
-    def one_per_core(self) -> bool:
-        """Whether batches run side by side."""
-        return self.session.threads > 1
-
-    @property
-    def tokens(self) -> int:
-        """Maximum number of tokens in a batch of more than one text."""
-        return 1 if self.session.alone else TOKENS
+    def __post_init__(self) -> None:
+        """Set the device and the size of batches by those of the session."""
+        self.device = str(self.session.route.get("device"))
+        self.one_per_core = self.session.threads > 1
+        self.tokens = 1 if self.session.alone else TOKENS
 
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
         """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
         ids: list[Ids] = []
         for start in range(0, len(texts), CHUNK):
             ids += token_ids(self.tokenizer, self.folder, texts[start : start + CHUNK], prompt)
-        # A text without tokens is one of the padding token.
-        return [text if len(text) else np.array([self.folder.pad], dtype=np.int32) for text in ids]
+        # A graph cannot run without tokens, so an empty text is the first token of the vocabulary.
+        return [text if len(text) else np.zeros(1, dtype=np.int32) for text in ids]
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
         """Return the (n, d) vectors of tokenised texts of equal length.
@@ -193,13 +177,8 @@ class GraphRunner:
                 f"{' '.join(str(error).split())[:200]}"
             ) from None
         rows = text_vectors(outputs, self.folder)
-        if not np.isfinite(rows).all():
-            raise EncoderError(f"{self.folder.graph}: the vectors contain NaN or infinity")
+        check_finite(rows, f"{self.folder.graph}: ")
         return rows
-
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts, one text at a time."""
-        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
 
 def token_ids(tokenizer: Tokenizer, folder: ExportedFolder, texts: Sequence[str], prompt: str) -> list[Ids]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from embassay.encoders.exported.pooling import configured
-from embassay.encoders.neural.hf_files import limit_of, special
+from embassay.encoders.neural.hf_files import limit_of
 from embassay.encoders.neural.locations import modules, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError, SpecError
@@ -45,8 +45,6 @@ class ExportedFolder:
         Whether pooled vectors are scaled to unit length.
     lower
         Whether texts are lower-cased.
-    pad
-        The id of the padding token.
     dim
         The number of dimensions in ``embassay.json`` or in the configuration of the pooling; None if unknown.
     int8
@@ -61,7 +59,6 @@ class ExportedFolder:
     prompts: Mapping[str, str]
     similarity: str
     lower: bool = False
-    pad: int = 0
     dim: int | None = None
     int8: bool = False
     warnings: tuple[str, ...] = ()
@@ -161,9 +158,8 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read the record of ``embassay export``."""
     record = read_json(path / RECORD)
     prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
-    has_numbers = _is_count(dim) and isinstance(record.get("pad"), int)
     has_length = length is None or _is_count(length)
-    is_complete = record.get("format") == FORMAT and has_numbers and has_length
+    is_complete = record.get("format") == FORMAT and _is_count(dim) and has_length
     if not is_complete or not isinstance(prompts, dict):
         raise ModelNotFoundError(
             f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
@@ -177,7 +173,6 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
         max_length=length,
         prompts={str(role): str(prompt) for role, prompt in prompts.items()},
         similarity=str(record.get("similarity")),
-        pad=record["pad"],
         dim=dim,
         int8=bool(record.get("int8")),
     )
@@ -222,7 +217,6 @@ def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:
         prompts={str(role): str(prompt) for role, prompt in prompts.items()},
         similarity=str(settings.get("similarity_fn_name") or "cosine"),
         lower=bool(bert.get("do_lower_case")),
-        pad=_pad(path),
         dim=_pooled_dim(kinds, modes, config),
         warnings=() if modes else (UNPOOLED,),
     )
@@ -249,20 +243,3 @@ def _max_length(place: Path, bert: JsonObject) -> int | None:
     """
     length = bert.get("max_seq_length")
     return limit_of(read_json(place / "config.json"), place, length if _is_count(length) else None)
-
-
-def _pad(path: Path) -> int:
-    """Return the id of the padding token: the tokenizer's, otherwise the model's, otherwise 0."""
-    tokenizer = read_json(path / "tokenizer.json")
-    padding = tokenizer.get("padding")
-    if isinstance(padding, dict) and isinstance(padding.get("pad_id"), int):
-        return int(padding["pad_id"])
-    # Without a setting for padding, the token itself may be named, and listed with its id.
-    pad_token = special(path, "pad_token")
-    for token in tokenizer.get("added_tokens") or ():
-        if pad_token and isinstance(token, dict) and token.get("content") == pad_token:
-            return int(token["id"])
-    model_pad = read_json(path / "config.json").get("pad_token_id")
-    if isinstance(model_pad, int):
-        return model_pad
-    return 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from embassay.encoders.exported.pooling import pool
 from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
-from embassay.encoders.neural.batching import CHUNK, Ids, Rows
+from embassay.encoders.neural.batching import CHUNK, Ids, Rows, Runner, check_finite, check_vocabulary
 from embassay.encoders.neural.hf_files import tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit
 from embassay.encoders.neural.memory import safetensors_files
 from embassay.encoders.neural.shared import unit
-from embassay.errors import EncoderError, ModelNotFoundError
+from embassay.errors import ModelNotFoundError
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
@@ -41,7 +41,7 @@ PROBE_TEXTS = 7
 
 
 @dataclass
-class LightRunner:
+class LightRunner(Runner):
     """A model loaded into ONNX Runtime; several threads may call it at the same time.
 
     Attributes
@@ -63,8 +63,8 @@ class LightRunner:
     device: str = "cpu"
     tokens: int = TOKENS
     alone: bool = False
-    one_per_core: ClassVar[bool] = True
-    batch_invariant: ClassVar[bool] = True
+    one_per_core = True
+    batch_invariant = True
 
     @classmethod
     def load(cls, model: LightModel, limit: int | None) -> LightRunner:
@@ -107,13 +107,7 @@ class LightRunner:
         for start in range(0, len(texts), CHUNK):
             prompted = [prompt + text for text in texts[start : start + CHUNK]]
             ids += [np.array(encoding.ids, dtype=np.int32) for encoding in self.tokenizer.encode_batch(prompted)]
-        largest = max((int(row.max()) for row in ids), default=0)
-        vocabulary = self.model.architecture.vocabulary
-        if largest >= vocabulary:
-            raise EncoderError(
-                f"the tokenizer returns the id {largest:,}, but the model has {vocabulary:,} tokens: "
-                "the tokenizer belongs to another model"
-            )
+        check_vocabulary(ids, self.model.architecture.vocabulary)
         return ids
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
@@ -129,13 +123,8 @@ class LightRunner:
             vectors = np.concatenate([self._vectors(batch[n : n + 1]) for n in range(len(batch))])
         else:
             vectors = self._vectors(batch)
-        if not np.isfinite(vectors).all():
-            raise EncoderError("the vectors contain NaN or infinity")
+        check_finite(vectors)
         return vectors
-
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts, one text at a time."""
-        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
     def is_stable(self) -> bool:
         """Return whether texts of equal length have the same vectors together and alone, bit by bit."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from itertools import groupby, pairwise
 from queue import SimpleQueue
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.engine.cores import cores, single_threads
+from embassay.errors import EncoderError
 
 Ids = NDArray[np.int32]
 Rows = NDArray[np.float32]
@@ -30,45 +31,56 @@ LEAST = 128
 """The smallest number of tokens for which another core is used."""
 
 
-class Runner(Protocol):
-    """A loaded model on one device."""
+class Runner(ABC):
+    """A loaded model on one device.
 
-    @property
-    def route(self) -> str:
-        """How it computes, for ``run.json``. With ``sentence-transformers`` it reads texts, otherwise tokens."""
-        ...
+    Attributes
+    ----------
+    route
+        How it computes, for ``run.json``. With ``sentence-transformers`` it reads texts, otherwise tokens.
+    device
+        The name of the device.
+    tokens
+        Maximum number of tokens in a batch of more than one text.
+    one_per_core
+        Whether batches run side by side, each on a single thread; otherwise one batch uses all threads.
+    batch_invariant
+        Whether a text has the same vector in every batch, bit by bit.
+    """
 
-    @property
-    def device(self) -> str:
-        """The name of the device."""
-        ...
+    route: str
+    device: str
+    tokens: int
+    one_per_core: bool = False
+    batch_invariant: bool = False
 
-    @property
-    def tokens(self) -> int:
-        """Maximum number of tokens in a batch of more than one text."""
-        ...
-
-    @property
-    def one_per_core(self) -> bool:
-        """Whether batches run side by side, each on a single thread; otherwise one batch uses all threads."""
-        ...
-
-    @property
-    def batch_invariant(self) -> bool:
-        """Whether a text has the same vector in every batch, bit by bit."""
-        ...
-
+    @abstractmethod
     def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
         """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
-        ...
 
+    @abstractmethod
     def forward(self, ids: Sequence[Ids]) -> Rows:
         """Return the (n, d) vectors of tokenised texts of equal length."""
-        ...
 
     def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts that are not tokenised."""
-        ...
+        """Return the (n, d) vectors of texts, by default one text at a time."""
+        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
+
+
+def check_vocabulary(ids: Sequence[Ids], vocabulary: int) -> None:
+    """Raise EncoderError if there are token ids for which a model has no embedding."""
+    largest = max((int(row.max()) for row in ids), default=0)
+    if largest >= vocabulary:
+        raise EncoderError(
+            f"the tokenizer returns the id {largest:,}, but the model has {vocabulary:,} tokens: "
+            "the tokenizer belongs to another model"
+        )
+
+
+def check_finite(rows: Rows, place: str = "", advice: str = "") -> None:
+    """Raise EncoderError if a vector is not finite; ``place`` and ``advice`` stand around the message."""
+    if not np.isfinite(rows).all():
+        raise EncoderError(f"{place}the vectors contain NaN or infinity{advice}")
 
 
 def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterator[tuple[Places, Rows]]:

@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from embassay.encoders.neural.batching import CHUNK, Ids
+from embassay.encoders.neural.batching import CHUNK, Ids, check_vocabulary
 from embassay.encoders.neural.runner import TorchRunner
 from embassay.errors import EncoderError
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 Pooling = Literal["mean", "cls", "max", "last", "mask"]
-POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
 
 
 @dataclass(kw_only=True)
@@ -72,12 +71,8 @@ class PooledRunner(TorchRunner):
             else:
                 rows = token_ids(self.tokenizer, self.template, chunk, self.limit)
             tokenised += [np.asarray(row or [self._nothing], dtype=np.int32) for row in rows]
-        largest = max((int(row.max()) for row in tokenised), default=0)
-        if self._vocabulary is not None and largest >= self._vocabulary:
-            raise EncoderError(
-                f"the tokenizer returns the id {largest:,}, but the model has {self._vocabulary:,} tokens: "
-                "the tokenizer belongs to another model"
-            )
+        if self._vocabulary is not None:
+            check_vocabulary(tokenised, self._vocabulary)
         return tokenised
 
     def _vectors(self, ids: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ import struct
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
@@ -42,7 +41,7 @@ def parameters(folder: Path, without: Sequence[str] = ()) -> int | None:
     """
     if any(map(is_pickled, weight_files(folder))):
         return None
-    total = sum(tensor.count for tensor in _tensors(folder, without) if tensor.floating)
+    total = sum(prod(tensor["shape"]) for tensor in _tensors(folder, without) if _is_floating(tensor))
     return total or None
 
 
@@ -55,10 +54,11 @@ def weights(folder: Path, dtype: str, without: Sequence[str] = ()) -> int:
     width = BYTES[dtype]
     total = 0
     for tensor in _tensors(folder, without):
-        if tensor.floating:
-            total += tensor.count * width
+        if _is_floating(tensor):
+            total += prod(tensor["shape"]) * width
         else:
-            total += tensor.size
+            start, stop = tensor["data_offsets"]
+            total += stop - start
     pickled = 0
     for name in weight_files(folder):
         if is_pickled(name):
@@ -182,24 +182,18 @@ def is_surely_cpu(device: str) -> bool:
     return device == "cpu"
 
 
-@dataclass(frozen=True)
-class _Tensor:
-    """The number of values of a tensor, whether they are floating-point, and their bytes in the file."""
-
-    count: int
-    floating: bool
-    size: int
-
-
-def _tensors(folder: Path, without: Sequence[str]) -> Iterator[_Tensor]:
-    """Yield the tensors in the safetensors files whose names do not begin with one of ``without``."""
+def _tensors(folder: Path, without: Sequence[str]) -> Iterator[JsonObject]:
+    """Yield type, shape and position of the tensors in safetensors files whose names do not begin with ``without``."""
     for file in weight_files(folder):
         if is_pickled(file):
             continue
         for name, entry in _header(folder / file).items():
             if not name.startswith(tuple(without)):
-                start, stop = entry["data_offsets"]
-                yield _Tensor(prod(entry["shape"]), entry["dtype"].startswith(("F", "BF")), stop - start)
+                yield entry
+
+
+def _is_floating(tensor: JsonObject) -> bool:
+    return str(tensor["dtype"]).startswith(("F", "BF"))
 
 
 def _header(path: Path) -> JsonObject:

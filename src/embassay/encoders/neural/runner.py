@@ -13,21 +13,20 @@ the kernel of a product; so no route with torch promises equal bits.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.neural.batching import Ids, Rows
+from embassay.encoders.neural.batching import Ids, Rows, Runner, check_finite
 from embassay.errors import EncoderError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Route = Literal["torch", "sentence-transformers"]
-ROUTES: tuple[Route, ...] = ("torch", "sentence-transformers")
+ROUTES = ("torch", "sentence-transformers")
 TOKENS = 1_024
 TOKENS_ON_DEVICE = 16_384
 """Number of tokens in a batch, on the CPU and on other devices; halved when memory runs out."""
@@ -56,42 +55,21 @@ class RunnerOptions:
 
 
 @dataclass
-class TorchRunner(ABC):
-    """A loaded model on one device.
-
-    Attributes
-    ----------
-    tokens
-        Maximum number of tokens in a batch; it is lowered when memory runs out.
-    """
+class TorchRunner(Runner):
+    """A loaded model on one device; :attr:`tokens` is lowered when memory runs out."""
 
     model: Any
     options: RunnerOptions
-    route: Route = "torch"
-    tokens: int = 0
-    one_per_core: ClassVar[bool] = False
-    batch_invariant: ClassVar[bool] = False
+    route: str = "torch"
 
     def __post_init__(self) -> None:
         """Set the size of batches for the device."""
+        self.device = str(self.model.device)
         self.tokens = TOKENS if self.device == "cpu" else TOKENS_ON_DEVICE
-
-    @property
-    def device(self) -> str:
-        """The device of the model."""
-        return str(self.model.device)
-
-    @abstractmethod
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
-        """Return the token ids of each text with its prompt, truncated to the model's limit; at least one each."""
 
     @abstractmethod
     def _vectors(self, ids: Tensor) -> Tensor:
         """Return the (n, d) vectors of (n, length) token ids on the model's device."""
-
-    def encode_whole(self, texts: Sequence[str], prompt: str) -> Rows:
-        """Return the (n, d) vectors of texts, one text at a time."""
-        return np.concatenate([self.forward([ids]) for ids in self.tokenize(texts, prompt)])
 
     def forward(self, ids: Sequence[Ids]) -> Rows:
         """Return the (n, d) vectors of tokenised texts of equal length. If memory runs out, the batch is halved.
@@ -128,12 +106,8 @@ class TorchRunner(ABC):
             If one is not finite.
         """
         vectors = np.asarray(rows.float().cpu().numpy(), dtype=np.float32)
-        if not np.isfinite(vectors).all():
-            # Half precision overflows earlier than float32.
-            advice = "; set dtype=float32"
-            if self.options.dtype == "float32":
-                advice = ""
-            raise EncoderError(f"the vectors contain NaN or infinity{advice}")
+        # Half precision overflows earlier than float32.
+        check_finite(vectors, advice="" if self.options.dtype == "float32" else "; set dtype=float32")
         return vectors
 
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.objects.packages import load, require
-from embassay.encoders.probe import PROBES, fingerprint_steps
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -40,12 +39,13 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
     lang
         The language of ``laser3``, as the package names it: ``wol_Latn``.
     folder
-        Folder of the weights; by default the package's own folder.
+        Folder with the weights; by default the package downloads them into its own folder.
 
     Raises
     ------
     SpecError
-        If there is no such model, ``lang`` and model do not fit, or the package is not installed.
+        If there is no such model, ``lang`` and model do not fit, the folder has no weights, or the package is not
+        installed.
     """
     place = f"encoder 'laser:{target}'"
     if target not in ("laser2", "laser3"):
@@ -55,6 +55,8 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
         if lang:
             problem = "handles all its languages with one model; leave lang out"
         raise SpecError(f"{place}: {problem}")
+    if folder and not weight_files(folder):
+        raise SpecError(f"{place}, option 'folder': {folder} has no weights of LASER (*.pt); leave folder out")
     require(PACKAGE, PACKAGE, place)
     return LaserEncoder(target, runtime, lang, folder)
 
@@ -88,26 +90,18 @@ class LaserEncoder(LoadedEncoder[Pipeline]):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the model's name, the package's version, and the folder's files, or a probe if there are none.
+        """A hash of the model's name, the package's version, and the files of the weights if their folder is set.
 
-        Raises
-        ------
-        EncoderError
-            If there are no such files, and the model cannot be loaded.
+        The package's own folder is unknown before it loads the model; its weights are those of a released model.
         """
         try:
             version = importlib.metadata.version(PACKAGE)
         except importlib.metadata.PackageNotFoundError:
             version = ""
-        parts = ["laser", self.target, self.lang, version]
-        if self.folder and not self._files:
-            # The package downloads them into the folder.
-            _ = self.model
-        if files := self._files:
-            return content_hash([*parts, files])
-        # The package's own folder is unknown, so the vectors of short texts identify the weights.
-        key = content_hash(["laser probe", *parts, self.folder])
-        return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, self.encode(PROBES))])
+        parts: list[object] = ["laser", self.target, self.lang, version]
+        if self.folder:
+            parts.append({path.name: self.runtime.sha256(path) for path in weight_files(self.folder)})
+        return content_hash(parts)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
         """Return (n, 1024) float32, whatever the role.
@@ -128,10 +122,10 @@ class LaserEncoder(LoadedEncoder[Pipeline]):
         )
         return pipeline
 
-    @property
-    def _files(self) -> dict[str, str]:
-        """The SHA-256 of each relevant file in the folder; empty for the package's own folder."""
-        place = Path(self.folder)
-        if not self.folder or not place.is_dir():
-            return {}
-        return {path.name: self.runtime.sha256(path) for path in sorted(place.iterdir()) if path.suffix in FILES}
+
+def weight_files(folder: str) -> list[Path]:
+    """Return the files in a folder that vectors depend on; empty if there is no such folder."""
+    place = Path(folder)
+    if not place.is_dir():
+        return []
+    return [path for path in sorted(place.iterdir()) if path.suffix in FILES]

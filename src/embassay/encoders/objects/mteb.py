@@ -22,14 +22,12 @@ from embassay.encoders.neural.memory import lack
 from embassay.encoders.neural.shared import check_place, quiet, reason, there
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.encoders.objects.mteb_registry import (
-    ROLES,
     known_prompts,
     loader_name,
     odd_prompts,
     runs_own_code,
     written,
 )
-from embassay.encoders.probe import FINE, PROBES, STEP, fingerprint_steps
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -119,33 +117,14 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
             parameters=self.meta.n_parameters,
             max_tokens=int(tokens) if has_limit else None,
             prompts=known_prompts(self.meta),
-            warnings=odd_prompts(self.meta),
+            warnings=(*odd_prompts(self.meta), *self._identity_warnings()),
             similarity=supported_similarity(similarity_of(self.meta)),
         )
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of name, revision, mteb's version, loader and settings; without a commit, also of a probe.
-
-        Without a commit, nothing else identifies the weights, so the vectors of short texts in each role do.
-
-        Raises
-        ------
-        EncoderError
-            If the registry names no commit, and the model cannot be loaded.
-        """
-        parts = self.fingerprint_parts
-        is_service = "API" in self.meta.framework
-        has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
-        if has_commit and not is_service:
-            return content_hash(parts)
-        probe = np.hstack([self.encode(PROBES, role) for role in ROLES])
-        key = content_hash(["mteb probe", *parts])
-        # A service may return slightly different vectors each time.
-        step = FINE
-        if is_service:
-            step = STEP
-        return content_hash([*parts, fingerprint_steps(self.runtime.remembered, key, probe, step)])
+        """A hash of name, revision, mteb's version, loader, settings, and the instructions put before texts."""
+        return content_hash(self.fingerprint_parts)
 
     def route(self) -> Mapping[str, object]:
         """Return how the model runs, for ``run.json``."""
@@ -176,11 +155,18 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
 
     @property
     def fingerprint_parts(self) -> list[object]:
-        """Everything in the registry that its vectors depend on, and the instructions put before texts."""
+        """The content of the fingerprint: everything in the registry that its vectors depend on."""
         settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
         version = importlib.metadata.version("mteb")
         model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
         return ["mteb", *model, SAME, ANSWERS]
+
+    def _identity_warnings(self) -> list[str]:
+        """Return a warning if the fingerprint does not identify the weights."""
+        has_commit = re.fullmatch(r"[0-9a-f]{40}", self.meta.revision or "") is not None
+        if has_commit and "API" not in self.meta.framework:
+            return []
+        return ["mteb's registry names no commit of this model: a change of its weights is not noticed"]
 
 
 def _check_dim(place: str, dim: int | None, offered: int | Sequence[int] | None) -> None:
