@@ -12,7 +12,8 @@ from embassay.cli.app import exit_code_of
 from embassay.engine import topk_faiss
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.sharding.encode import EncodeRequest, encode_corpus
+from embassay.sharding.encode import encode_corpus
+from embassay.sharding.request import EncodeRequest
 
 DOCUMENTS = 90
 WORDS = (

@@ -10,8 +10,9 @@ import pytest
 from embassay.engine.topk import search
 from embassay.errors import SourceError
 from embassay.geometry.isotropy import isotropy
-from embassay.sharding.encode import EncodeRequest, encode_corpus
+from embassay.sharding.encode import encode_corpus
 from embassay.sharding.making import restored_rows
+from embassay.sharding.request import EncodeRequest
 from embassay.store.shard_vectors import ShardVectors, open_shards
 from embassay.store.shards import ShardFolder
 
