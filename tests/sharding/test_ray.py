@@ -154,6 +154,24 @@ def test_whatever_is_killed_the_bytes_are_those_of_one_process(tmp_path, drive):
 
 
 @pytest.mark.slow
+def test_a_search_in_the_cluster_has_the_same_bytes(tmp_path, cluster):
+    address, environment = cluster
+    texts = [{"id": n, "text": f"text {n % 40} of {n % 7}"} for n in range(200)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    questions = [{"question": f"what is text {n}", "document": n} for n in range(0, 200, 5)]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    ea.encode_corpus("hashing,dim=32", tmp_path / "texts.jsonl", tmp_path / "shards", shard_rows=15, threads=1)
+    results = []
+    for name, options in (("here", ""), ("ray", f",executor=ray,workers=2,ray_address={address}")):
+        command = [sys.executable, "-m", "embassay", "run", "-e", f"m=vectors:shards{options}", "--quiet"]
+        command += ["-c", "d=./shards,questions=q.jsonl", "-o", name]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        results.append((tmp_path / name / "result.json").read_bytes())
+    assert results[0] == results[1]
+
+
+@pytest.mark.slow
 def test_more_workers_than_the_cluster_has_is_one_message(tmp_path, drive, cluster):
     start, _ = drive
     process = start(tmp_path / "out", "--executor", "ray", "--ray-address", cluster[0], "--workers", "3")

@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,10 +66,11 @@ class Executor:
 
 def map_tasks(
     function: Callable[[Task], Answer], tasks: Iterable[Task], executor: Executor, tell: Callable[[str], None]
-) -> Iterator[Answer]:
+) -> Generator[Answer, None, None]:
     """Yield the answers of all tasks, in the order in which they are finished.
 
-    A task whose process was killed is tried again. Any other error ends the whole.
+    A task whose process was killed is tried again. Any other error ends the whole. Close the generator if not all
+    answers are taken (``contextlib.closing``): unfinished work is ended then.
 
     Parameters
     ----------

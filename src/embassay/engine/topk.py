@@ -10,6 +10,7 @@ A document is as near as its nearest passage. The nearest document comes first; 
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 
@@ -19,6 +20,7 @@ from scipy.sparse import issparse
 
 from embassay.engine import topk_faiss, topk_gpu
 from embassay.engine.executors import Executor, map_tasks
+from embassay.engine.ray_cluster import check_cluster
 from embassay.engine.topk_exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
 from embassay.errors import UnknownNameError, say
 from embassay.store.shard_vectors import ShardVectors
@@ -109,12 +111,15 @@ def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> An
     count = len(shards.starts) - 1
     number = min(count, PARTS * executor.workers)
     edges = shards.starts[np.linspace(0, count, number + 1).astype(np.int64)].tolist()
+    if executor.kind == "ray":
+        check_cluster(executor.address)
     # Computed once, and sent to all workers with the task.
     _ = task.pair_similarity
     answer = Answer(task)
     parts = [(task, part) for part in pairwise(edges)]
-    for of_part in map_tasks(_of_part, parts, executor, say):
-        answer.merge(of_part)
+    with closing(map_tasks(_of_part, parts, executor, say)) as answers:
+        for of_part in answers:
+            answer.merge(of_part)
     return answer
 
 

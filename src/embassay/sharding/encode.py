@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,8 +106,12 @@ def encode_corpus(request: EncodeRequest, *, tell: Callable[[str], None], quiet:
             tell(message)
 
         executor = request.executor_with(manifest.threads)
-        with progress.encoding(spec.label or spec.head, sum(plan.rows for plan in to_make)) as advance:
-            for marker in map_tasks(make_shard, tasks, executor, tell_of_restart):
+        total = sum(plan.rows for plan in to_make)
+        with (
+            progress.encoding(spec.label or spec.head, total) as advance,
+            closing(map_tasks(make_shard, tasks, executor, tell_of_restart)) as markers,
+        ):
+            for marker in markers:
                 made.append(marker)
                 advance(marker.rows)
     return _summary(folder, manifest, selected, made, len(restarts))
