@@ -23,7 +23,7 @@ def make(path: str, count: str, width: str) -> None:
     rows, dim = int(count), int(width)
     plans = []
     for number, start in enumerate(range(0, rows, SHARD)):
-        plans.append(ShardPlan(number, "made.jsonl", start, min(SHARD, rows - start), 0, 0, "0" * 64))
+        plans.append(ShardPlan(number, "made.jsonl", start, min(SHARD, rows - start), "0" * 64))
     manifest = Manifest(
         spec="made up",
         fingerprint="0" * 16,

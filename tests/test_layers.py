@@ -17,6 +17,7 @@ OPEN_MODULES = (
     "embassay.store.shard_vectors",
     "embassay.store.shards",
     "embassay.engine.cores",
+    "embassay.engine.executors",
     "embassay.engine.pending",
     "embassay.encoders.base",
     "embassay.diagnostics.base",

@@ -191,9 +191,9 @@ def encode_corpus(
     EncoderError
         If the encoder fails, or a worker was killed three times. Finished shards are kept.
     """
-    from embassay.sharding import encode
+    from embassay.sharding import encode, request
 
-    request = encode.EncodeRequest(
+    job = request.EncodeRequest(
         encoder,
         _patterns(texts),
         _folder(out),
@@ -210,7 +210,7 @@ def encode_corpus(
         device=device,
         trusted=trust_remote_code,
     )
-    return encode.encode_corpus(request, tell=lambda message: None, quiet=True)
+    return encode.encode_corpus(job, tell=lambda message: None, quiet=True)
 
 
 def _folder(out: object) -> Path:

@@ -43,7 +43,7 @@ def write_shards(path, vectors, dtype, rows=700):
     """Write a folder of shards; the last one is smaller."""
     plans = []
     for number, start in enumerate(range(0, len(vectors), rows)):
-        plans.append(ShardPlan(number, "made.jsonl", start, min(rows, len(vectors) - start), 0, 0, "0" * 64))
+        plans.append(ShardPlan(number, "made.jsonl", start, min(rows, len(vectors) - start), "0" * 64))
     folder = ShardFolder(path)
     folder.open(
         Manifest(

@@ -9,10 +9,12 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine import topk_faiss
+from embassay.engine import topk, topk_faiss
+from embassay.engine.executors import map_tasks
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.sharding.encode import EncodeRequest, encode_corpus
+from embassay.sharding.encode import encode_corpus
+from embassay.sharding.request import EncodeRequest
 
 DOCUMENTS = 90
 WORDS = (
@@ -88,6 +90,24 @@ def test_an_approximate_search_states_its_recall(place, monkeypatch):
     assert re.search(r"m: approximate: faiss IVF19 nprobe 2, recall@5 0\.\d{3} on 32 queries", sentences[0])
 
 
+def test_a_run_by_several_processes_has_the_same_bytes(place, tmp_path, capsys, monkeypatch):
+    used = []
+
+    def watched(function, tasks, executor, tell):
+        used.append((executor.kind, executor.workers))
+        return map_tasks(function, tasks, executor, tell)
+
+    monkeypatch.setattr(topk, "map_tasks", watched)
+    for name, options in (("one", ""), ("two", ",executor=local,workers=2")):
+        encoder = f"m=vectors:{place / 'int8'}{options}"
+        arguments = ["run", "-e", encoder, "-c", source(place), "-o", str(tmp_path / name)]
+        assert exit_code_of(arguments) == 0
+    assert set(used) == {("local", 2)}
+    one, two = ((tmp_path / name / "result.json").read_bytes() for name in ("one", "two"))
+    assert one == two
+    capsys.readouterr()
+
+
 def test_two_folders_of_the_same_texts_are_compared(place, capsys):
     encoders = ["-e", f"whole=vectors:{place / 'shards'}", "-e", f"small=vectors:{place / 'int8'}"]
     out = place / "run"
@@ -129,6 +149,8 @@ def test_texts_of_the_shards_are_looked_up_and_questions_are_encoded(place):
             ["-e", "vectors:{shards}", "-c", "{source}", "-d", "retrieval,transforms=all"],
             "transforms=all needs all vectors in memory",
         ),
+        (["-e", "vectors:{shards},workers=0", "-c", "{source}"], "option 'workers': must be 1 or more, is 0"),
+        (["-e", "vectors:{questions},executor=ray", "-c", "{source}"], "ray_address= are for folders of shards"),
         (["-e", "vectors:{other}", "-c", "{source}"], "was made of other texts than"),
         (
             [
@@ -152,6 +174,7 @@ def test_what_does_not_fit_is_one_message(place, arguments, message, capsys):
         (place / "fewer.jsonl").write_text("\n".join(lines[:60]), encoding="utf-8")
         encode(other, place / "fewer.jsonl")
     names = {"source": source(place), "shards": place / "shards", "other": other}
+    names["questions"] = place / "questions.jsonl"
     status = exit_code_of(
         ["run", *(part.format(**names) for part in arguments), "-o", str(place / "no run"), "--overwrite"]
     )

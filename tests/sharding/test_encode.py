@@ -18,8 +18,9 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SourceError, SpecError
-from embassay.sharding.encode import EncodeRequest, encode_corpus
+from embassay.sharding.encode import encode_corpus
 from embassay.sharding.making import precision, reduced, restored_rows
+from embassay.sharding.request import EncodeRequest
 from embassay.store.shards import ShardFolder
 
 ENCODER = "random,dim=16"
@@ -224,11 +225,11 @@ def test_shards_that_vanish_meanwhile_are_an_error(tmp_path, monkeypatch):
     from embassay.sharding import encode as module
 
     def lose_one(*args):
-        yield from run_all(*args)
+        yield from map_tasks(*args)
         (tmp_path / "out/shards/00000001.json").unlink()
 
-    run_all = module.run_all
-    monkeypatch.setattr(module, "run_all", lose_one)
+    map_tasks = module.map_tasks
+    monkeypatch.setattr(module, "map_tasks", lose_one)
     with pytest.raises(OutputError, match="1 of 3 shards were removed or damaged while this command ran; repeat it"):
         encode(write_texts(tmp_path / "a.jsonl", 10), tmp_path / "out")
 
@@ -328,7 +329,7 @@ def test_a_folder_without_finished_shards_is_known_as_one(tmp_path, monkeypatch)
 
     texts = write_texts(tmp_path / "a.jsonl", 3)
     with monkeypatch.context() as patched, pytest.raises(EncoderError):
-        patched.setattr(module, "run_all", fail)
+        patched.setattr(module, "map_tasks", fail)
         encode(texts, tmp_path / "out")
     (tmp_path / "q.jsonl").write_text('{"question": "?", "document": "d0"}\n')
     with pytest.raises(SourceError, match="shard 00000000 is missing; repeat the 'embassay encode'"):
@@ -457,7 +458,8 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
     texts.write_text(texts.read_text().replace("text 6", "text X"))
     with pytest.raises(SourceError, match="has changed since it was cut"):
         encode(texts, tmp_path / "out", shards=(3, 4))
-    texts.write_text("{}" + texts.read_text())
+    lines = texts.read_text().splitlines()
+    texts.write_text("\n".join([*lines[:12], "not JSON", *lines[13:]]))
     with pytest.raises(
         SourceError, match=r"has changed since it was cut into shards, or cannot be read \(.*line 13: not"
     ):
@@ -470,16 +472,16 @@ def test_a_range_of_a_folder_reads_only_its_shards(tmp_path, monkeypatch):
         ({"shards": (3, 3)}, "shards 3:3: the first number must be 0 or more, and the second one larger"),
         ({"shards": (30, 40)}, "shards 30:40: the input has 3 shards, from 0 on"),
         ({"ray_address": "127.0.0.1:6379"}, "a Ray address needs the executor ray"),
-        ({"executor": "dask"}, "executor must be one of local, ray, is 'dask'"),
+        ({"executor": "dask"}, "executor: input should be 'local' or 'ray', is 'dask'"),
         ({"id": "text"}, "ids and texts must be in different columns, are both in 'text'"),
-        ({"threads": 0}, "threads must be a whole number of 1 or more, is 0"),
-        ({"dtype": np.dtype("float16")}, "dtype must be one of float32, float16, int8, is dtype"),
+        ({"threads": 0}, "threads: input should be greater than or equal to 1, is 0"),
+        ({"dtype": np.dtype("float16")}, "dtype: input should be 'float32', 'float16' or 'int8', is dtype"),
         ({"shards": (0, 2**63)}, r"and the second one larger, up to 10\^12"),
-        ({"workers": 1.5}, "workers must be a whole number of 1 or more, is 1.5"),
-        ({"shard_rows": True}, "rows per shard must be a whole number of 1 or more, is True"),
-        ({"shards": "0:1"}, r"shards must be two whole numbers such as \(0, 100\), are '0:1'"),
-        ({"trusted": "no"}, "trust_remote_code must be true or false, is 'no'"),
-        ({"encoder": None}, "encoder must be a text, is None"),
+        ({"workers": 1.5}, "workers: input should be a valid integer, is 1.5"),
+        ({"shard_rows": True}, "shard_rows: input should be a valid integer, is True"),
+        ({"shards": "0:1"}, "shards: input should be a valid tuple, is '0:1'"),
+        ({"trusted": "no"}, "trusted: input should be a valid boolean, is 'no'"),
+        ({"encoder": None}, "encoder: input should be a valid string, is None"),
         (
             {"encoder": "python:math:sqrt"},
             "no source file to fingerprint; give it a version",
@@ -611,7 +613,8 @@ def test_an_error_in_another_process_is_the_same_message(tmp_path, monkeypatch):
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from embassay.sharding.encode import EncodeRequest, encode_corpus
+from embassay.sharding.encode import encode_corpus
+from embassay.sharding.request import EncodeRequest
 
 if __name__ == "__main__":
     request = EncodeRequest("python:slow_encoder:encode,version=1", [sys.argv[1]], Path(sys.argv[2]),

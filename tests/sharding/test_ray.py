@@ -12,7 +12,7 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine.ray_executor import gpu_share
+from embassay.engine.ray_cluster import gpu_share
 
 pytest.importorskip("ray")
 SHARDS, ROWS = 12, 3
@@ -154,6 +154,24 @@ def test_whatever_is_killed_the_bytes_are_those_of_one_process(tmp_path, drive):
 
 
 @pytest.mark.slow
+def test_a_search_in_the_cluster_has_the_same_bytes(tmp_path, cluster):
+    address, environment = cluster
+    texts = [{"id": n, "text": f"text {n % 40} of {n % 7}"} for n in range(200)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, texts)))
+    questions = [{"question": f"what is text {n}", "document": n} for n in range(0, 200, 5)]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, questions)))
+    ea.encode_corpus("hashing,dim=32", tmp_path / "texts.jsonl", tmp_path / "shards", shard_rows=15, threads=1)
+    results = []
+    for name, options in (("here", ""), ("ray", f",executor=ray,workers=2,ray_address={address}")):
+        command = [sys.executable, "-m", "embassay", "run", "-e", f"m=vectors:shards{options}", "--quiet"]
+        command += ["-c", "d=./shards,questions=q.jsonl", "-o", name]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        results.append((tmp_path / name / "result.json").read_bytes())
+    assert results[0] == results[1]
+
+
+@pytest.mark.slow
 def test_more_workers_than_the_cluster_has_is_one_message(tmp_path, drive, cluster):
     start, _ = drive
     process = start(tmp_path / "out", "--executor", "ray", "--ray-address", cluster[0], "--workers", "3")
@@ -198,7 +216,7 @@ def test_a_cluster_of_its_own(tmp_path):
 
 
 def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("embassay.engine.ray_executor.CONNECTING", 1)
+    monkeypatch.setattr("embassay.engine.ray_cluster.CONNECTING", 1)
     texts = tmp_path / "a.jsonl"
     texts.write_text('{"id": 1, "text": "a"}\n')
     command = ["encode", "-e", "random,dim=4", "--texts", str(texts), "-o", str(tmp_path / "out"), "--executor", "ray"]
@@ -208,7 +226,7 @@ def test_an_address_without_a_cluster_is_one_message(tmp_path, capsys, monkeypat
 
 
 def test_without_a_cluster_on_this_machine_auto_is_one_message(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("embassay.engine.ray_executor.PROBE", "raise SystemExit(1)")
+    monkeypatch.setattr("embassay.engine.ray_cluster.PROBE", "raise SystemExit(1)")
     texts = tmp_path / "a.jsonl"
     texts.write_text('{"id": 1, "text": "a"}\n')
     command = ["encode", "-e", "random,dim=4", "--texts", str(texts), "-o", str(tmp_path / "out"), "--executor", "ray"]

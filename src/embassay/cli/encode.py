@@ -71,7 +71,8 @@ def encode(
     """
     from embassay.errors import SpecError, say
     from embassay.formatting import counted
-    from embassay.sharding.encode import EncodeRequest, encode_corpus
+    from embassay.sharding.encode import encode_corpus
+    from embassay.sharding.request import EncodeRequest
     from embassay.store.paths import output_path
 
     if verify is not None:

@@ -1,136 +1,150 @@
-"""Where tasks run: in this process, or in several processes of this machine; ``ray_executor`` has those of a cluster.
+"""Tasks in several processes: of this machine, or of a Ray cluster (``ray_cluster``).
 
-An executor only schedules: what is finished is decided by the files that a task leaves, so a task may run twice.
+``map_tasks`` only schedules. A task whose process was killed runs again, so a task must give the same whenever it runs.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, TypeVar
+from typing import Literal, TypeVar
 
-from embassay.engine.pending import at_once
 from embassay.engine.workers import end_with_parent
-from embassay.errors import EncoderError
+from embassay.errors import EncoderError, SpecError, quoted
 from embassay.formatting import counted
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 ATTEMPTS = 3
-"""How often a task is tried whose worker was killed."""
-WAITING = 2
-"""Tasks for each worker that are handed out at a time: the next one waits while one is worked on."""
+"""How often processes are killed before a task is finished until the whole is given up."""
+NO_MAIN_GUARD = (
+    "the worker processes cannot start, because the script fails when they import it; "
+    "put the call under 'if __name__ == \"__main__\":', or use one worker"
+)
 
 
-class Executor(Protocol):
-    """Runs calls somewhere."""
+@dataclass(frozen=True)
+class Executor:
+    """Where tasks run.
 
-    @property
-    def workers(self) -> int:
-        """How many calls run at a time."""
-        ...
+    Attributes
+    ----------
+    kind
+        ``local``: processes of this machine; this process alone for one worker. ``ray``: workers of a Ray cluster.
+    workers
+        How many tasks run at a time.
+    threads
+        How many threads each process uses.
+    device
+        Of the encoder. Unless it is ``cpu``, the workers of a cluster share its GPUs.
+    address
+        ``HOST:PORT`` of a running Ray cluster, or ``auto`` for the one of this machine. None starts a cluster, or uses
+        the one that this process has joined already.
+    """
 
-    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
-        """Start a call. If its worker dies, the future has a :class:`BrokenExecutor`."""
-        ...
+    kind: Literal["local", "ray"] = "local"
+    workers: int = 1
+    threads: int = 1
+    device: str = "auto"
+    address: str | None = None
 
-    def restart(self) -> None:
-        """Replace workers that died; the futures of their calls are done afterwards.
-
-        Raises
-        ------
-        EncoderError
-            If workers cannot be started at all.
-        """
-        ...
-
-    def close(self) -> None:
-        """End the workers; calls that have not started are cancelled."""
-        ...
-
-
-class InProcess:
-    """Runs each call at once, in this process."""
-
-    workers = 1
-
-    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
-        """Run a call."""
-        return at_once(function, task)
-
-    def restart(self) -> None:
-        """Do nothing: without this process nobody would notice."""
-
-    def close(self) -> None:
-        """Do nothing."""
+    def __post_init__(self) -> None:
+        """Raise SpecError for an address that is none, or that is not used."""
+        if self.address is not None:
+            if self.kind != "ray":
+                raise SpecError("a Ray address needs the executor ray")
+            if not re.fullmatch(r"auto|[^\s/]+:[0-9]+", str(self.address)):
+                raise SpecError(f"the Ray address must be HOST:PORT or auto, is {quoted(self.address)}")
 
 
-class LocalProcesses:
-    """Runs calls in several processes, which end with this one."""
+def map_tasks(
+    function: Callable[[Task], Answer], tasks: Iterable[Task], executor: Executor, tell: Callable[[str], None]
+) -> Generator[Answer, None, None]:
+    """Yield the answers of all tasks, in the order in which they are finished.
 
-    def __init__(self, workers: int, threads: int) -> None:
-        """Prepare a pool; its processes start with the first calls.
+    A task whose process was killed is tried again. Any other error ends the whole. Close the generator if not all
+    answers are taken (``contextlib.closing``): unfinished work is ended then.
 
-        Parameters
-        ----------
-        workers
-            The number of processes.
-        threads
-            How many threads each process uses.
-        """
-        self.workers = workers
-        self._threads = threads
-        self._pool = self._new_pool()
-        self._running: set[Future[Any]] = set()
-        # A pool whose processes have died forgets them, but ``restart`` needs their exit codes.
-        self._processes: list[BaseProcess] = []
+    Parameters
+    ----------
+    tell
+        Takes a message when a process was killed.
 
-    def _new_pool(self) -> ProcessPoolExecutor:
-        # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
-        return ProcessPoolExecutor(
-            self.workers, get_context("spawn"), initializer=_begin, initargs=(os.getpid(), self._threads)
-        )
+    Raises
+    ------
+    EncoderError
+        If processes are killed ``ATTEMPTS`` times before a task is finished.
+    """
+    waiting = list(tasks)
+    if executor.kind == "ray" and waiting:
+        from embassay.engine.ray_cluster import map_in_cluster
 
-    def submit(self, function: Callable[[Task], Answer], task: Task, /) -> Future[Answer]:
-        """Start a call in a process."""
-        with _without_interrupts():
-            future = self._pool.submit(function, task)
-        pool_processes = self._pool._processes
-        if pool_processes:
-            self._processes = list(pool_processes.values())
-        self._running.add(future)
-        future.add_done_callback(self._running.discard)
-        return future
+        yield from map_in_cluster(function, waiting, executor, tell)
+    elif min(executor.workers, len(waiting)) > 1:
+        yield from _map_in_processes(function, waiting, executor, tell)
+    else:
+        yield from map(function, waiting)
 
-    def restart(self) -> None:
-        """Replace all processes: one that dies takes the others with it.
 
-        Raises
-        ------
-        EncoderError
-            If a process ended before it took a task: the script that it imports has failed.
-        """
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        # A process that is killed has a negative code, and errors of tasks are returned to this process.
-        if any(process.exitcode == 1 for process in self._processes):
+class Losses:
+    """Counts the processes that were killed before another task was finished."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.tell, self.count = tell, 0
+
+    def add(self, unfinished: int) -> None:
+        """Tell of a process that was killed, and how many tasks start again; EncoderError after too many."""
+        self.count += 1
+        if self.count == ATTEMPTS:
             raise EncoderError(
-                "the worker processes cannot start, because the script fails when they import it; "
-                "put the call under 'if __name__ == \"__main__\":', or use one worker"
+                f"a worker process was killed {ATTEMPTS} times, probably because it ran out of memory; "
+                "use fewer workers or smaller shards"
             )
-        self._pool = self._new_pool()
+        self.tell(f"a worker process was killed; starting again: {counted(unfinished, 'unfinished task')}")
 
-    def close(self) -> None:
-        """End the processes without waiting for their work."""
-        if self._running:
-            for process in self._processes:
-                process.terminate()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+
+def _map_in_processes(
+    function: Callable[[Task], Answer], tasks: list[Task], executor: Executor, tell: Callable[[str], None]
+) -> Iterator[Answer]:
+    remaining = dict(enumerate(tasks))
+    losses = Losses(tell)
+    while remaining:
+        # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
+        pool = ProcessPoolExecutor(
+            min(executor.workers, len(remaining)),
+            get_context("spawn"),
+            initializer=_begin,
+            initargs=(os.getpid(), executor.threads),
+        )
+        with _without_interrupts():
+            futures = {pool.submit(function, task): number for number, task in remaining.items()}
+        # The pool forgets its processes when one has died.
+        processes = list(pool._processes.values())
+        try:
+            for future in as_completed(futures):
+                answer = future.result()
+                del remaining[futures[future]]
+                losses.count = 0
+                yield answer
+        except BrokenExecutor:
+            pool.shutdown(wait=True)
+            # A process that is killed has a negative code, and errors of tasks are returned to this process.
+            if any(process.exitcode == 1 for process in processes):
+                raise EncoderError(NO_MAIN_GUARD) from None
+            # A process that dies takes the others of its pool with it.
+            losses.add(len(remaining))
+        finally:
+            if remaining:
+                for process in processes:
+                    process.terminate()
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager
@@ -156,84 +170,5 @@ def _begin(parent: int, threads: int) -> None:
 
 def thread_settings(threads: int) -> dict[str, str]:
     """Return the environment of a process that uses a fixed number of threads."""
-    count = str(threads)
-    return {
-        "OMP_NUM_THREADS": count,
-        "OPENBLAS_NUM_THREADS": count,
-        "MKL_NUM_THREADS": count,
-        "TOKENIZERS_PARALLELISM": "false",
-    }
-
-
-def run_all(
-    executor: Executor, function: Callable[[Task], Answer], tasks: Iterable[Task], tell: Callable[[str], None]
-) -> Iterator[Answer]:
-    """Yield the answers of all tasks, in the order in which they are finished.
-
-    A task whose worker was killed is tried again. Any other error ends the whole.
-
-    Parameters
-    ----------
-    tell
-        Takes a message when a worker was killed.
-
-    Raises
-    ------
-    EncoderError
-        If a task has lost its worker ``ATTEMPTS`` times.
-    """
-    remaining = enumerate(tasks)
-    attempts: dict[int, int] = {}
-    running: dict[Future[Answer], tuple[int, Task]] = {}
-    most = 1 if executor.workers == 1 else WAITING * executor.workers
-    while True:
-        while len(running) < most:
-            following = next(remaining, None)
-            if following is None:
-                break
-            running[_started(executor, function, following[1])] = following
-        if not running:
-            return
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        lost: list[tuple[int, Task]] = []
-        for future in done:
-            numbered = running.pop(future)
-            try:
-                answer = future.result()
-            except BrokenExecutor:
-                lost.append(numbered)
-                continue
-            yield answer
-        if not lost:
-            continue
-        executor.restart()
-        # A worker takes the tasks that wait for it with it, and a pool all of its processes.
-        lost += [running.pop(future) for future in list(running) if _is_lost(future)]
-        tell(f"a worker process was killed; starting again: {counted(len(lost), 'unfinished task')}")
-        for number, task in lost:
-            attempts[number] = attempts.get(number, 1) + 1
-            _check_attempts(attempts[number])
-            running[_started(executor, function, task)] = (number, task)
-
-
-def _check_attempts(attempt: int) -> None:
-    if attempt > ATTEMPTS:
-        raise EncoderError(
-            f"a worker process was killed {ATTEMPTS} times, probably because it ran out of memory; "
-            "use fewer workers or smaller shards"
-        )
-
-
-def _is_lost(future: Future[Any]) -> bool:
-    if not future.done():
-        return False
-    return future.cancelled() or isinstance(future.exception(), BrokenExecutor)
-
-
-def _started(executor: Executor, function: Callable[[Task], Answer], task: Task) -> Future[Answer]:
-    """Start a call, with new workers if the old ones have died since."""
-    try:
-        return executor.submit(function, task)
-    except BrokenExecutor:
-        executor.restart()
-        return executor.submit(function, task)
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT")
+    return {**dict.fromkeys(names, str(threads)), "TOKENIZERS_PARALLELISM": "false"}

@@ -10,18 +10,25 @@ A document is as near as its nearest passage. The nearest document comes first; 
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from embassay.engine import topk_faiss, topk_gpu
+from embassay.engine.executors import Executor, map_tasks
+from embassay.engine.ray_cluster import check_cluster
 from embassay.engine.topk_exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
-from embassay.errors import UnknownNameError
+from embassay.errors import UnknownNameError, say
+from embassay.store.shard_vectors import ShardVectors
 from embassay.vectors import Found, Similarity
 
 ROUTES = ("auto", "numpy", "torch", "faiss")
+PARTS = 4
+"""Parts of a folder of shards for each worker that searches it: a killed worker loses one."""
 
 
 def search(
@@ -91,10 +98,38 @@ def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
     product, name = NumpyProduct(), "numpy float32"
     if route != "numpy" and device:
         product, name = topk_gpu.TorchProduct(device), f"torch float32 on {device}"
+    if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
+        return _of_shards(task, task.passages, task.passages.executor), "exact: numpy float32, decided in float64"
     try:
         return scan(task, product, np.float32), f"exact: {name}, decided in float64"
     except ImpreciseProductError:
         return scan(task, NumpyProduct(), np.float64), f"exact: numpy float64, because {name} is not precise enough"
+
+
+def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> Answer:
+    """Search parts of a folder of shards, each with whole shards, by an executor; the answer is the same without."""
+    count = len(shards.starts) - 1
+    number = min(count, PARTS * executor.workers)
+    edges = shards.starts[np.linspace(0, count, number + 1).astype(np.int64)].tolist()
+    if executor.kind == "ray":
+        check_cluster(executor.address)
+    # Computed once, and sent to all workers with the task.
+    _ = task.pair_similarity
+    answer = Answer(task)
+    parts = [(task, part) for part in pairwise(edges)]
+    with closing(map_tasks(_of_part, parts, executor, say)) as answers:
+        for of_part in answers:
+            answer.merge(of_part)
+    return answer
+
+
+def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> Answer:
+    """Search some documents."""
+    task, documents = part
+    try:
+        return scan(task, NumpyProduct(), np.float32, documents)
+    except ImpreciseProductError:
+        return scan(task, NumpyProduct(), np.float64, documents)
 
 
 def _approximate(task: SearchTask, k: int, device: str) -> Found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from embassay.engine.pool import encode
 from embassay.errors import EncoderError, quoted
 from embassay.run.resolve import load_encoder
-from embassay.run.specs import Spec
-from embassay.samples.base import Role, Text
-from embassay.sharding.source import Columns, read_shard
+from embassay.run.specs import parse
+from embassay.samples.base import Text
+from embassay.sharding.request import EncodeRequest
+from embassay.sharding.source import read_shard
 from embassay.store.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.types import Encoder, Runtime
 
@@ -37,25 +38,19 @@ class ShardTask:
 
     Attributes
     ----------
-    spec
-        Of the encoder, as it was given.
+    source, folder
+        The file that holds the texts, and the folder of the shards: whole paths, since another machine may have another
+        working directory.
     fingerprint
         What the encoder must have: its files may have changed since the manifest was written.
-    trusted
-        Whether the encoder may run code from its repository.
     """
 
     plan: ShardPlan
     source: Path
     folder: Path
-    spec: Spec
+    request: EncodeRequest
     fingerprint: str
-    role: Role
-    dtype: Dtype
-    columns: Columns
     threads: int
-    device: str
-    trusted: bool
 
 
 def make_shard(task: ShardTask) -> Marker:
@@ -70,29 +65,30 @@ def make_shard(task: ShardTask) -> Marker:
     OutputError
         If a file cannot be written.
     """
-    encoder = _encoder(task.spec.head, tuple(sorted(task.spec.options.items())), task.device, task.trusted)
+    request = task.request
+    encoder = _encoder(request.encoder, request.device, request.trusted)
     if encoder.fingerprint != task.fingerprint:
         raise EncoderError(
             f"the encoder's files have changed while it encoded (fingerprint {task.fingerprint}, now "
             f"{encoder.fingerprint}); encode into another folder"
         )
-    ids, texts = read_shard(task.source, task.columns, task.plan)
+    ids, texts = read_shard(task.source, request.columns, task.plan)
     distinct = list(dict.fromkeys(texts))
     vectors = _encoded(encoder, distinct, task)
-    stored, scale = reduced(vectors, task.dtype)
+    stored, scale = reduced(vectors, request.dtype)
     loss = precision(vectors, stored, scale)
     if loss.lowest_cosine < MINIMUM_COSINE:
         raise EncoderError(
-            f"{task.dtype} cannot hold the vector of {quoted(distinct[loss.worst_row])}, whose numbers are too small "
-            f"or too large: the cosine of the stored vector with the float32 vector is {loss.lowest_cosine:.3f}; use "
-            "float32 and another folder"
+            f"{request.dtype} cannot hold the vector of {quoted(distinct[loss.worst_row])}, whose numbers are too "
+            "small or too large: the cosine of the stored vector with the float32 vector is "
+            f"{loss.lowest_cosine:.3f}; use float32 and another folder"
         )
     # ``stored`` has one row for each distinct text, the shard one for each text.
     place_of_text = {text: place for place, text in enumerate(distinct)}
     places = np.array([place_of_text[text] for text in texts])
     content = ShardRows(
         vectors=stored[places],
-        scale=_some_scales(scale, places),
+        scale=None if scale is None else scale[places],
         ids=ids,
         text_hashes=[text_hash(text) for text in texts],
         distinct=len(distinct),
@@ -104,21 +100,22 @@ def make_shard(task: ShardTask) -> Marker:
 
 def _encoded(encoder: Encoder, texts: list[str], task: ShardTask) -> Floats:
     """Return the (n, d) float32 vectors of n distinct texts; an error names the encoder."""
-    texts_in_role: list[Text] = [(task.role, text) for text in texts]
+    texts_in_role: list[Text] = [(task.request.role, text) for text in texts]
     try:
         with limited_threads(task.threads):
             vectors, _ = encode(encoder, texts_in_role, None, lambda done: None)
     except EncoderError as error:
-        raise EncoderError(f"encoder {task.spec.label or task.spec.head!r}: {error}") from error
+        spec = parse(task.request.encoder, "encoder")
+        raise EncoderError(f"encoder {spec.label or spec.head!r}: {error}") from error
     matrix = vectors.matrix
     dense = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
     return np.asarray(dense, dtype=np.float32)
 
 
 @cache
-def _encoder(head: str, options: tuple[tuple[str, Any], ...], device: str, trusted: bool) -> Encoder:
+def _encoder(spec: str, device: str, trusted: bool) -> Encoder:
     """Load an encoder; once in each process."""
-    return load_encoder(Spec(head, options=dict(options)), Runtime(device=device, trust_remote_code=trusted))
+    return load_encoder(spec, Runtime(device=device, trust_remote_code=trusted))
 
 
 @contextmanager
@@ -151,11 +148,6 @@ def reduced(rows: Floats, dtype: Dtype) -> tuple[NDArray[Any], Floats | None]:
     if dtype == "float16":
         with np.errstate(over="ignore"):
             return rows.astype(np.float16), None
-    return _as_int8(rows)
-
-
-def _as_int8(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """Return (n, d) whole numbers from -127 to 127, and the (n,) scales: a row is about its numbers times its scale."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     # A row of zeros stays one with any scale; 1 avoids a division by 0.
     scale = np.where(largest > 0, largest / LARGEST_INT8, 1).astype(np.float32)
@@ -164,13 +156,6 @@ def _as_int8(rows: Floats) -> tuple[NDArray[np.int8], Floats]:
     scale = np.maximum(scale, np.finfo(np.float32).smallest_subnormal)
     quotients = np.rint(rows / scale[:, None])
     return np.clip(quotients, -LARGEST_INT8, LARGEST_INT8).astype(np.int8), scale
-
-
-def _some_scales(scale: Floats | None, rows: slice | NDArray[np.integer]) -> Floats | None:
-    """Return the scales of some rows; None for a dtype without scales."""
-    if scale is None:
-        return None
-    return scale[rows]
 
 
 def restored_rows(stored: NDArray[Any], scale: Floats | None) -> Floats:
@@ -206,43 +191,20 @@ def precision(rows: Floats, stored: NDArray[Any], scale: Floats | None) -> Preci
     """
     if stored.dtype == np.float32:
         return Precision()
-    worst = Precision()
+    cosines, errors = np.ones(len(rows)), np.zeros(len(rows))
     for start in range(0, len(rows), COMPARED_ROWS):
-        block = slice(start, start + COMPARED_ROWS)
-        restored = restored_rows(stored[block], _some_scales(scale, block))
-        cosines, errors = _rounding(rows[block], restored)
-        lowest = int(cosines.argmin())
-        if cosines[lowest] < worst.lowest_cosine:
-            worst = replace(worst, lowest_cosine=float(cosines[lowest]), worst_row=start + lowest)
-        worst = replace(worst, largest_error=max(worst.largest_error, float(errors.max())))
-    return worst
-
-
-def _rounding(rows: Floats, restored: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compare (n, d) rows with the restored ones.
-
-    Returns
-    -------
-    The (n,) cosines, at most 1; and the (n,) largest differences in a coordinate, as shares of the row's length. A row
-    of zeros counts as exact, with 1 and 0. A row that became zeros or infinite has the cosine 0.
-    """
-    # The squares of the smallest float32 numbers would be 0 in float32.
-    rows_64 = rows.astype(np.float64)
-    # A row with a number that became infinite counts like one that became zeros.
-    is_finite = np.isfinite(restored).all(axis=1, keepdims=True)
-    restored_64 = np.where(is_finite, restored, 0.0).astype(np.float64)
-    lengths = np.linalg.norm(rows_64, axis=1)
-    was_zero = lengths == 0
-
-    products = np.einsum("ij,ij->i", rows_64, restored_64)
-    products_of_lengths = lengths * np.linalg.norm(restored_64, axis=1)
-    cosines = np.zeros(len(rows))
-    np.divide(products, products_of_lengths, out=cosines, where=products_of_lengths > 0)
-    cosines[was_zero] = 1.0
-    # Rounding may leave a cosine just above 1.
-    cosines = np.minimum(cosines, 1.0)
-
-    differences = np.abs(rows_64 - restored_64).max(axis=1)
-    errors = np.zeros(len(rows))
-    np.divide(differences, lengths, out=errors, where=~was_zero)
-    return cosines, errors
+        part = slice(start, start + COMPARED_ROWS)
+        # The squares of the smallest float32 numbers would be 0 in float32.
+        exact = rows[part].astype(np.float64)
+        restored = restored_rows(stored[part], None if scale is None else scale[part]).astype(np.float64)
+        # A row with a number that became infinite counts like one that became zeros.
+        restored[~np.isfinite(restored).all(axis=1)] = 0
+        lengths = np.linalg.norm(exact, axis=1)
+        both = lengths * np.linalg.norm(restored, axis=1)
+        products = np.einsum("ij,ij->i", exact, restored)
+        was_zero = lengths == 0
+        # Rounding may leave a cosine just above 1.
+        cosines[part] = np.where(was_zero, 1.0, np.minimum(products / np.where(both > 0, both, 1.0), 1.0))
+        errors[part] = np.abs(exact - restored).max(axis=1, initial=0.0) / np.where(was_zero, 1.0, lengths)
+    worst = int(cosines.argmin())
+    return Precision(float(cosines[worst]), float(errors.max()), worst)

@@ -12,8 +12,9 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,20 +48,11 @@ class Columns:
 
 @dataclass(frozen=True)
 class Row:
-    """One text of the input.
-
-    Attributes
-    ----------
-    line
-        Its line in a file of JSON lines, or its row in a Parquet file, both from 1.
-    end
-        Where the next row begins, in bytes; 0 for Parquet.
-    """
+    """One text of the input, and its line in a file of JSON lines or row in a Parquet file, from 1."""
 
     id: str
     text: str
     line: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -130,28 +122,12 @@ def cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
         If temporary files cannot be written.
     """
     try:
-        return _cut(paths, columns, shard_rows)
+        with tempfile.TemporaryDirectory(prefix="embassay-digests-") as folder, ExitStack() as stack:
+            ids, texts = _Digests(Path(folder, "ids"), stack), _Digests(Path(folder, "texts"), stack)
+            files, shards = _cut(paths, columns, shard_rows, ids, texts)
+            repeated, distinct = ids.first_repeated(), texts.count_distinct()
     except OSError as error:
         raise OutputError(f"{tempfile.gettempdir()}: temporary files cannot be written: {error.strerror}") from None
-
-
-def _cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
-    files: list[InputFile] = []
-    shards: list[ShardPlan] = []
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="embassay-digests-")))
-        ids = _Digests(folder / "ids", stack)
-        texts = _Digests(folder / "texts", stack)
-        for name, path in paths.items():
-            of_file = hashlib.sha256()
-            rows = 0
-            for shard in _cut_file(path, columns, shard_rows, len(shards), ids, texts):
-                shards.append(shard)
-                of_file.update(shard.sha256.encode())
-                rows += shard.rows
-            files.append(InputFile(name, rows, of_file.hexdigest()))
-        repeated = ids.first_repeated()
-        distinct = texts.count_distinct()
     if repeated is not None:
         raise _repetition(paths, columns, repeated)
     if not shards:
@@ -159,44 +135,37 @@ def _cut(paths: dict[str, Path], columns: Columns, shard_rows: int) -> Input:
     return Input(paths, tuple(files), tuple(shards), distinct)
 
 
-def _cut_file(
-    path: Path, columns: Columns, shard_rows: int, number: int, ids: _Digests, texts: _Digests
-) -> Iterator[ShardPlan]:
-    """Yield the shards of one file, and add the digests of its ids and texts."""
-    content = _Content()
-    first_row, offset, line = 0, 0, 0
-    last = Row("", "", 0, 0)
-    for last in read_rows(path, columns):
-        ids.add(last.id)
-        texts.add(last.text)
-        content.add(last)
-        if content.rows == shard_rows:
-            yield ShardPlan(number, path.name, first_row, content.rows, offset, line, content.digest)
-            number, first_row = number + 1, first_row + content.rows
-            offset, line = last.end, last.line
-            content = _Content()
-    if content.rows:
-        yield ShardPlan(number, path.name, first_row, content.rows, offset, line, content.digest)
+def _cut(
+    paths: dict[str, Path], columns: Columns, shard_rows: int, ids: _Digests, texts: _Digests
+) -> tuple[list[InputFile], list[ShardPlan]]:
+    """Return the files and the shards, and add the digests of ids and texts."""
+    files: list[InputFile] = []
+    shards: list[ShardPlan] = []
+    for name, path in paths.items():
+        rows = read_rows(path, columns)
+        of_file = hashlib.sha256()
+        first = 0
+        while part := list(islice(rows, shard_rows)):
+            for row in part:
+                ids.add(row.id)
+                texts.add(row.text)
+            shards.append(ShardPlan(len(shards), name, first, len(part), content_hash(part)))
+            of_file.update(shards[-1].sha256.encode())
+            first += len(part)
+        files.append(InputFile(name, first, of_file.hexdigest()))
+    return files, shards
 
 
-class _Content:
-    """The hash of ids and texts."""
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self._hash = hashlib.sha256()
-
-    def add(self, row: Row) -> None:
+def content_hash(rows: Iterable[Row]) -> str:
+    """Return the hash of the ids and texts of rows."""
+    total = hashlib.sha256()
+    for row in rows:
         # The lengths keep ("ab", "c") and ("a", "bc") apart.
         for text in (row.id, row.text):
             content = text.encode("utf-8", "surrogatepass")
-            self._hash.update(f"{len(content)}:".encode())
-            self._hash.update(content)
-        self.rows += 1
-
-    @property
-    def digest(self) -> str:
-        return self._hash.hexdigest()
+            total.update(f"{len(content)}:".encode())
+            total.update(content)
+    return total.hexdigest()
 
 
 class _Digests:
@@ -205,8 +174,7 @@ class _Digests:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         """Create the files in a new folder; ``stack`` closes them."""
         folder.mkdir()
-        self._paths = [folder / str(number) for number in range(BUCKETS)]
-        self._files: list[IO[bytes]] = [stack.enter_context(path.open("wb")) for path in self._paths]
+        self._files = [stack.enter_context((folder / str(number)).open("w+b")) for number in range(BUCKETS)]
 
     def add(self, text: str) -> None:
         """Add the digest of a text."""
@@ -215,12 +183,10 @@ class _Digests:
 
     def first_repeated(self) -> bytes | None:
         """Return the digest of a text that was added more than once; None if there is none."""
-        # Equal digests are in the same part, so each part can be searched alone.
         for digests in self._parts():
             distinct, counts = np.unique(digests, return_counts=True)
-            repeated = distinct[counts > 1]
-            if len(repeated):
-                return bytes(repeated[0])
+            if len(distinct) < len(digests):
+                return bytes(distinct[counts > 1][0])
         return None
 
     def count_distinct(self) -> int:
@@ -229,9 +195,9 @@ class _Digests:
 
     def _parts(self) -> Iterator[NDArray[np.void]]:
         """Yield the digests part by part; equal ones are in the same part."""
-        for path, file in zip(self._paths, self._files, strict=True):
-            file.flush()
-            yield np.fromfile(path, dtype=f"V{DIGEST}")
+        for file in self._files:
+            file.seek(0)
+            yield np.frombuffer(file.read(), dtype=f"V{DIGEST}")
 
 
 def _digest(text: str) -> bytes:
@@ -260,27 +226,19 @@ def read_shard(path: Path, columns: Columns, plan: ShardPlan) -> tuple[list[str]
     SourceError
         If the file is not what it was when it was cut.
     """
-    content = _Content()
-    ids, texts = [], []
+    changed = "the file has changed since it was cut into shards"
     try:
-        # ``read_rows`` starts at the shard, but does not stop at its end.
-        for row in read_rows(path, columns, plan):
-            content.add(row)
-            ids.append(row.id)
-            texts.append(row.text)
-            if content.rows == plan.rows:
-                break
+        rows = list(islice(read_rows(path, columns, plan.row), plan.rows))
     except SourceError as error:
         # Every row was valid when the file was cut.
-        problem = f"the file has changed since it was cut into shards, or cannot be read ({error})"
-        raise SourceError(f"{problem}; encode it into another folder", path) from None
-    if content.digest != plan.sha256:
-        raise SourceError("the file has changed since it was cut into shards; encode it into another folder", path)
-    return ids, texts
+        raise SourceError(f"{changed}, or cannot be read ({error}); encode it into another folder", path) from None
+    if content_hash(rows) != plan.sha256:
+        raise SourceError(f"{changed}; encode it into another folder", path)
+    return [row.id for row in rows], [row.text for row in rows]
 
 
-def read_rows(path: Path, columns: Columns, start: ShardPlan | None = None) -> Iterator[Row]:
-    """Yield the rows of a file, from the beginning of a shard on if one is given.
+def read_rows(path: Path, columns: Columns, first: int = 0) -> Iterator[Row]:
+    """Yield the rows of a file from the row ``first`` on, which is counted from 0; those before it are not checked.
 
     Raises
     ------
@@ -288,45 +246,36 @@ def read_rows(path: Path, columns: Columns, start: ShardPlan | None = None) -> I
         For a row without id or text, or a file that cannot be read.
     """
     try:
-        if path.suffix == ".parquet":
-            yield from _parquet_rows(path, columns, start)
-        else:
-            yield from _json_rows(path, columns, start)
+        rows = _parquet_rows(path, columns, first) if path.suffix == ".parquet" else _json_rows(path, first)
+        for line, row in rows:
+            yield _row(row, columns, path, line)
     except OSError as error:
         raise SourceError(f"cannot be read: {error.strerror or error}", path) from None
 
 
-def _json_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterator[Row]:
-    end, line = (start.offset, start.line) if start else (0, 0)
+def _json_rows(path: Path, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line and the object of each row."""
     with path.open("rb") as file:
-        file.seek(end)
-        for content in file:
-            line += 1
-            end += len(content)
-            stripped = content.removeprefix(b"\xef\xbb\xbf").strip()
-            if not stripped:
-                continue
+        lines = ((line, content.removeprefix(b"\xef\xbb\xbf").strip()) for line, content in enumerate(file, 1))
+        rows = (numbered for numbered in lines if numbered[1])
+        for line, content in islice(rows, first, None):
             try:
                 # Given bytes, json would also accept UTF-16.
-                row = json.loads(stripped.decode("utf-8"))
+                row = json.loads(content.decode("utf-8"))
             except UnicodeDecodeError:
                 raise SourceError("not UTF-8", path, line) from None
             except (ValueError, RecursionError):
                 raise SourceError("not valid JSON", path, line) from None
             if not isinstance(row, dict):
                 raise SourceError("not an object", path, line)
-            yield _row(row, columns, path, line, end)
+            yield line, row
 
 
-def _parquet_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iterator[Row]:
+def _parquet_rows(path: Path, columns: Columns, first: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number, from 1, and the values of each row."""
     import polars
     from polars.exceptions import PolarsError
 
-    first = 0
-    size = PARQUET_ROWS
-    if start is not None:
-        # The caller reads a single shard, so nothing is read ahead.
-        first, size = start.row, start.rows
     names = (columns.id, columns.text)
     try:
         frame = polars.scan_parquet(path, glob=False)
@@ -335,38 +284,21 @@ def _parquet_rows(path: Path, columns: Columns, start: ShardPlan | None) -> Iter
             if name not in present:
                 raise SourceError(f"missing column; found {', '.join(present)}", path, field=name)
         frame = frame.select(names)
-        while True:
-            part = frame.slice(first, size).collect()
-            for number, values in enumerate(part.iter_rows(), first + 1):
-                row = dict(zip(names, values, strict=True))
-                # Rows are found again by their number, not by a place in the file.
-                yield _row(row, columns, path, line=number, end=0)
+        while len(part := frame.slice(first, PARQUET_ROWS).collect()):
+            yield from enumerate(part.iter_rows(named=True), first + 1)
             first += len(part)
-            if len(part) < size:
-                return
     except PolarsError as error:
         raise SourceError(f"not a Parquet file that can be read: {str(error).splitlines()[0]}", path) from None
 
 
-def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int) -> Row:
-    """Return the id and the text of a row.
-
-    Parameters
-    ----------
-    line, end
-        The number of the row from 1, and the byte of the file at which it ends (0 for Parquet).
-
-    Raises
-    ------
-    SourceError
-        If one of them is missing, or is not a text that can be stored.
-    """
+def _row(row: dict[str, Any], columns: Columns, path: Path, line: int) -> Row:
+    """Return the id and the text of a row; SourceError if one is missing, or is not a text that can be stored."""
     for column in (columns.id, columns.text):
-        if column in row and row[column] is None:
-            raise SourceError("is null", path, line, column)
         if column not in row:
             present = ", ".join(map(str, row)) or "nothing"
             raise SourceError(f"missing; found {present[:200]}", path, line, column)
+        if row[column] is None:
+            raise SourceError("is null", path, line, column)
     id_, text = row[columns.id], row[columns.text]
     # Python takes True for the whole number 1.
     if isinstance(id_, bool) or not isinstance(id_, (str, int)):
@@ -375,4 +307,4 @@ def _row(row: dict[str, Any], columns: Columns, path: Path, line: int, end: int)
         problem = text_problem(value)
         if problem:
             raise SourceError(problem, path, line, column)
-    return Row(str(id_), text, line, end)
+    return Row(str(id_), text, line)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.engine.executors import Executor
 from embassay.errors import SourceError
-from embassay.store.shards import Manifest, Marker, ShardFolder, ShardPlan
+from embassay.store.shards import Manifest, ShardFolder, ShardPlan
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -40,12 +41,14 @@ class ShardVectors:
         float32, whatever the files hold.
     starts
         (shards + 1,) the first row of each shard, and the number of rows.
+    executor
+        Where the shards are searched; in this process if None.
     """
 
     dtype = np.dtype(np.float32)
     ndim = 2
 
-    def __init__(self, folder: ShardFolder) -> None:
+    def __init__(self, folder: ShardFolder, executor: Executor | None = None) -> None:
         """Read the manifest and the markers.
 
         Raises
@@ -54,7 +57,7 @@ class ShardVectors:
             If the manifest is damaged, or a shard is missing or has a file of another size. The contents of the files
             are not compared with their hashes: that would read everything twice.
         """
-        self.folder = folder
+        self.folder, self.executor = folder, executor
         self.manifest: Manifest = folder.manifest()
         sizes = np.array([plan.rows for plan in self.manifest.shards], dtype=np.int64)
         self.starts: Ints = np.append(0, np.cumsum(sizes))
@@ -64,6 +67,10 @@ class ShardVectors:
         self._ids = lru_cache(CACHED)(self._read_ids)
         for number in range(len(self.manifest.shards)):
             self._opened(number)
+
+    def __reduce__(self) -> tuple[type[ShardVectors], tuple[ShardFolder]]:
+        """Pass the folder to another process, which opens it again and searches it itself."""
+        return ShardVectors, (ShardFolder(self.folder.path.resolve()),)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -80,7 +87,9 @@ class ShardVectors:
             If a file of a shard is missing or damaged.
         """
         if isinstance(rows, slice):
-            return self._block(rows)
+            if rows.step not in (None, 1):
+                raise IndexError("a slice of shards must have a step of 1")
+            rows = np.arange(*rows.indices(len(self)))
         rows = np.asarray(rows)
         if rows.dtype == np.bool_ or rows.ndim != 1:
             raise IndexError("rows must be a slice or a one-dimensional array of row numbers")
@@ -93,24 +102,7 @@ class ShardVectors:
             vectors[places] = self._read(number, rows[places] - self.starts[number])
         return vectors
 
-    def _block(self, rows: slice) -> NDArray[np.float32]:
-        """Return the (m, d) vectors of a slice, which may go over several shards; raise IndexError for another step."""
-        start, stop, step = rows.indices(len(self))
-        if step != 1:
-            raise IndexError("a slice of shards must have a step of 1")
-        vectors = np.empty((max(stop - start, 0), self.shape[1]), dtype=np.float32)
-        row = start
-        while row < stop:
-            number = self._shard_of(row)
-            first_of_shard = int(self.starts[number])
-            end_of_shard = int(self.starts[number + 1])
-            end = min(stop, end_of_shard)
-            in_shard = slice(row - first_of_shard, end - first_of_shard)
-            vectors[row - start : end - start] = self._read(number, in_shard)
-            row = end
-        return vectors
-
-    def _read(self, number: int, rows: slice | Ints) -> NDArray[np.float32]:
+    def _read(self, number: int, rows: Ints) -> NDArray[np.float32]:
         """Return some rows of a shard, given by their numbers within it."""
         vectors = self._opened(number)[rows].astype(np.float32)
         if self.manifest.dtype == "int8":
@@ -162,40 +154,32 @@ class ShardVectors:
 
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
-        number = self._shard_of(row)
-        row_in_shard = row - int(self.starts[number])
-        return self._ids(number)[row_in_shard]
-
-    def _shard_of(self, row: int) -> int:
-        """Return the number of the shard that has a row."""
-        return int(np.searchsorted(self.starts, row, side="right")) - 1
+        number = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self._ids(number)[row - int(self.starts[number])]
 
     def _read_ids(self, number: int) -> list[str]:
         return list(_table(self.folder, self.manifest.shards[number], ["id"])["id"])
 
 
-def open_shards(path: str | Path) -> ShardVectors:
-    """Return the vectors of a folder of shards that must be complete.
+def open_shards(path: str | Path, executor: Executor | None = None) -> ShardVectors:
+    """Return the vectors of a folder of shards that must be complete, to be searched by an executor.
 
     Raises
     ------
     SourceError
         If it is none, or a shard is missing or damaged.
     """
-    return ShardVectors(ShardFolder(Path(path)))
-
-
-def _markers(folder: ShardFolder, manifest: Manifest) -> Iterator[Marker]:
-    for plan in manifest.shards:
-        marker = folder.marker(plan)
-        if marker is None:
-            raise _damaged(folder, f"shard {plan.name} is missing")
-        yield marker
+    return ShardVectors(ShardFolder(Path(path)), executor)
 
 
 def _dimensions(folder: ShardFolder, manifest: Manifest) -> int:
     """Return the number of dimensions, which all shards share."""
-    dimensions = {marker.dim for marker in _markers(folder, manifest)}
+    dimensions = set()
+    for plan in manifest.shards:
+        marker = folder.marker(plan)
+        if marker is None:
+            raise _damaged(folder, f"shard {plan.name} is missing")
+        dimensions.add(marker.dim)
     if len(dimensions) != 1:
         raise _damaged(folder, f"the shards have {sorted(dimensions)} dimensions")
     return dimensions.pop()

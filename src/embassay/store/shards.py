@@ -15,14 +15,15 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO, Any, Literal, get_args
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge, Interval
 from numpy.typing import NDArray
 
 from embassay.errors import OutputError, SourceError
@@ -30,10 +31,18 @@ from embassay.store.canonical import canonical, write, write_with
 from embassay.store.partial_files import remove_left_overs
 from embassay.store.paths import source_path
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 Dtype = Literal["float32", "float16", "int8"]
 SCHEMA = 1
 MANIFEST, SHARDS = "manifest.json", "shards"
 LOCK, MANIFEST_LOCK = ".lock", ".manifest-lock"
+MAXIMUM_SHARDS = 10**12
+"""The system locks a byte of a file for each shard, and has no larger files."""
+Count = Annotated[int, Ge(0)]
+SETTINGS = ("spec", "fingerprint", "similarity", "role", "dtype", "id_column", "text_column", "shard_rows", "schema")
+"""What must be the same in all commands for a folder. The number of threads is taken from the folder."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,7 @@ class InputFile:
     """A file of texts."""
 
     name: str
-    rows: int
+    rows: Count
     sha256: str
 
 
@@ -55,20 +64,14 @@ class ShardPlan:
         The name of the file.
     row
         The first row in the file, from 0.
-    offset
-        Where it begins in a file of JSON lines, in bytes; 0 for Parquet.
-    line
-        The line before the first row of JSON lines, for messages; 0 for Parquet.
     sha256
         Of the ids and texts.
     """
 
-    number: int
+    number: Count
     file: str
-    row: int
-    rows: int
-    offset: int
-    line: int
+    row: Count
+    rows: Count
     sha256: str
 
     @property
@@ -102,13 +105,20 @@ class Manifest:
     dtype: Dtype
     id_column: str
     text_column: str
-    shard_rows: int
-    threads: int
+    shard_rows: Count
+    threads: Count
     files: tuple[InputFile, ...]
     shards: tuple[ShardPlan, ...]
-    distinct: int
+    distinct: Count
     embassay: str
-    schema: int = SCHEMA
+    schema: Count = SCHEMA
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a list of shards that no command writes."""
+        if [plan.number for plan in self.shards] != list(range(len(self.shards))):
+            raise ValueError("the shards are not numbered from 0")
+        if not {plan.file for plan in self.shards} <= {file.name for file in self.files}:
+            raise ValueError("a shard is of a file that is not listed")
 
     @property
     def rows(self) -> int:
@@ -131,12 +141,12 @@ class Marker:
         Of the two other files.
     """
 
-    number: int
-    rows: int
-    dim: int
-    distinct: int
-    lowest_cosine: float
-    largest_error: float
+    number: Count
+    rows: Count
+    dim: Count
+    distinct: Count
+    lowest_cosine: Annotated[float, Interval(ge=-1, le=1)]
+    largest_error: Annotated[float, Interval(ge=0, lt=float("inf"))]
     vectors_sha256: str
     rows_sha256: str
 
@@ -169,11 +179,10 @@ class ShardFolder:
     """A folder of shards."""
 
     path: Path
-    _shards: Path = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Set the folder of the shards' files."""
-        object.__setattr__(self, "_shards", self.path / SHARDS)
+    @property
+    def _shards(self) -> Path:
+        return self.path / SHARDS
 
     def exists(self) -> bool:
         """Return whether there is a manifest."""
@@ -191,11 +200,12 @@ class ShardFolder:
         if not path.is_file():
             raise SourceError("not a folder of shards: there is no manifest.json", self.path)
         try:
-            content = json.loads(path.read_bytes())
-            schema = content["schema"]
+            content = path.read_bytes()
+            schema = json.loads(content)["schema"]
             # The fields of another schema may be others, so they are not looked at.
             if schema == SCHEMA:
-                return _manifest_from(content)
+                manifest: Manifest = _reader(Manifest).validate_json(content, strict=True)
+                return manifest
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise SourceError("the manifest is damaged; encode into another folder", path) from None
         raise SourceError(f"the manifest has schema {schema}; this version reads {SCHEMA}", path)
@@ -210,19 +220,15 @@ class ShardFolder:
         """
         with self._lock_file(MANIFEST_LOCK) as file:
             _lock(file, 0, 0, wait=True)
-            if self.exists():
-                self._check_same(manifest)
-                remove_left_overs(self._shards)
-            else:
+            if not self.exists():
                 self._create(manifest)
-
-    def _check_same(self, manifest: Manifest) -> None:
-        """Raise OutputError if the folder's manifest has another encoder, input or setting."""
-        changed = differences(self.manifest(), manifest)
-        if changed:
-            raise OutputError(
-                f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder"
-            )
+                return
+            changed = differences(self.manifest(), manifest)
+            if changed:
+                raise OutputError(
+                    f"{self.path}: holds shards of something else ({'; '.join(changed)}); choose another folder"
+                )
+            remove_left_overs(self._shards)
 
     def _create(self, manifest: Manifest) -> None:
         """Write the manifest of a new folder; raise OutputError if the folder has other files."""
@@ -243,8 +249,7 @@ class ShardFolder:
     def locked(self, shards: tuple[int, int] | None = None) -> Iterator[None]:
         """Hold a range of shards for this process, from the first up to but without the second; all if None.
 
-        Processes with other ranges may work at the same time. A folder that is new and still has no manifest afterwards
-        is removed again.
+        Processes with other ranges may work at the same time.
 
         Raises
         ------
@@ -252,26 +257,12 @@ class ShardFolder:
             If another process holds one of the shards.
         """
         first, stop = shards or (0, 0)
-        is_new = not self.path.exists()
         with self._lock_file(LOCK) as file:
             # A byte of the file stands for each shard, whether it is there or not; a length of 0 means all of them.
             if not _lock(file, first, stop - first, wait=False):
                 what = "this folder" if shards is None else f"some of the shards {first}:{stop} of this folder"
                 raise OutputError(f"{self.path}: another process is encoding into {what}; wait until it ends")
-            try:
-                yield
-            finally:
-                if is_new and not self.exists():
-                    self._remove_empty()
-
-    def _remove_empty(self) -> None:
-        """Remove the folder if nothing but locks is in it."""
-        with suppress(OSError):
-            self._shards.rmdir()
-        with suppress(OSError):
-            for name in (LOCK, MANIFEST_LOCK):
-                (self.path / name).unlink(missing_ok=True)
-            self.path.rmdir()
+            yield
 
     @contextmanager
     def _lock_file(self, name: str) -> Iterator[IO[bytes]]:
@@ -311,10 +302,8 @@ class ShardFolder:
     def marker(self, plan: ShardPlan) -> Marker | None:
         """Return the marker of a shard; None if there is none or if it is damaged."""
         try:
-            content = json.loads(self._file(plan, ".json").read_bytes())
-            marker = Marker(**content)
-            _check_types(marker)
-        except (OSError, ValueError, TypeError, RecursionError):
+            marker: Marker = _reader(Marker).validate_json(self._file(plan, ".json").read_bytes(), strict=True)
+        except (OSError, ValueError):
             # The shard is made again.
             return None
         return marker if (marker.number, marker.rows) == (plan.number, plan.rows) else None
@@ -387,10 +376,10 @@ def read_folder(path: str | Path) -> ShardFolder:
 def differences(before: Manifest, now: Manifest) -> list[str]:
     """Return what differs between two manifests, with both sides."""
     changed = []
-    old, new = _settings(before), _settings(now)
-    for name, value in new.items():
-        if old[name] != value:
-            changed.append(f"{name.replace('_', ' ')} {old[name]}, now {value}")
+    for name in SETTINGS:
+        old, new = getattr(before, name), getattr(now, name)
+        if old != new:
+            changed.append(f"{name.replace('_', ' ')} {old}, now {new}")
     old_files = {file.name: file for file in before.files}
     new_files = {file.name: file for file in now.files}
     # The hash of a file is made of those of its shards, so it depends on how the file is cut.
@@ -419,56 +408,17 @@ def _lock(file: IO[bytes], first: int, length: int, *, wait: bool) -> bool:
     return True
 
 
-def _manifest_from(content: dict[str, Any]) -> Manifest:
-    """Return the manifest of JSON content.
+@cache
+def _reader(record: type) -> TypeAdapter[Any]:
+    """Return what reads a record from JSON, and raises ValueError for a value of another type."""
+    from pydantic import TypeAdapter
 
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        If the content is not that of a manifest: the file may have been written by someone else.
-    """
-    settings = dict(content)
-    files = tuple(InputFile(**part) for part in settings.pop("files"))
-    shards = tuple(ShardPlan(**part) for part in settings.pop("shards"))
-    manifest = Manifest(**settings, files=files, shards=shards)
-    _check_types(manifest, *files, *shards)
-    if [plan.number for plan in shards] != list(range(len(shards))):
-        raise ValueError("the shards are not numbered from 0")
-    names = {file.name for file in files}
-    if not all(plan.file in names for plan in shards):
-        raise ValueError("a shard is of a file that is not listed")
-    return manifest
-
-
-def _check_types(*records: Manifest | InputFile | ShardPlan | Marker) -> None:
-    """Raise ValueError for a value that is not of the type of its field, or a whole number below 0.
-
-    Tuples of records are not looked into: their records are checked on their own.
-    """
-    for record in records:
-        for part in fields(record):
-            value = getattr(record, part.name)
-            # Annotations are texts in this module. Python takes True for the whole number 1, so types are compared.
-            if part.type == "int" and not (type(value) is int and value >= 0):
-                raise ValueError(f"{part.name} is not a whole number of 0 or more")
-            if part.type == "float" and not (type(value) in (int, float) and math.isfinite(value)):
-                raise ValueError(f"{part.name} is not a finite number")
-            if part.type == "str" and type(value) is not str:
-                raise ValueError(f"{part.name} is not a text")
-            if part.type == "Dtype" and value not in get_args(Dtype):
-                raise ValueError(f"{part.name} is not one of {get_args(Dtype)}")
+    return TypeAdapter(record)
 
 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _settings(manifest: Manifest) -> Mapping[str, Any]:
-    """Return what must be the same in two manifests, other than the input."""
-    # The number of threads and the version are taken from the folder.
-    ignored = ("files", "shards", "distinct", "threads", "embassay")
-    return {part.name: getattr(manifest, part.name) for part in fields(manifest) if part.name not in ignored}
 
 
 def _parquet(rows: ShardRows) -> bytes:

@@ -19,6 +19,8 @@ from embassay.encoders.base import spec_of
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
 from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
+from embassay.engine.cores import cores
+from embassay.engine.executors import Executor
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -38,6 +40,9 @@ def create(
     texts: str = "",
     normalize: bool = False,
     similarity: Literal["cosine", "dot"] = "cosine",
+    executor: Literal["local", "ray"] | None = None,
+    workers: int = 1,
+    ray_address: str | None = None,
 ) -> VectorsEncoder | ShardsEncoder:
     """Look at the beginning of the file; it is read when the first text is encoded.
 
@@ -46,13 +51,20 @@ def create(
     target
         An ``.npz`` file (arrays ``vectors`` and ``texts``), Parquet or JSON lines (``vector`` and ``text``), each with
         ``id`` in the place of ``text`` where ``texts=`` is given, and with an optional ``role``; or the folder of
-        shards that ``embassay encode`` made, without any option.
+        shards that ``embassay encode`` made, with the last three options only.
     texts
         A table (CSV, TSV, JSON lines, Parquet) with an id and a text, and an optional role: which text each id is.
     normalize
         Scale vectors to unit length.
     similarity
         Similarity of queries and documents.
+    executor
+        Where shards are searched: ``local``, in processes of this machine, or ``ray``, in workers of a Ray cluster; by
+        default in this process. The results are the same.
+    workers
+        Processes that search at a time.
+    ray_address
+        ``HOST:PORT`` of a running Ray cluster, or ``auto``; by default a new one on this machine.
 
     Raises
     ------
@@ -65,9 +77,21 @@ def create(
     if path.is_dir():
         if texts or normalize or similarity != "cosine":
             raise SpecError(
-                f"encoder 'vectors:{target}': a folder of shards takes no option; its manifest has them all"
+                f"encoder 'vectors:{target}': a folder of shards takes no option of a file; its manifest has them all"
             )
-        return ShardsEncoder(target, open_shards(path))
+        if workers < 1:
+            raise SpecError(f"encoder 'vectors:{target}', option 'workers': must be 1 or more, is {workers}")
+        if executor is None and workers == 1 and ray_address is None:
+            return ShardsEncoder(target, open_shards(path))
+        threads = 1 if ray_address else max(cores() // workers, 1)
+        return ShardsEncoder(
+            target, open_shards(path, Executor(executor or "local", workers, threads, "cpu", ray_address))
+        )
+    if executor is not None or workers != 1 or ray_address is not None:
+        raise SpecError(
+            f"encoder 'vectors:{target}': executor=, workers= and ray_address= are for folders of shards; "
+            "leave them out"
+        )
     file = recognise(path)
     table = source_path(texts) if texts else None
     if table is None and file.key == "id":

@@ -1,0 +1,94 @@
+"""What ``embassay encode`` is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, get_type_hints
+
+from annotated_types import Ge
+from pydantic import TypeAdapter, ValidationError
+
+from embassay.engine.cores import cores
+from embassay.engine.executors import Executor
+from embassay.errors import SpecError, quoted
+from embassay.samples.base import Role
+from embassay.sharding.source import Columns
+from embassay.store.shards import MAXIMUM_SHARDS, Dtype
+
+SHARD_ROWS = 100_000
+Positive = Annotated[int, Ge(1)]
+
+
+@dataclass(frozen=True)
+class EncodeRequest:
+    """What to encode, and how.
+
+    Attributes
+    ----------
+    texts
+        Paths or patterns of files: JSON lines or Parquet.
+    id, text
+        The columns of ids and texts.
+    role
+        The role in which the texts are encoded.
+    shard_rows
+        Rows of a shard, at most.
+    executor, ray_address
+        Where shards are made; see ``engine.executors.Executor``.
+    shards
+        The first shard to be made, and the one before which to stop; all if None.
+    workers
+        Processes that encode at a time.
+    threads
+        Of each process. If None, the cores divided by the workers; 1 in a Ray cluster with an address.
+    trusted
+        Whether the encoder may run code from its repository.
+    """
+
+    encoder: str
+    texts: Sequence[str]
+    out: Path
+    id: str = "id"
+    text: str = "text"
+    role: Role = "document"
+    dtype: Dtype = "float32"
+    shard_rows: Positive = SHARD_ROWS
+    executor: Literal["local", "ray"] = "local"
+    ray_address: str | None = None
+    shards: tuple[int, int] | None = None
+    workers: Positive = 1
+    threads: Positive | None = None
+    device: str = "auto"
+    trusted: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise SpecError for a value of another type or out of range, before anything is read or written."""
+        for name, kind in get_type_hints(EncodeRequest, include_extras=True).items():
+            value = getattr(self, name)
+            try:
+                TypeAdapter(kind).validate_python(value, strict=True)
+            except ValidationError as error:
+                raise SpecError(f"{name}: {error.errors()[0]['msg'].lower()}, is {quoted(value)}") from None
+        _ = self.columns
+        self.executor_with(1)
+        first, stop = self.shards or (0, 1)
+        if not 0 <= first < stop <= MAXIMUM_SHARDS:
+            raise SpecError(
+                f"shards {first}:{stop}: the first number must be 0 or more, and the second one larger, up to 10^12"
+            )
+
+    @property
+    def columns(self) -> Columns:
+        """The columns that are read; SpecError if they are the same."""
+        return Columns(self.id, self.text)
+
+    def executor_with(self, threads: int) -> Executor:
+        """Return where shards are made, by processes with a number of threads."""
+        return Executor(self.executor, self.workers, threads, self.device, self.ray_address)
+
+    @property
+    def default_threads(self) -> int:
+        """The number of threads of each process in a new folder."""
+        return self.threads or (1 if self.ray_address else max(cores() // self.workers, 1))
