@@ -74,6 +74,7 @@ ALLOWED = {
         "diagnostics",
         "encoders",
         "engine",
+        "layout",
         "result",
         "run",
         "samples",
