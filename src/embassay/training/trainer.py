@@ -21,7 +21,15 @@ from embassay.errors import EncoderError, OutputError
 from embassay.randomness import generator
 from embassay.training.base_model import first_line
 from embassay.training.batches import Batch
-from embassay.training.checkpoints import SCORE, WEIGHTS, History, checkpoint_of, load_weights, newest, seal
+from embassay.training.checkpoints import (
+    SCORE,
+    History,
+    checkpoint_of,
+    load_weights,
+    newest,
+    save_weights,
+    seal,
+)
 from embassay.training.settings import Settings
 from embassay.training.shared import Advance
 
@@ -142,7 +150,6 @@ def train(job: Job, work: Path, advance: Advance) -> History:
 
 def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
     """Run the remaining steps with the library's trainer."""
-    from safetensors.torch import save_file
     from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
     from torch.utils.data import DataLoader
     from transformers import PrinterCallback
@@ -163,10 +170,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
             except ValueError as error:
                 # A loss of the library may want other columns than questions, right and wrong documents.
                 raise EncoderError(f"the loss cannot be computed: {first_line(error)}") from error
-            if not np.isfinite(float(loss.detach())):
-                raise EncoderError(
-                    f"the loss became NaN or infinite at step {self.state.global_step + 1}; a smaller rate may help"
-                )
+            _check_finite(float(loss.detach()), self.state.global_step + 1)
             return loss
 
         def evaluate(self, *args: object, **kwargs: object) -> dict[str, float]:
@@ -181,10 +185,7 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
 
         def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
             """Write the weights of the model and those that the loss adds, such as a head."""
-            folder = Path(output_dir or work)
-            folder.mkdir(exist_ok=True)
-            tensors = {name: weight.detach().cpu().contiguous() for name, weight in weights.items()}
-            save_file(tensors, folder / WEIGHTS)
+            save_weights(weights, Path(output_dir or work))
 
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
             load_weights(weights, Path(checkpoint_path))
@@ -207,6 +208,11 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     job.loss.train()
     trainer.train(resume_from_checkpoint=str(checkpoint_of(work, history.step)) if history else None)
     return History.of(vars(trainer.state))
+
+
+def _check_finite(loss: float, step: int) -> None:
+    if not np.isfinite(loss):
+        raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
 
 
 def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
