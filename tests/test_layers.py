@@ -75,6 +75,7 @@ ALLOWED = {
         "diagnostics",
         "encoders",
         "engine",
+        "layout",
         "result",
         "run",
         "samples",

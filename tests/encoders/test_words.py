@@ -307,11 +307,17 @@ def test_the_route_says_what_was_read(glove):
     [
         ({}, "words.json is missing"),
         ({"words.json": b"{"}, "damaged"),
-        ({"words.json": b'{"kind": "urae", "format": 1}'}, "not the record of a 'words' model"),
-        ({"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"]}'}, "words.bin is missing"),
         (
-            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"tokens": "x"}}'},
-            "field 'tokens': must be words or treebank, is 'x'",
+            {"words.json": b'{"kind": "urae", "format": 1, "files": [], "settings": {"dim": 2}}'},
+            "not the record of a 'words' model",
+        ),
+        (
+            {"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"], "settings": {"dim": 2}}'},
+            "words.bin is missing",
+        ),
+        (
+            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"dim": 2, "tokens": "x"}}'},
+            "damaged (settings.tokens: Input should be 'words' or 'treebank'); train again",
         ),
     ],
 )

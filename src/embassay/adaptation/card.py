@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from embassay._version import __version__
-from embassay.adaptation.figures import named, of_two, quoted, signature, table
+from embassay.adaptation.figures import named, of_two, table
 from embassay.adaptation.variants import BASE, Stage
 from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, repositories
 from embassay.result import Result
@@ -83,18 +83,7 @@ def card_of(
     for corpus in domain:
         parts += [named(result, corpus), of_two(result, corpus, BASE, name)]
     parts += ["## Verdict", _bullets([*sentences, verdict[-1]])]
-    parts.append(f"Signature of the figures above: {signature(quoted(result, domain, (BASE, name)))}")
     return "\n\n".join(parts) + "\n"
-
-
-def evaluations(facts: Mapping[str, JsonObject]) -> dict[str, Sequence[Sequence[float]]]:
-    """Return [step, Success@5 of the dev questions] of each variant that was evaluated during its training."""
-    by_variant = {}
-    for variant, training_facts in facts.items():
-        # A pre-training, and a fine-tuning without dev questions, is not evaluated.
-        if training_facts.get("evaluations"):
-            by_variant[variant] = training_facts["evaluations"]
-    return by_variant
 
 
 def hub_name(target: str, found: Found) -> str | None:

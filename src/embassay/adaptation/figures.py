@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from embassay.formatting import DASH, interval, number
 from embassay.layout import Format
 from embassay.result import FEW_UNITS, Result, Row
-from embassay.types import content_hash
 
 
 @dataclass(frozen=True)
@@ -44,23 +43,6 @@ INTERVALS = (
 )
 
 
-def quoted(result: Result, domain: Sequence[str], encoders: Sequence[str]) -> tuple[Row, ...]:
-    """Return the rows of :data:`FIGURES` for these encoders on the corpora of the domain."""
-    wanted = {(figure.quantity, figure.subset) for figure in FIGURES}
-    rows = []
-    for row in result.rows:
-        if row.diagnostic != "retrieval" or row.condition:
-            continue
-        if row.corpus in domain and row.encoder in encoders and (row.quantity, row.subset) in wanted:
-            rows.append(row)
-    return tuple(rows)
-
-
-def signature(rows: Iterable[Row]) -> str:
-    """Return 16 hexadecimal digits of the content of rows. Equal signatures mean equal figures, computed alike."""
-    return content_hash([vars(row) for row in rows])
-
-
 def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
     """Return the lines of a Markdown table for each corpus of the domain, with aligned columns.
 
@@ -70,7 +52,7 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
     encoders = [encoder.name for encoder in result.encoders]
     lines: list[str] = []
     for corpus in domain:
-        rows = _by_place(result, corpus, encoders)
+        rows = _by_place(result, corpus)
         head = [named(result, corpus), *(figure.short_heading for figure in figures)]
         body = [[encoder, *(_cell(rows, figure, encoder) for figure in figures)] for encoder in encoders]
         lines += [*table(head, body, aligned=True).split("\n"), ""]
@@ -79,7 +61,7 @@ def of_variants(result: Result, domain: Sequence[str]) -> tuple[str, ...]:
 
 def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     """Return all figures of two encoders on one corpus as a Markdown table, a row for each figure."""
-    rows = _by_place(result, corpus, (first, second))
+    rows = _by_place(result, corpus)
     body = []
     for figure in FIGURES:
         cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
@@ -107,9 +89,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, aligned: bool =
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
 
 
-def _by_place(result: Result, corpus: str, encoders: Sequence[str]) -> dict[tuple[str, str, str], Row]:
-    """Return the rows of figures by (quantity, subset, encoder)."""
-    return {(row.quantity, row.subset, row.encoder): row for row in quoted(result, (corpus,), encoders)}
+def _by_place(result: Result, corpus: str) -> dict[tuple[str, str, str], Row]:
+    """Return the untransformed retrieval figures on a corpus by (quantity, subset, encoder)."""
+    rows = {}
+    for row in result.rows:
+        if row.diagnostic == "retrieval" and row.corpus == corpus and not row.condition:
+            rows[row.quantity, row.subset, row.encoder] = row
+    return rows
 
 
 def _cell(rows: dict[tuple[str, str, str], Row], figure: Figure, encoder: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import permutations
 
 from embassay.adaptation.options import By
 from embassay.adaptation.splits import Split, WordForWord, split
@@ -121,7 +121,9 @@ def gather(corpora: Sequence[AnyCorpus], *, by: By = "question", test: float = 0
         corpus.need_texts("adaptation")
     if not corpora:
         raise SpecError("no corpus given; name one or more corpora of questions and documents with -c")
-    _check_labels([corpus.name for corpus in corpora])
+    for label, number in Counter(corpus.name for corpus in corpora).items():
+        if number > 1:
+            raise SpecError(f"two corpora have the label {label!r}; give one of them another name: -c NAME=SOURCE")
     for corpus in corpora:
         if corpus.shape != "retrieval":
             raise SpecError(
@@ -184,17 +186,6 @@ def _test_corpus(corpus: Corpus[Question], names: set[str]) -> Corpus[Question]:
     samples = tuple(sample for sample in corpus.samples if sample.id in names)
     note = f"{len(samples)} of {len(corpus.samples)} questions, held out from training"
     return replace(corpus, samples=samples, notes=(*corpus.notes, note))
-
-
-def _check_labels(labels: Sequence[str]) -> None:
-    for label, other in permutations(labels, 2):
-        if label == other:
-            raise SpecError(f"two corpora have the label {label!r}; give one of them another name: -c NAME=SOURCE")
-        if other.startswith(f"{label}/"):
-            raise SpecError(
-                f"corpora {label!r} and {other!r}: their ids (label/id) could be equal; give one of them a name "
-                "without a slash: -c NAME=SOURCE"
-            )
 
 
 def _check_enough(union: Corpus[Question], parts: Split, tests: Sequence[Corpus[Question]], share: float) -> None:

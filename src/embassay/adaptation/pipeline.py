@@ -200,7 +200,8 @@ class Adaptation:
             facts[stage.variant] = self.folder.finished(stage) or {}
         # One assay of all variants, so that their differences are tested on the same test questions.
         result, headlines = self.assay.run([Spec(spec, variant) for variant, spec in specs.items()])
-        sentences = wording.verdict(result, headlines, self.domain, card.evaluations(facts))
+        evaluations = {variant: of_training.get("evaluations", ()) for variant, of_training in facts.items()}
+        sentences = wording.verdict(result, headlines, self.domain, evaluations)
         verdict = (*sentences, *self.assay.limitations())
         self._write_verdict(result, verdict)
         self._write_cards(result, facts, sentences)
@@ -208,15 +209,9 @@ class Adaptation:
 
     def _write_verdict(self, result: Result, verdict: Sequence[str]) -> None:
         """Write ``verdict.md``: the sentences, and a table of all variants."""
-        encoders = [encoder.name for encoder in result.encoders]
-        signature = figures.signature(figures.quoted(result, self.domain, encoders))
-        lines = ["# Verdict", ""]
-        lines += [f"- {sentence}" for sentence in verdict]
-        lines.append("")
-        lines += figures.of_variants(result, self.domain)
-        lines += ["", f"Signature of the figures: {signature}", ""]
-        content = "\n".join(lines)
-        write(self.request.out / "verdict.md", content.encode())
+        sentences = [f"- {sentence}" for sentence in verdict]
+        lines = ["# Verdict", "", *sentences, "", *figures.of_variants(result, self.domain), ""]
+        write(self.request.out / "verdict.md", "\n".join(lines).encode())
 
     def _write_cards(self, result: Result, facts: Mapping[str, JsonObject], verdict: Sequence[str]) -> None:
         """Write a model card into the folder of each variant."""

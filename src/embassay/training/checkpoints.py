@@ -102,6 +102,14 @@ def is_complete(checkpoint: Path) -> bool:
     return bool(sizes) and files == sizes
 
 
+def save_weights(weights: Mapping[str, Tensor], checkpoint: Path) -> None:
+    """Write the weights of a model and those that its loss adds, such as a head."""
+    from safetensors.torch import save_file
+
+    checkpoint.mkdir(exist_ok=True)
+    save_file({name: weight.detach().cpu().contiguous() for name, weight in weights.items()}, checkpoint / WEIGHTS)
+
+
 def load_weights(weights: Mapping[str, Tensor], checkpoint: Path) -> None:
     """Copy the weights of a checkpoint into those of the same names."""
     import torch

@@ -21,13 +21,20 @@ from embassay.errors import EncoderError, OutputError
 from embassay.randomness import generator
 from embassay.training.base_model import first_line
 from embassay.training.batches import Batch
-from embassay.training.checkpoints import SCORE, WEIGHTS, History, checkpoint_of, load_weights, newest, seal
+from embassay.training.checkpoints import (
+    SCORE,
+    History,
+    checkpoint_of,
+    load_weights,
+    newest,
+    save_weights,
+    seal,
+)
 from embassay.training.settings import Settings
 from embassay.training.shared import Advance
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
     from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
     from torch import Tensor
     from torch.nn import Module
@@ -86,6 +93,10 @@ class Job:
         """Return the number of rows that have been read after a number of steps."""
         return sum(map(len, self.batches[: step * self.accumulate]))
 
+    def score(self) -> float:
+        """Evaluate the model."""
+        return self.evaluate() if self.evaluate else 0.0
+
     def ends(self, history: History) -> bool:
         """Return whether a training is over: after its last step, or after too many evaluations without improvement."""
         return history.step >= self.steps or history.poorer >= self.settings.patience
@@ -139,7 +150,6 @@ def train(job: Job, work: Path, advance: Advance) -> History:
 
 def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance) -> History:
     """Run the remaining steps with the library's trainer."""
-    from safetensors.torch import save_file
     from sentence_transformers.sentence_transformer.trainer import SentenceTransformerTrainer
     from torch.utils.data import DataLoader
     from transformers import PrinterCallback
@@ -160,21 +170,22 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
             except ValueError as error:
                 # A loss of the library may want other columns than questions, right and wrong documents.
                 raise EncoderError(f"the loss cannot be computed: {first_line(error)}") from error
-            if not np.isfinite(float(loss.detach())):
-                raise EncoderError(
-                    f"the loss became NaN or infinite at step {self.state.global_step + 1}; a smaller rate may help"
-                )
+            _check_finite(float(loss.detach()), self.state.global_step + 1)
             return loss
+
+        def evaluate(self, *args: object, **kwargs: object) -> dict[str, float]:
+            """Evaluate as the job does, instead of on a dataset."""
+            scores = {SCORE: job.score()}
+            self.log(scores)
+            self.callback_handler.on_evaluate(self.args, self.state, self.control, scores)
+            return scores
 
         def add_model_card_callback(self, *args: object) -> None:
             """Leave out the library's model card, which quotes training texts."""
 
         def _save(self, output_dir: str | None = None, state_dict: object = None) -> None:
             """Write the weights of the model and those that the loss adds, such as a head."""
-            folder = Path(output_dir or work)
-            folder.mkdir(exist_ok=True)
-            tensors = {name: weight.detach().cpu().contiguous() for name, weight in weights.items()}
-            save_file(tensors, folder / WEIGHTS)
+            save_weights(weights, Path(output_dir or work))
 
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
             load_weights(weights, Path(checkpoint_path))
@@ -191,7 +202,6 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
         model=job.model,
         args=_arguments(job, work, from_start=history is None),
         loss=job.loss,
-        evaluator=_evaluator(job.evaluate) if job.evaluate else None,
         callbacks=[_after_steps(job, advance)],
     )
     trainer.remove_callback(PrinterCallback)
@@ -200,13 +210,17 @@ def _run_trainer(job: Job, work: Path, history: History | None, advance: Advance
     return History.of(vars(trainer.state))
 
 
+def _check_finite(loss: float, step: int) -> None:
+    if not np.isfinite(loss):
+        raise EncoderError(f"the loss became NaN or infinite at step {step}; a smaller rate may help")
+
+
 def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformerTrainingArguments:
     """Return the trainer's arguments."""
     import torch
     from sentence_transformers.sentence_transformer.training_args import SentenceTransformerTrainingArguments
 
     device = job.model.device.type
-    has_evaluation = job.evaluate is not None
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(work),
         max_steps=job.steps,
@@ -218,11 +232,8 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
         seed=job.settings.seed % 2**32,
         use_cpu=device == "cpu",
         bf16=device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False),
-        save_strategy="steps",
-        save_steps=job.interval,
-        eval_strategy="steps" if has_evaluation else "no",
-        eval_steps=job.interval,
-        eval_on_start=has_evaluation and from_start,
+        save_strategy="no",
+        eval_on_start=job.evaluate is not None and from_start,
         logging_steps=1,
         report_to="none",
         disable_tqdm=True,
@@ -232,19 +243,6 @@ def _arguments(job: Job, work: Path, *, from_start: bool) -> SentenceTransformer
     return arguments
 
 
-def _evaluator(evaluate: Callable[[], float]) -> SentenceEvaluator:
-    """Return the evaluation of a job as the trainer calls it."""
-    from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
-
-    class Evaluator(SentenceEvaluator):  # type: ignore[misc]
-        """The evaluation of a job."""
-
-        def __call__(self, *args: object, **kwargs: object) -> dict[str, float]:
-            return {SCORE: evaluate()}
-
-    return Evaluator()
-
-
 def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
     """Return what happens after each step and each evaluation."""
     from transformers import TrainerCallback
@@ -252,13 +250,14 @@ def _after_steps(job: Job, advance: Advance) -> TrainerCallback:
     total_rows = job.rows_after(job.steps)
 
     class AfterSteps(TrainerCallback):  # type: ignore[misc]
-        """Progress, the last evaluation, early stopping."""
+        """Progress, evaluations, checkpoints, early stopping."""
 
         def on_step_end(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
-            """Report a step; evaluate after the last one too."""
+            """Report a step; evaluate and save at intervals, and after the last one."""
             advance(job.rows_after(state.global_step), total_rows)
-            if state.global_step == job.steps:
-                control.should_evaluate = job.evaluate is not None
+            due = state.global_step % job.interval == 0 or state.global_step == job.steps
+            control.should_evaluate = due and job.evaluate is not None
+            control.should_save = due
 
         def on_evaluate(self, args: object, state: TrainerState, control: TrainerControl, **kwargs: object) -> None:
             """Stop early."""

@@ -78,20 +78,12 @@ class ParagraphModel:
         Raises
         ------
         SourceError
-            If a setting is missing, the numbers of counts and words differ, or an array has another shape.
+            If an array has another shape than the settings say.
         """
-        kind = folder.settings.get("model")
-        if kind not in ("dm", "dbow"):
-            raise folder.wrong(f"must be dm or dbow, is {kind!r}", "model")
-        dim = folder.whole("dim")
-        window = folder.whole("window")
-        words = folder.vocabulary()
-        counts = folder.get("counts", list)
-        # gensim builds a Huffman tree of at least two words from their counts.
-        are_counts = all(type(count) is int and count > 0 for count in counts)
-        if len(words) != len(counts) or len(words) < 2 or not are_counts:
-            raise folder.wrong(f"has {len(words)} words but {len(counts)} counts", "counts")
-        count_of = dict(zip(words, counts, strict=True))
+        settings, words = folder.settings, folder.record.vocabulary
+        kind: Kind = "dm" if settings.model == "dm" else "dbow"
+        dim, window = settings.dim, settings.window
+        count_of = dict(zip(words, folder.record.counts, strict=True))
         model = build(kind, dim, window, count_of)
         if kind == "dm":
             rows = len(words) + 1  # the null word

@@ -51,7 +51,7 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     if seed < 0:
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
     folder = TrainedFolder.of(source_path(target), "paragraphs")
-    cut = cutter(folder.tokens, f"encoder 'paragraphs:{target}'")
+    cut = cutter(folder.settings.tokens, f"encoder 'paragraphs:{target}'")
     return ParagraphsEncoder(target, folder, runtime, cut, seed)
 
 
@@ -117,6 +117,6 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
 
     def _words(self, text: str) -> list[str]:
         # As the training text was, so that words are found in the vocabulary.
-        if self.folder.lower:
+        if self.folder.settings.lower:
             text = text.lower()
         return self.cut(text)

@@ -2,38 +2,63 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.static.parses import Source
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
 
-FORMAT = 1
-T = TypeVar("T")
+Kind = Literal["words", "paragraphs", "urae"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of a training that its encoder needs; each kind has some of them."""
+
+    dim: int
+    model: Literal["skipgram", "cbow", "dm", "dbow"] = "skipgram"
+    window: int = 1
+    tokens: Cutting = "words"
+    lower: bool = False
+    trees: Source = "right"
+    normalize: bool = False
+
+
+@dataclass(frozen=True)
+class Record:
+    """The content of ``KIND.json``.
+
+    Attributes
+    ----------
+    files
+        The names of the model's files.
+    vocabulary, counts
+        The words that were learnt, and the number of occurrences of each.
+    """
+
+    kind: Kind
+    format: Literal[1]
+    settings: Settings
+    files: tuple[str, ...]
+    vocabulary: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class TrainedFolder:
-    """The folder of a finished model.
-
-    Attributes
-    ----------
-    record
-        The content of ``KIND.json``: ``settings``, ``files``, ``text`` (SHA-256), ``made_with``, and facts of the kind.
-    """
+    """The folder of a finished model."""
 
     path: Path
-    kind: str
-    record: Mapping[str, object] = field(repr=False)
+    record: Record = field(repr=False)
 
     @classmethod
-    def of(cls, path: Path, kind: str) -> TrainedFolder:
+    def of(cls, path: Path, kind: Kind) -> TrainedFolder:
         """Read the record.
 
         Raises
@@ -41,6 +66,8 @@ class TrainedFolder:
         SourceError
             If there is no such folder, its training is not finished, or it has another kind or a damaged record.
         """
+        from pydantic import TypeAdapter, ValidationError
+
         if not path.is_dir():
             # The working folder of a training that was interrupted.
             if path.with_name(f"{path.name}.training").is_dir():
@@ -50,14 +77,18 @@ class TrainedFolder:
             raise SourceError(f"no such folder; create it with 'embassay train {kind}'", path)
         file = path / f"{kind}.json"
         try:
-            record = json.loads(file.read_bytes())
+            record = TypeAdapter(Record).validate_json(file.read_bytes())
         except FileNotFoundError:
             raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
-        except (OSError, ValueError) as error:
-            raise SourceError(f"damaged ({error}); train again with --overwrite", file) from None
-        if not isinstance(record, dict) or record.get("kind") != kind or record.get("format") != FORMAT:
-            raise SourceError(f"not the record of a {kind!r} model in format {FORMAT}", file)
-        folder = cls(path, kind, record)
+        except (OSError, ValidationError) as error:
+            problem = str(error)
+            if isinstance(error, ValidationError):
+                first = error.errors()[0]
+                problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+            raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
+        if record.kind != kind:
+            raise SourceError(f"not the record of a {kind!r} model", file)
+        folder = cls(path, record)
         for name in folder.files:
             if not (path / name).is_file():
                 raise SourceError(f"the model file {name} is missing; train again with --overwrite", path)
@@ -67,82 +98,16 @@ class TrainedFolder:
     def files(self) -> tuple[str, ...]:
         """The names of the model's files."""
         # Only the last part of a name, so that a record cannot name files outside its folder.
-        return tuple(Path(str(name)).name for name in self.get("files", list))
+        return tuple(Path(name).name for name in self.record.files)
 
     @property
-    def settings(self) -> Mapping[str, object]:
-        """The options of the training, by name."""
-        settings: Mapping[str, object] = self.get("settings", dict)
-        return settings
-
-    @property
-    def tokens(self) -> Cutting:
-        """The tokenizer of the training.
-
-        Raises
-        ------
-        SourceError
-            If it is unknown.
-        """
-        tokens = self.settings.get("tokens")
-        if tokens == "words":
-            return "words"
-        if tokens == "treebank":
-            return "treebank"
-        raise self.wrong(f"must be words or treebank, is {tokens!r}", "tokens")
-
-    @property
-    def lower(self) -> bool:
-        """Whether the training text was lower-cased."""
-        return bool(self.settings.get("lower"))
-
-    def get(self, name: str, kind: type[T]) -> T:
-        """Return an entry of the record after checking its type.
-
-        Raises
-        ------
-        SourceError
-            If it has another type.
-        """
-        value = self.record.get(name)
-        if not isinstance(value, kind):
-            raise self.wrong(f"must be {kind.__name__}, is {value!r}", name)
-        return value
-
-    def whole(self, name: str) -> int:
-        """Return a setting after checking that it is a whole number of 1 or more.
-
-        Raises
-        ------
-        SourceError
-            If it is not.
-        """
-        value = self.settings.get(name)
-        if type(value) is not int or value < 1:
-            raise self.wrong(f"must be a whole number of 1 or more, is {value!r}", name)
-        return value
-
-    def vocabulary(self) -> list[str]:
-        """Return the words that were learnt.
-
-        Raises
-        ------
-        SourceError
-            If a word is repeated or is not a text.
-        """
-        words: list[str] = self.get("vocabulary", list)
-        are_texts = all(isinstance(word, str) for word in words)
-        if not are_texts or len(set(words)) != len(words):
-            raise self.wrong("contains a word twice, or a word that is not a text", "vocabulary")
-        return words
+    def settings(self) -> Settings:
+        """The options of the training."""
+        return self.record.settings
 
     def hashes(self, sha256: Callable[[Path], str]) -> dict[str, str]:
         """Return the hash of each file of the model, the record included."""
-        return {name: sha256(self.path / name) for name in (self._file.name, *self.files)}
-
-    def wrong(self, problem: str, field: str) -> SourceError:
-        """Return an error about an entry of the record."""
-        return SourceError(problem, self._file, field=field)
+        return {name: sha256(self.path / name) for name in (f"{self.record.kind}.json", *self.files)}
 
     def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
         """Return a float32 array out of a ``.npy`` file.
@@ -161,7 +126,3 @@ class TrainedFolder:
         if array.dtype != np.float32 or array.shape != shape or not np.isfinite(array).all():
             raise SourceError(f"{array.dtype} {array.shape}, not finite float32 {shape}; train again", path)
         return array
-
-    @property
-    def _file(self) -> Path:
-        return self.path / f"{self.kind}.json"

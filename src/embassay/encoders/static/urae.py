@@ -67,10 +67,7 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
     folder = TrainedFolder.of(source_path(target), "urae")
     if trees is not None:
         trees = check_source(trees, f"{place}, option 'trees'")
-    trained = folder.settings.get("trees")
-    if trained not in parses.SOURCES:
-        raise folder.wrong(f"must be one of {', '.join(parses.SOURCES)}, is {trained!r}", "trees")
-    return UraeEncoder(target, folder, runtime, trees or _default(trained), trees, Work())
+    return UraeEncoder(target, folder, runtime, trees or _default(folder.settings.trees), trees, Work())
 
 
 def _default(trained: Source) -> Source:
@@ -120,8 +117,8 @@ class Model:
         """
         import torch
 
-        vocabulary = folder.vocabulary()
-        dim = folder.whole("dim")
+        vocabulary = folder.record.vocabulary
+        dim = folder.settings.dim
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
 
         def tensor(name: str, *shape: int) -> Tensor:
@@ -132,7 +129,7 @@ class Model:
             fold_bias=tensor("fold_bias.npy", dim),
             unfold=tensor("unfold.npy", 2 * dim, dim),
             unfold_bias=tensor("unfold_bias.npy", 2 * dim),
-            normalize=bool(folder.settings.get("normalize")),
+            normalize=folder.settings.normalize,
         )
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
         return cls(row, words, matrices)
@@ -180,7 +177,7 @@ class UraeEncoder(LoadedEncoder[Model]):
     @property
     def card(self) -> Card:
         """The properties of the encoder that the folder's record contains."""
-        trained = self.folder.settings["trees"]
+        trained = self.folder.settings.trees
         warnings = []
         if self.requested is None and trained != self.trees:
             reason = f"the parser is not installed ({INSTALL})"

@@ -80,8 +80,8 @@ def create(
     if path.is_dir():
         folder = TrainedFolder.of(path, "words")
         path = path / "words.bin"
-        tokens = tokens or folder.tokens
-        lower = folder.lower if lower is None else lower
+        tokens = tokens or folder.settings.tokens
+        lower = folder.settings.lower if lower is None else lower
     tokens = tokens or "words"
     file = WordFile(path, limit, recognise(path))
     cut = cutter(tokens, f"encoder 'words:{target}'")
