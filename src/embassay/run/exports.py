@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from embassay.errors import EmbassayError, OutputError, SourceError, reason_of
 from embassay.layout import Layout
@@ -27,7 +26,6 @@ from embassay.store.files import default_folder
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.vectors import Similarity
 
 LOG = logging.getLogger(__name__)
 MakeContents = Callable[[Result, RunRecord], tuple[Mapping[str, bytes], Sequence[str]]]
@@ -225,7 +223,7 @@ def write_trec(run: Path, out: Path | None = None) -> Written:
     finished, folder = _run_and_folder(run, out, "trec")
     similarities = {}
     for encoder in finished.result.encoders:
-        similarities[encoder.name] = cast("Similarity", encoder.similarity)
+        similarities[encoder.name] = encoder.similarity
     made = make_rankings(_items(finished), similarities, default_folder())
 
     # Labels may have characters that file names cannot have.
