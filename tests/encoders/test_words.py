@@ -308,11 +308,17 @@ def test_the_route_says_what_was_read(glove):
         ({}, "words.json is missing"),
         ({"checkpoint.npz": b""}, "not finished; run the same 'embassay train' command again"),
         ({"words.json": b"{"}, "damaged"),
-        ({"words.json": b'{"kind": "urae", "format": 1}'}, "not the record of a 'words' model"),
-        ({"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"]}'}, "words.bin is missing"),
+        ({"words.json": b'{"kind": "urae", "format": 1}'}, "train again with --overwrite"),
+        (
+            {
+                "words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"], '
+                b'"settings": {"tokens": "words", "lower": false}}'
+            },
+            "words.bin is missing",
+        ),
         (
             {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"tokens": "x"}}'},
-            "field 'tokens': must be words or treebank, is 'x'",
+            "field 'settings.tokens': damaged",
         ),
     ],
 )

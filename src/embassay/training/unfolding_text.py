@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.static.parses import Source, parse, words
-from embassay.encoders.static.trained_folder import TrainedFolder
+from embassay.encoders.static.trained_folder import TrainedFolder, TrainedRecord
 from embassay.encoders.static.trees import Indices, Shape, Tree, shape_of
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
@@ -86,7 +86,7 @@ class GivenWords:
         """
         path = source_path(target)
         if path.is_dir():
-            path = TrainedFolder.of(path, "words").path / "words.bin"
+            path = TrainedFolder.of(path, "words", TrainedRecord).path / "words.bin"
         file_dim = recognise(path).dim
         if dim is not None and dim != file_dim:
             raise SpecError(

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.static.trained_folder import TrainedFolder
+from embassay.encoders.static.trained_folder import TrainedFolder, TrainedRecord, WordSettings
+from embassay.errors import SourceError
 from embassay.randomness import generator
 
 if TYPE_CHECKING:
@@ -55,6 +56,22 @@ def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: in
     return model
 
 
+class ParagraphSettings(WordSettings):
+    """How a model was trained."""
+
+    model: Kind
+    dim: int
+    window: int
+
+
+class ParagraphRecord(TrainedRecord):
+    """The record of a model: its words, in the order of their rows, with their counts in the training text."""
+
+    settings: ParagraphSettings
+    vocabulary: list[str]
+    counts: list[int]
+
+
 @dataclass(frozen=True, eq=False)
 class ParagraphModel:
     """A trained model.
@@ -72,25 +89,21 @@ class ParagraphModel:
     gensim: Doc2Vec
 
     @classmethod
-    def of(cls, folder: TrainedFolder) -> ParagraphModel:
+    def of(cls, folder: TrainedFolder[ParagraphRecord]) -> ParagraphModel:
         """Read a folder: ``words.npy`` (PV-DM only), ``hidden.npy``, and the record's ``vocabulary`` and ``counts``.
 
         Raises
         ------
         SourceError
-            If a setting is missing, the numbers of counts and words differ, or an array has another shape.
+            If the numbers of counts and words differ, or an array has another shape.
         """
-        kind = folder.settings.get("model")
-        if kind not in ("dm", "dbow"):
-            raise folder.wrong(f"must be dm or dbow, is {kind!r}", "model")
-        dim = folder.whole("dim")
-        window = folder.whole("window")
-        words = folder.vocabulary()
-        counts = folder.get("counts", list)
+        settings = folder.record["settings"]
+        kind, dim, window = settings["model"], settings["dim"], settings["window"]
+        words, counts = folder.record["vocabulary"], folder.record["counts"]
         # gensim builds a Huffman tree of at least two words from their counts.
-        are_counts = all(type(count) is int and count > 0 for count in counts)
-        if len(words) != len(counts) or len(words) < 2 or not are_counts:
-            raise folder.wrong(f"has {len(words)} words but {len(counts)} counts", "counts")
+        if len(words) != len(counts) or len(words) < 2:
+            problem = f"damaged ({len(words)} words but {len(counts)} counts); train again with --overwrite"
+            raise SourceError(problem, folder.path)
         count_of = dict(zip(words, counts, strict=True))
         model = build(kind, dim, window, count_of)
         if kind == "dm":

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
+from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel, ParagraphRecord
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.tokens import Cut, count_unknown, cutter
 from embassay.errors import SpecError
@@ -50,8 +50,8 @@ def create(target: str, runtime: Runtime, *, seed: int = 0) -> ParagraphsEncoder
     """
     if seed < 0:
         raise SpecError(f"encoder 'paragraphs:{target}', option 'seed': must be 0 or more, is {seed}")
-    folder = TrainedFolder.of(source_path(target), "paragraphs")
-    cut = cutter(folder.tokens, f"encoder 'paragraphs:{target}'")
+    folder = TrainedFolder.of(source_path(target), "paragraphs", ParagraphRecord)
+    cut = cutter(folder.record["settings"]["tokens"], f"encoder 'paragraphs:{target}'")
     return ParagraphsEncoder(target, folder, runtime, cut, seed)
 
 
@@ -66,7 +66,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     """
 
     name: str
-    folder: TrainedFolder
+    folder: TrainedFolder[ParagraphRecord]
     runtime: Runtime = field(repr=False)
     cut: Cut = field(repr=False)
     seed: int
@@ -117,6 +117,6 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
 
     def _words(self, text: str) -> list[str]:
         # As the training text was, so that words are found in the vocabulary.
-        if self.folder.lower:
+        if self.folder.record["settings"]["lower"]:
             text = text.lower()
         return self.cut(text)

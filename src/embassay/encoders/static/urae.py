@@ -11,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static import parses
 from embassay.encoders.static.link_parser import INSTALL
 from embassay.encoders.static.parses import Source, check_source, parse
-from embassay.encoders.static.trained_folder import TrainedFolder
+from embassay.encoders.static.trained_folder import TrainedFolder, TrainedRecord
 from embassay.encoders.static.tree_plans import Plan
 from embassay.encoders.static.trees import Tree
 from embassay.encoders.static.unfolding import Matrices, roots
@@ -64,13 +65,10 @@ def create(target: str, runtime: Runtime, *, trees: Source | None = None) -> Ura
         If the parser, or nltk for brackets, is not installed.
     """
     place = f"encoder 'urae:{target}'"
-    folder = TrainedFolder.of(source_path(target), "urae")
+    folder = TrainedFolder.of(source_path(target), "urae", UraeRecord)
     if trees is not None:
         trees = check_source(trees, f"{place}, option 'trees'")
-    trained = folder.settings.get("trees")
-    if trained not in parses.SOURCES:
-        raise folder.wrong(f"must be one of {', '.join(parses.SOURCES)}, is {trained!r}", "trees")
-    return UraeEncoder(target, folder, runtime, trees or _default(trained), trees, Work())
+    return UraeEncoder(target, folder, runtime, trees or _default(folder.record["settings"]["trees"]), trees, Work())
 
 
 def _default(trained: Source) -> Source:
@@ -83,6 +81,21 @@ def _default(trained: Source) -> Source:
     except SpecError:
         # The parser of the training is not installed here. Trees that branch to the right need none.
         return "right"
+
+
+class UraeSettings(TypedDict):
+    """How a model was trained."""
+
+    trees: Source
+    dim: int
+    normalize: NotRequired[bool]
+
+
+class UraeRecord(TrainedRecord):
+    """The record of a model; ``vocabulary`` has the learnt words in the order of their rows."""
+
+    settings: UraeSettings
+    vocabulary: list[str]
 
 
 @dataclass
@@ -110,7 +123,7 @@ class Model:
     matrices: Matrices
 
     @classmethod
-    def of(cls, folder: TrainedFolder) -> Model:
+    def of(cls, folder: TrainedFolder[UraeRecord]) -> Model:
         """Read the folder's arrays.
 
         Raises
@@ -120,8 +133,8 @@ class Model:
         """
         import torch
 
-        vocabulary = folder.vocabulary()
-        dim = folder.whole("dim")
+        vocabulary = folder.record["vocabulary"]
+        dim = folder.record["settings"]["dim"]
         row = {word: place for place, word in enumerate(vocabulary, start=1)}
 
         def tensor(name: str, *shape: int) -> Tensor:
@@ -132,7 +145,7 @@ class Model:
             fold_bias=tensor("fold_bias.npy", dim),
             unfold=tensor("unfold.npy", 2 * dim, dim),
             unfold_bias=tensor("unfold_bias.npy", 2 * dim),
-            normalize=bool(folder.settings.get("normalize")),
+            normalize=folder.record["settings"].get("normalize", False),
         )
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
         return cls(row, words, matrices)
@@ -167,7 +180,7 @@ class UraeEncoder(LoadedEncoder[Model]):
     """
 
     name: str
-    folder: TrainedFolder
+    folder: TrainedFolder[UraeRecord]
     runtime: Runtime = field(repr=False)
     trees: Source
     requested: Source | None
@@ -180,7 +193,7 @@ class UraeEncoder(LoadedEncoder[Model]):
     @property
     def card(self) -> Card:
         """The properties of the encoder that the folder's record contains."""
-        trained = self.folder.settings["trees"]
+        trained = self.folder.record["settings"]["trees"]
         warnings = []
         if self.requested is None and trained != self.trees:
             reason = f"the parser is not installed ({INSTALL})"

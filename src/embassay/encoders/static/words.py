@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
-from embassay.encoders.static.trained_folder import TrainedFolder
+from embassay.encoders.static.trained_folder import TrainedFolder, WordRecord
 from embassay.encoders.static.word_files import WordFormat, WordVectors, read, recognise
 from embassay.encoders.tokens import Cut, Cutting, count_unknown, cutter
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -78,10 +78,11 @@ def create(
         {"pool": "" if pool == "mean" else pool, "lower": lower, "tokens": tokens, "limit": limit},
     )
     if path.is_dir():
-        folder = TrainedFolder.of(path, "words")
+        folder = TrainedFolder.of(path, "words", WordRecord)
         path = path / "words.bin"
-        tokens = tokens or folder.tokens
-        lower = folder.lower if lower is None else lower
+        settings = folder.record["settings"]
+        tokens = tokens or settings["tokens"]
+        lower = settings["lower"] if lower is None else lower
     tokens = tokens or "words"
     file = WordFile(path, limit, recognise(path))
     cut = cutter(tokens, f"encoder 'words:{target}'")
