@@ -477,7 +477,7 @@ def test_cache_info(embassay, filled):
     assert re.fullmatch(r"on disk [\d.]+ kB", lines[1])
     assert re.fullmatch(r"limit [\d.]+ [kMG]B \(change it with EMBASSAY_CACHE_LIMIT\)", lines[2])
     assert lines[3:6] == ["vectors 3", "", "encoder fingerprint dimension vectors size last used"]
-    assert re.fullmatch(r"org/model,max_length=8 fedcba9876543210 384 2 3.1 KiB \d{4}-\d\d-\d\d \d\d:\d\d", lines[6])
+    assert re.fullmatch(r"org/model,max_length=8 fedcba9876543210 384 2 3.2 kB \d{4}-\d\d-\d\d \d\d:\d\d", lines[6])
     assert lines[7].startswith("– 0123456789abcdef 8 1 ")
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
@@ -142,7 +142,7 @@ class Comparison:
     items: int
     units: int
     family: str = "all"
-    p_method: str | None = None
+    p_method: Literal["exact", "enumerated", "drawn"] | None = None
     p_error: float | None = None
 
     def __post_init__(self) -> None:
@@ -443,7 +443,7 @@ class EncoderRecord:
     baseline: bool
     max_tokens: int | None = None
     truncated: int | None = None
-    similarity: str = "cosine"
+    similarity: Literal["cosine", "dot"] = "cosine"
     price: float | None = None
     unknown_words: float | None = None
     without_words: int | None = None

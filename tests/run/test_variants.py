@@ -12,7 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.execute import execute, vector_bytes
-from embassay.run.plan import load_given_corpora, prepare, source_files
+from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.variants import limited_variants, load_variants, merged_units
 from embassay.store.runs import RunFolder
@@ -205,7 +205,7 @@ def test_each_variant_has_the_file_of_its_source(docs, tmp_path):
     questions = docs.partition("questions=")[2]
     sources = [f"{docs},passages=[document,3]", f"other={other},questions={questions}"]
     plan_request = RunRequest(["m=hashing"], sources, ["retrieval"], quiet=True)
-    files = source_files(plan_request, load_given_corpora(plan_request))
+    files = {corpus.name: corpus.file for corpus in load_given_corpora(plan_request)}
     assert files == {"docs,passages=document": folder, "docs,passages=3": folder, "other": str(other)}
 
 

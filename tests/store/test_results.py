@@ -96,7 +96,7 @@ def test_whole_numbers_stay_whole(result):
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"schema": 2}', b'{"schema": 1, "seed": 0}'])
 def test_what_is_no_result_is_said(content):
-    with pytest.raises(SourceError, match=r"^f: "):
+    with pytest.raises(SourceError, match=r"^f[:,] .*repeat the run's command$"):
         from_bytes(content, Path("f"))
 
 

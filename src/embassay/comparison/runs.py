@@ -25,7 +25,7 @@ from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, 
 from embassay.store import results
 from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
-from embassay.store.run_record import RunRecord
+from embassay.store.run_record import RunRecord, Settings
 from embassay.store.runs import RunFolder
 from embassay.types import Diagnostic, ItemScores, content_hash
 
@@ -130,9 +130,8 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", path)
     result = results.read(path / "result.json")
-    stored_scores = list(folder.stored(any_version=True))
     tasks = {}
-    for task in _tasks(record, result, stored_scores, folder.read_items(), path):
+    for task in _tasks(record, result, list(folder.stored(any_version=True)), folder.read_items(), path):
         tasks[task.name] = task
     is_usable_failure = may_have_failed and result.failed
     if not tasks and not is_usable_failure:
@@ -169,57 +168,6 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
     return StoredRun(name, Path(name), result, {}, tasks)
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """What ``run.json`` says about the tasks of a run.
-
-    Attributes
-    ----------
-    is_baseline
-        Of each encoder, whether it is a baseline; in the order of the run.
-    specs
-        Of each encoder.
-    reference
-        The label of the encoder that the others are compared with.
-    fingerprints
-        Of each corpus and each of its variants.
-    variants
-        The variants of the corpus of each task; without settings that vary, the corpus itself is the only one.
-    options, versions
-        Of each diagnostic.
-    """
-
-    is_baseline: Mapping[str, bool]
-    specs: Mapping[str, str]
-    reference: str
-    fingerprints: Mapping[str, str]
-    variants: Mapping[TaskName, Sequence[Variant]]
-    options: Mapping[str, Mapping[str, str]]
-    versions: Mapping[str, str]
-
-    @classmethod
-    def of(cls, record: RunRecord) -> _Settings:
-        """Read the settings of a run."""
-        settings = record["settings"]
-        known_variants = variants_in(settings)
-        variants: dict[TaskName, list[Variant]] = {}
-        options, versions = {}, {}
-        for diagnostic, version, given_options, corpus in settings["diagnostics"]:
-            variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
-            variants.setdefault((diagnostic, variant.corpus), []).append(variant)
-            options[diagnostic] = given_options
-            versions[diagnostic] = version
-        return cls(
-            is_baseline={label: is_baseline for label, _, _, is_baseline in settings["encoders"]},
-            specs={label: spec for label, spec, _, _ in settings["encoders"]},
-            reference=settings["reference"],
-            fingerprints=dict(settings["corpora"]),
-            variants=variants,
-            options=options,
-            versions=versions,
-        )
-
-
 def _tasks(
     record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
@@ -230,7 +178,7 @@ def _tasks(
     Parameters
     ----------
     stored
-        All scores in the run's folder, also outdated ones.
+        All scores in the run's folder, also those of encoders that have failed since.
     items
         By the fingerprint of the corpus.
 
@@ -240,21 +188,40 @@ def _tasks(
         If the scores of an encoder that has rows in the result are missing, or the scores of
         a task are of different numbers of items.
     """
-    settings = _Settings.of(record)
-    current = _CurrentScores(stored, _signatures(result), path)
-    for (diagnostic, corpus), variants in settings.variants.items():
+    settings = record["settings"]
+    known_variants = variants_in(settings)
+    # The variants of the corpus of each task; without settings that vary, the corpus itself is the only one.
+    variants_of: dict[TaskName, list[Variant]] = {}
+    made_by = {}
+    for diagnostic, version, options, name in settings["diagnostics"]:
+        variant = known_variants.get(name, Variant(name, name, ""))
+        variants_of.setdefault((diagnostic, variant.corpus), []).append(variant)
+        made_by[diagnostic] = (version, options)
+    is_baseline = {label: baseline for label, _, _, baseline in settings["encoders"]}
+    fingerprint_of = dict(settings["corpora"])
+    scores_of = {(s.origin.diagnostic, s.origin.corpus, s.origin.encoder): s for s in stored}
+    for (diagnostic, corpus), variants in variants_of.items():
         scores_by_variant: dict[Variant, list[ItemScores]] = {}
         for variant in variants:
-            of_variant = current.of(diagnostic, variant, settings, is_first=variant == variants[0])
+            labels = _labels(diagnostic, variant, settings, result, is_first=variant == variants[0])
+            of_variant: list[ItemScores] = []
+            for encoder, label in labels.items():
+                scores = scores_of.get((diagnostic, variant.name, encoder))
+                if scores is None:
+                    raise _damaged(path, f"of {label} ({diagnostic} on {corpus})")
+                # The roles of an encoder are those of the settings, whatever they were when it was scored.
+                is_reference = encoder == settings["reference"]
+                origin = replace(scores.origin, baseline=is_baseline[encoder], reference=is_reference)
+                of_variant.append(replace(scores, origin=origin))
             if of_variant:
                 scores_by_variant[variant] = of_variant
         if not scores_by_variant:
             continue
         _check_lengths(scores_by_variant, path)
-        joined = join_scores(scores_by_variant, settings.reference)
+        joined = join_scores(scores_by_variant, settings["reference"])
         scores_by_encoder = {scores.origin.encoder: scores for scores in by_encoder(joined)}
 
-        fingerprints = [settings.fingerprints[variant.name] for variant in variants]
+        fingerprints = [fingerprint_of[variant.name] for variant in variants]
         fingerprint = fingerprints[0]
         if len(fingerprints) > 1:
             fingerprint = content_hash(fingerprints)
@@ -265,13 +232,14 @@ def _tasks(
         if corpus_items is not None:
             items_by_id = {item.id: item for item in corpus_items.items}
             documents = corpus_items.documents
+        version, options = made_by[diagnostic]
         # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
         reduced_tasks = record.get("reduced", [])
         yield StoredTask(
             diagnostic=diagnostic,
             corpus=corpus,
-            options=settings.options[diagnostic],
-            version=settings.versions[diagnostic],
+            options=options,
+            version=version,
             fingerprint=fingerprint,
             scores=scores_by_encoder,
             items=items_by_id,
@@ -280,53 +248,19 @@ def _tasks(
         )
 
 
-class _CurrentScores:
-    """Finds the scores that a result was computed from.
+def _labels(diagnostic: str, variant: Variant, settings: Settings, result: Result, *, is_first: bool) -> dict[str, str]:
+    """Return by encoder of a run its label on a variant of a corpus, for those that have rows of it in the result.
 
-    A run folder may also hold scores of an encoder that has changed since, or of an older version of a diagnostic.
+    The others have failed there, or are not for corpora of this shape. An encoder that is the same on all variants is
+    scored on the first one.
     """
-
-    def __init__(
-        self, stored: Sequence[ItemScores], signatures: Mapping[tuple[str, str, str], str], path: Path
-    ) -> None:
-        """Take all scores of a run folder, and a signature of each diagnostic, corpus and encoder of the result.
-
-        A signature names all that a row was computed from; see :meth:`~embassay.types.ItemScores.signature`.
-        """
-        self._signatures = signatures
-        self._path = path
-        self._stored: dict[tuple[str, str, str], list[ItemScores]] = {}
-        for scores in stored:
-            key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
-            self._stored.setdefault(key, []).append(scores)
-
-    def of(self, diagnostic: str, variant: Variant, settings: _Settings, *, is_first: bool) -> list[ItemScores]:
-        """Return the scores of all encoders on a variant of a corpus.
-
-        Raises
-        ------
-        SourceError
-            If those of an encoder that has rows in the result are missing.
-        """
-        of_variant = []
-        for encoder, is_baseline in settings.is_baseline.items():
-            spec = settings.specs[encoder]
-            if is_same_on_all_variants(spec) and not is_first:
-                continue
-            label = variant.label(encoder, spec)
-            signature = self._signatures.get((diagnostic, variant.corpus, label))
-            if signature is None:
-                # The encoder failed here, or is not for corpora of this shape.
-                continue
-            candidates = self._stored.get((diagnostic, variant.name, encoder), [])
-            scores = _with_signature(signature, candidates, variant)
-            if scores is None:
-                raise _damaged(self._path, f"of {label} ({diagnostic} on {variant.corpus})")
-            # The roles of an encoder are those of the settings, whatever they were when it was scored.
-            is_reference = encoder == settings.reference
-            origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
-            of_variant.append(replace(scores, origin=origin))
-        return of_variant
+    with_rows = {row.encoder for row in result.rows if (row.diagnostic, row.corpus) == (diagnostic, variant.corpus)}
+    labels = {}
+    for encoder, spec, _, _ in settings["encoders"]:
+        label = variant.label(encoder, spec)
+        if label in with_rows and (is_first or not is_same_on_all_variants(spec)):
+            labels[encoder] = label
+    return labels
 
 
 def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
@@ -344,45 +278,6 @@ def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path
 def _damaged(path: Path, what: str) -> SourceError:
     """Return the error for scores that cannot be used: ``of e5 (retrieval on docs)``."""
     return SourceError(f"the item scores {what} are missing or damaged; repeat the run's command", path)
-
-
-def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
-    """Return the signature of the first row of each diagnostic, corpus and encoder.
-
-    All rows of these name the same diagnostic, corpus and encoder with their fingerprints, so any row would do.
-    """
-    signatures: dict[tuple[str, str, str], str] = {}
-    for row in result.rows:
-        # A row without an encoder is about the corpus.
-        if row.encoder:
-            signatures.setdefault((row.diagnostic, row.corpus, row.encoder), row.signature)
-    return signatures
-
-
-def _with_signature(signature: str, candidates: Sequence[ItemScores], variant: Variant) -> ItemScores | None:
-    """Return the scores that a signature names; None if they are missing.
-
-    Parameters
-    ----------
-    signature
-        Of a row of the result: ``retrieval@3(k=5)|corpus:docs@0f3a…|encoder:e5@77c1…|…``.
-    candidates
-        Scores of one diagnostic and encoder on a variant of a corpus, of which at most one is not outdated.
-    """
-    for scores in candidates:
-        origin = scores.origin
-        diagnostic = origin.diagnostic
-        if origin.version:
-            diagnostic += f"@{origin.version}"
-        # What follows is the options in brackets or the first part: "retrieval@1" is not "retrieval@10".
-        is_of_diagnostic = signature.startswith((f"{diagnostic}(", f"{diagnostic}|"))
-        is_of_corpus = f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|" in signature
-        is_of_encoder = (
-            f"|encoder:{variant.label(origin.encoder, origin.spec)}@{origin.encoder_fingerprint}|" in signature
-        )
-        if is_of_diagnostic and is_of_corpus and is_of_encoder:
-            return scores
-    return None
 
 
 @dataclass(frozen=True)

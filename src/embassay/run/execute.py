@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from embassay.engine.cores import cores
@@ -299,8 +299,8 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     """Return the record of an encoder on corpora of one setting; the setting is empty for corpora that do not vary."""
     entry = run.entry
     card = entry.encoder.card
-    words = count_words(run, corpora)
-    truncated = find_truncated_in(run, corpora)
+    unknown_words, without_words = count_words(run, corpora)
+    truncated_in = truncated_by_corpus(run, corpora)
     vectors = document_vectors([as_read(corpus, entry.encoder) for corpus in corpora])
     texts_in = {}
     if setting:
@@ -315,12 +315,13 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
         prompts=card.prompts,
         baseline=entry.baseline,
         max_tokens=card.max_tokens,
-        truncated=truncated.distinct,
-        truncated_in=truncated.by_corpus,
+        # The truncated texts of two corpora may be the same.
+        truncated=None if truncated_in is None else len(frozenset[Text]().union(*truncated_in.values())),
+        truncated_in={label: len(texts) for label, texts in (truncated_in or {}).items() if texts},
         similarity=card.similarity,
         price=card.price,
-        unknown_words=words.unknown_share,
-        without_words=words.texts_without_words,
+        unknown_words=unknown_words,
+        without_words=without_words,
         setting=joined_setting(entry.setting, setting),
         vectors=vectors,
         vector_bytes=vector_bytes(card.spec, run.dim),
@@ -328,24 +329,11 @@ def encoder_record(run: EncoderRun, setting: str, corpora: Sequence[AnyCorpus]) 
     )
 
 
-@dataclass(frozen=True)
-class WordCounts:
-    """The coverage of an encoder of words: None where it does not count words.
+def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> tuple[float, int] | tuple[None, None]:
+    """Return the share of the tokens of some corpora without a vector, and the number of texts without a known token.
 
-    Attributes
-    ----------
-    unknown_share
-        Share of the tokens that have no vector.
-    texts_without_words
-        Number of texts without a known token.
+    None where the encoder does not count words.
     """
-
-    unknown_share: float | None = None
-    texts_without_words: int | None = None
-
-
-def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> WordCounts:
-    """Return how many words of some corpora an encoder knows."""
     names = {corpus.name for corpus in corpora}
     # Diagnostics on the same corpus count the same words.
     counts_of_corpus = {}
@@ -361,38 +349,15 @@ def count_words(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> WordCounts:
         unknown += counts["unknown_tokens"]
         without_words += counts["without_words"]
     if not tokens:
-        return WordCounts()
-    return WordCounts(unknown / tokens, int(without_words))
+        return None, None
+    return unknown / tokens, int(without_words)
 
 
-@dataclass(frozen=True)
-class Truncated:
-    """Texts that are longer than an encoder reads.
-
-    Attributes
-    ----------
-    distinct
-        Number of distinct texts over all corpora; None where it is not known.
-    by_corpus
-        Number of texts of each corpus that has any, by its label.
-    """
-
-    distinct: int | None = None
-    by_corpus: Mapping[str, int] = field(default_factory=dict)
-
-
-def find_truncated_in(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> Truncated:
-    """Count the texts of some corpora that an encoder truncates."""
+def truncated_by_corpus(run: EncoderRun, corpora: Sequence[AnyCorpus]) -> dict[str, frozenset[Text]] | None:
+    """Return by label the texts of some corpora that an encoder truncates; None where that is not known."""
     if run.truncated is None:
-        return Truncated()
-    distinct = set[Text]()
-    counts = {}
-    for corpus in corpora:
-        truncated = run.truncated.intersection(corpus.texts())
-        distinct |= truncated
-        if truncated:
-            counts[Variant.of(corpus).corpus] = len(truncated)
-    return Truncated(len(distinct), counts)
+        return None
+    return {Variant.of(corpus).corpus: run.truncated.intersection(corpus.texts()) for corpus in corpora}
 
 
 def document_vectors(corpora: Sequence[AnyCorpus]) -> dict[str, int]:

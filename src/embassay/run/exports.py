@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, Literal
 
 from embassay.errors import EmbassayError, MissingExtraError, OutputError, SourceError, reason_of
 from embassay.layout import Layout
@@ -29,7 +29,6 @@ from embassay.store.files import default_folder
 from embassay.store.paths import output_path, source_path
 from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
-from embassay.vectors import Similarity
 
 LOG = logging.getLogger(__name__)
 Content = bytes | Callable[[BinaryIO], object]
@@ -267,7 +266,7 @@ def trec(finished: FinishedRun) -> Export:
     from embassay.reports.exhibits import file_names
     from embassay.run.trec import make_rankings, qrels
 
-    similarities = {encoder.name: cast("Similarity", encoder.similarity) for encoder in finished.result.encoders}
+    similarities = {encoder.name: encoder.similarity for encoder in finished.result.encoders}
     made = make_rankings(_items(finished), similarities, default_folder())
 
     # Labels may have characters that file names cannot have.

@@ -355,18 +355,25 @@ def fit_encoders(encoder: Encoder, tasks: Sequence[Task]) -> dict[str, Encoder]:
     Raises
     ------
     EncoderError
-        If the encoder fails, whatever error it raises: it may be of another package.
+        If the encoder fails.
     """
     fitted = {}
     corpora = {task.corpus.name: task.corpus for task in tasks}
     for name, corpus in corpora.items():
-        try:
+        with as_encoder_error("fit"):
             fitted[name] = encoder.fit(list(as_read(corpus, encoder).learnt()))
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"fit: {type(error).__name__}: {error}") from error
     return fitted
+
+
+@contextmanager
+def as_encoder_error(step: str) -> Iterator[None]:
+    """Raise whatever an encoder raises as an EncoderError: it may be of another package."""
+    try:
+        yield
+    except EncoderError:
+        raise
+    except Exception as error:
+        raise EncoderError(f"{step}: {type(error).__name__}: {error}") from error
 
 
 def make_pools(tasks: Sequence[Task], scored: Container[Key], fitted: Mapping[str, Encoder]) -> list[Pool]:
@@ -430,12 +437,8 @@ def relearnt_matrix(
     # Each text is a pair of role and content.
     to_learn = [texts[row][1] for row in rows.tolist()]
     with timeline.during("encoding"):
-        try:
+        with as_encoder_error("relearn"):
             learnt = encoder.relearn(to_learn)
-        except EncoderError:
-            raise
-        except Exception as error:
-            raise EncoderError(f"relearn: {type(error).__name__}: {error}") from error
         vectors, _ = encode(learnt, texts, None, lambda done: None)
     return vectors.matrix
 

@@ -186,14 +186,11 @@ class RunFolder:
                 yield scores
 
     def _scores_path(self, origin: Origin) -> Path:
-        """Return the file of the scores of one encoder, corpus and diagnostic."""
-        parts = []
-        for name in (origin.diagnostic, origin.corpus, origin.encoder):
-            safe_name = re.sub(r"[^A-Za-z0-9_-]+", "_", name)
-            parts.append(safe_name[:40])
-        # The names are for people; the hash tells origins apart whose shortened names are equal.
-        parts.append(content_hash(_identity(origin))[:8])
-        return self.path / "scores" / f"{'.'.join(parts)}.npz"
+        """Return the file of the scores of one encoder, corpus and diagnostic; what has changed replaces it."""
+        names = (origin.diagnostic, origin.corpus, origin.encoder)
+        parts = [re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40] for name in names]
+        # The names are for people; the hash tells those apart whose shortened names are equal.
+        return self.path / "scores" / f"{'.'.join(parts)}.{content_hash(names)[:8]}.npz"
 
     def _check_ours(self, record: RunRecord) -> None:
         """Raise OutputError if the folder holds files, but no run."""
