@@ -36,6 +36,11 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     return text.replace("-", "−")
 
 
+def difference_format(style: Format) -> Format:
+    """Return how the difference of two values of a format is written: that of two shares in percentage points."""
+    return "points" if style == "percent" else style
+
+
 def rounded_down(threshold: float) -> float:
     """Return a threshold with three decimals: a slightly higher one could drop more than it may."""
     return math.floor(1000 * threshold) / 1000

@@ -58,7 +58,6 @@ class EncoderTable:
     columns: tuple[Column, ...]
     note: str = ""
     measures: tuple[str, ...] = ()
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,6 @@ class SizeTable:
     title: str
     columns: tuple[Column, ...]
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,6 @@ class SubsetTable:
     prefixes: tuple[str, ...]
     others: bool = False
     note: str = ""
-    folded: bool = False
     format: Format = "percent"
 
 
@@ -137,7 +134,6 @@ class SeriesTable:
     title: str
     series: str
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -216,7 +212,6 @@ class Histograms:
     title: str
     series: str
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)

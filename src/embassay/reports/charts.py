@@ -7,7 +7,8 @@ them than everything else on the page takes together; the tests have altair chec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import cycle, islice, pairwise
+from colorsys import hls_to_rgb
+from itertools import cycle, islice
 from typing import Any, TypeVar
 
 from embassay.layout import (
@@ -31,9 +32,8 @@ RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
-"""The first colours of lines; with more lines, lighter and darker ones follow: see ``distinct_colours``."""
-SHADES = (0.0, 0.45, -0.4, 0.7)
-"""How much lighter (or, below 0, darker) each round of colours is."""
+"""The first colours of lines; with more lines, others follow: see ``distinct_colours``."""
+GOLDEN_RATIO = 0.618034
 LINE = 34
 """Height of the line of one encoder, in pixels."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
@@ -60,7 +60,7 @@ Style = TypeVar("Style")
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
-    values = _estimates(scope, part.column)
+    values = estimates(scope, part.column)
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
@@ -135,7 +135,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     values = []
     for subset, label in part.parts:
         column = Column("", part.quantity, subset)
-        values += [{**value, "subset": label} for value in _estimates(scope, column)]
+        values += [{**value, "subset": label} for value in estimates(scope, column)]
     if not values:
         return None
     labels = _distinct(values, "subset")
@@ -184,7 +184,7 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
     values = []
     for column in part.columns:
-        sized = [value for value in _estimates(scope, column) if value["encoder"] in scope.sizes]
+        sized = [value for value in estimates(scope, column) if value["encoder"] in scope.sizes]
         values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
     if len(_distinct(values, "encoder")) < 2:
         return None
@@ -396,7 +396,7 @@ def _encoders_with_chart(scope: Scope) -> list[str]:
     return candidates or list(scope.encoders)
 
 
-def _estimates(scope: Scope, column: Column) -> list[Point]:
+def estimates(scope: Scope, column: Column) -> list[Point]:
     """Return the value with its interval of each encoder that has one in a column."""
     values = []
     for encoder in scope.encoders:
@@ -455,30 +455,13 @@ def repeated(styles: Sequence[Style], count: int) -> list[Style]:
 
 
 def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
-    """Return ``count`` colours, no two alike: the given ones, then lighter and darker ones of them."""
-    shades = list(SHADES)
-    while len(shades) * len(colours) < count:
-        # Halfway between two shades there is always another one.
-        shades += [(a + b) / 2 for a, b in pairwise(sorted(shades))]
-    shaded_colours = list[str]()
-    for shade in shades:
-        shaded_colours += [_shaded(colour, shade) for colour in colours]
-    # Very light or dark shades of two colours may be the same after rounding.
-    distinct = dict.fromkeys(shaded_colours)
-    return list(distinct)[:count]
-
-
-def _shaded(colour: str, shade: float) -> str:
-    """Return a colour ``#rrggbb`` mixed with white, or with black for a negative shade."""
-    target = 0
-    if shade > 0:
-        target = 255
-    mixed = "#"
-    for start in (1, 3, 5):
-        intensity = int(colour[start : start + 2], 16)
-        intensity_mixed = round(intensity + (target - intensity) * abs(shade))
-        mixed += f"{intensity_mixed:02x}"
-    return mixed
+    """Return ``count`` colours, no two alike: the given ones, then others, turn by turn darker and lighter."""
+    more = []
+    for place in range(count - len(colours)):
+        # Steps of the golden ratio spread hues evenly, however many there are.
+        red, green, blue = hls_to_rgb(place * GOLDEN_RATIO % 1, (0.35, 0.6)[place % 2], 0.6)
+        more.append(f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}")
+    return [*colours, *more][:count]
 
 
 def _by_encoder(scope: Scope) -> Spec:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.formatting import DASH, interval, number, p_value, written_bytes
+from embassay.formatting import DASH, number, written_bytes
 from embassay.layout import Format, Layout
-from embassay.reports.tables import Cell, Scope, Table
+from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
 
-ALPHA = 0.05
 FIRST_COST = 5
 """The column from which on columns are costs: vectors and size."""
 NOTE = (
@@ -31,19 +30,9 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Ta
 
 def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord]) -> Table:
     headline = layout.headline.columns[0]
-    scope = Scope(result, verdict.diagnostic, verdict.corpus, headline)
-    # The difference of two percentages is in percentage points.
-    style = headline.format
-    if style == "percent":
-        style = "points"
+    scope = scope_of(result, verdict, {verdict.diagnostic: layout})
     rows = []
     for record in varied:
-        row = scope.row_of(record.name, headline)
-        value = Cell(DASH)
-        if row is not None:
-            signed = headline.format == "points"
-            ends = interval(row.low, row.high, headline.format)
-            value = Cell(number(row.value, headline.format, signed=signed), ends)
         vectors = record.vectors.get(verdict.corpus)
         index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
@@ -52,8 +41,8 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
         rows.append(
             (
                 Cell(record.name),
-                value,
-                *_difference(verdict, record.name, style),
+                number_cell(scope.row_of(record.name, headline), headline),
+                *_difference(verdict, record.name, headline.format),
                 Cell(_best(verdict, record.name)),
                 Cell(number(vectors, "count")),
                 Cell(size),
@@ -61,7 +50,7 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
         )
     head = (
         "candidate",
-        headline.heading,
+        heading_of(headline),
         "difference from reference",
         "p (Holm)",
         "may be best",
@@ -82,11 +71,7 @@ def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]
     gap = verdict.against_reference.get(name)
     if gap is None:
         return Cell(DASH), Cell(DASH)
-    difference = Cell(
-        number(gap["difference"], style, signed=True), interval(gap["low"], gap["high"], style, signed=True)
-    )
-    p = gap["p"]
-    return difference, Cell(p_value(p), strong=p is not None and p <= ALPHA)
+    return difference_cell(gap["difference"], gap["low"], gap["high"], style), p_cell(gap["p"])
 
 
 def _best(verdict: Verdict, name: str) -> str:

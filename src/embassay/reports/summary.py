@@ -148,24 +148,29 @@ def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str
         if first.diagnostic:
             place = f"{first.diagnostic} on {first.corpus}"
 
-    # A title that only repeats the sentence is left out.
-    if first.title.lower() in first.sentence.lower():
-        parts = [first.sentence]
-        if place:
-            parts = [f"{place}: {first.sentence}"]
+    title = own_title(first)
+    if title:
+        parts = [f"{title} ({place})." if place else f"{title}.", first.sentence]
     else:
-        title = first.title
-        if place:
-            title += f" ({place})"
-        parts = [f"{title}.", first.sentence]
+        parts = [f"{place}: {first.sentence}" if place else first.sentence]
+    return " ".join(filter(None, (*parts, also(others), first.consequence)))
 
-    if others:
-        named = ", ".join(_with_value(finding) for finding in others[:ALSO])
-        if len(others) > ALSO:
-            named += f" and {len(others) - ALSO} more"
-        parts.append(f"Also: {named}.")
-    parts.append(first.consequence)
-    return " ".join(filter(None, parts))
+
+def own_title(finding: Finding) -> str:
+    """Return the title of a finding; an empty text if it only repeats the sentence."""
+    if finding.title.lower() in finding.sentence.lower():
+        return ""
+    return finding.title
+
+
+def also(others: Sequence[Finding]) -> str:
+    """Name the other encoders of which a finding is true, with their figures; an empty text for none."""
+    if not others:
+        return ""
+    named = ", ".join(_with_value(finding) for finding in others[:ALSO])
+    if len(others) > ALSO:
+        named += f" and {len(others) - ALSO} more"
+    return f"Also: {named}."
 
 
 def _with_value(finding: Finding) -> str:
