@@ -366,10 +366,9 @@ def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
     figures
         (quantity, subset, condition, measure) of its rows, in their order.
     """
-    columns = tuple(
-        Column(", ".join(filter(None, key)), quantity, subset, "number", condition, measure)
-        for key in dict.fromkeys(figures)
-        for quantity, subset, condition, measure in [key]
-    )
-    headline = EncoderTable("All figures", columns or (Column("value", "value", format="number"),))
+    columns = []
+    for quantity, subset, condition, measure in dict.fromkeys(figures):
+        heading = ", ".join(filter(None, (quantity, subset, condition, measure)))
+        columns.append(Column(heading, quantity, subset, "number", condition, measure))
+    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value", format="number"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -157,26 +157,17 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
-    x = data["columns"].index(part.x)
-    y = data["columns"].index(part.y)
-    values = [{"x": row[x], "y": row[y], "by": ""} for row in data["rows"]]
-    if part.by:
-        by = data["columns"].index(part.by)
-        for value, row in zip(values, data["rows"], strict=True):
-            value["by"] = row[by]
-    style = ",.0f"
-    if data["formats"][y] == "percent":
-        style = ".0%"
-    order = sorted({value["x"] for value in values})
+    values = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
+    style = ".0%" if data["formats"][data["columns"].index(part.y)] == "percent" else ",.0f"
     encoding = {
-        "x": _field("x:O", title=part.x, sort=order, axis={"labelAngle": 0}),
-        "y": _field("y:Q", title=part.y, axis={"format": style}),
-        "tooltip": [_field("x:O", title=part.x), _field("y:Q", title=part.y, format=style)],
+        "x": _field(f"{part.x}:O", sort=sorted({value[part.x] for value in values}), axis={"labelAngle": 0}),
+        "y": _field(f"{part.y}:Q", axis={"format": style}),
+        "tooltip": [_field(f"{part.x}:O"), *_tooltip(**{part.y: style})],
     }
     if part.by:
-        names = _distinct(values, "by")
-        encoding["xOffset"] = _field("by:N", sort=names)
-        encoding["color"] = _colours("by:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
+        names = _distinct(values, part.by)
+        encoding["xOffset"] = _field(f"{part.by}:N", sort=names)
+        encoding["color"] = _colours(f"{part.by}:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
     return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
@@ -190,16 +181,11 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
         return None
     names = [column.heading for column in part.columns]
     axis_format, fine_format = _formats(part.columns[0].format)
-    size = {"title": "parameters"}
     shared = {
         # Sizes of models span orders of magnitude.
-        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, **size),
+        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, title="parameters"),
         "color": _colours("column:N", names, LINES, {"orient": "bottom"}),
-        "tooltip": [
-            *_tooltip(encoder="", column=""),
-            _field("size:Q", format=",.0f", **size),
-            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
-        ],
+        "tooltip": _tooltip(encoder="", column="", size=",.0f", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
     return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
@@ -349,11 +335,7 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
     scale = {"type": "log", "nice": False, "padding": 40}
     shared = {
         "x": _field("cost:Q", title=cost, scale=scale, axis={"format": ",.4~g", "tickCount": 5}),
-        "tooltip": [
-            _field("encoder:N"),
-            _field("cost:Q", title=cost, format=",.4~r"),
-            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
-        ],
+        "tooltip": _tooltip(encoder="", cost=",.4~r", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
     layers = _dots(values, {**shared, "color": BY_BASELINE}, "y", y)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic, TypeVar
 
 from embassay._version import __version__
@@ -95,8 +96,8 @@ def _exhibits(
 ) -> list[Exhibit[Content]]:
     """Return the contents that a function makes of each part, named and with captions."""
     corpora = {corpus.name: corpus for corpus in result.corpora}
-    labels = list[list[str]]()
-    described = list[tuple[str, str, Content]]()
+    taken = set[str]()
+    exhibits = list[Exhibit[Content]]()
     for verdict in result.verdicts:
         layout: Layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
@@ -115,9 +116,8 @@ def _exhibits(
                 label = [scope.diagnostic, scope.corpus, part_name(part)]
                 if encoder:
                     label.append(encoder)
-                labels.append(label)
-                described.append((visible(" ".join(sentences)), key, content))
-    return [Exhibit(name, *rest) for name, rest in zip(file_names(labels), described, strict=True)]
+                exhibits.append(Exhibit(file_name(label, taken), visible(" ".join(sentences)), key, content))
+    return exhibits
 
 
 def print_spec(spec: Spec) -> Spec:
@@ -131,21 +131,24 @@ def part_name(part: Part) -> str:
     return series.replace("_", "-") or file_name_part(part.title.lower())
 
 
-def file_names(labels: Iterable[Iterable[str]]) -> list[str]:
-    """Return a file name for each label, made of letters, digits and hyphens only.
+def file_name(label: Iterable[str], taken: set[str]) -> str:
+    """Return the file name of a label, made of letters, digits and hyphens only.
 
-    The parts of a label are joined by hyphens. A name gets a number if an earlier one is the same, whatever its case.
+    Parameters
+    ----------
+    label
+        Its parts, which are joined by hyphens.
+    taken
+        The names that exist, whatever their case, to which this one is added; it gets a number if it is one of them.
     """
-    taken = dict[str, str]()
-    for parts in labels:
-        name = "-".join(map(file_name_part, parts))
-        unique = name
-        number = 2
-        while unique.casefold() in taken:
-            unique = f"{name}-{number}"
-            number += 1
-        taken[unique.casefold()] = unique
-    return list(taken.values())
+    name = "-".join(map(file_name_part, label))
+    unique = name
+    for number in count(2):
+        if unique.casefold() not in taken:
+            break
+        unique = f"{name}-{number}"
+    taken.add(unique.casefold())
+    return unique
 
 
 def file_name_part(text: str) -> str:

@@ -13,15 +13,13 @@ from embassay.reports.scorecard import question_of
 from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.reports.summary import also, grouped, own_title
 from embassay.reports.tables import Cell, Table, scope_of
-from embassay.reports.words import builtin, is_below_chance
+from embassay.reports.words import builtin, findings_of, is_below_chance
 from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
 NAMED = 6
 """Encoders that a cell names at most."""
-COST_COLUMNS = (2, 3, 4)
-"""The columns of the decision about speed, size and price."""
 
 
 @dataclass(frozen=True)
@@ -111,31 +109,19 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         smallest = stated.value if stated else verdict.smallest_difference
         first = fastest(recommended, costs.times)
         rows.append(
-            (
-                Cell(f"{question.title} on {verdict.corpus}"),
-                Cell(candidates, strong=True),
-                Cell(first.short() if first else ""),
-                Cell(_smaller(result, verdict)),
-                Cell(_cheapest(recommended, costs.price)),
-                Cell(_and_more(lower[:NAMED], len(lower)) or "nobody"),
-                Cell(number(smallest, difference_format(question.column.format))),
-            )
+            {
+                "question": Cell(f"{question.title} on {verdict.corpus}"),
+                "may be the best (95% confidence)": Cell(candidates, strong=True),
+                "fastest of them": Cell(first.short() if first else ""),
+                "smaller and not worse": Cell(_smaller(result, verdict)),
+                "cheapest": Cell(_cheapest(recommended, costs.price)),
+                "unlikely to be the best": Cell(_and_more(lower[:NAMED], len(lower)) or "nobody"),
+                "minimum detectable difference between candidates": Cell(
+                    number(smallest, difference_format(question.column.format))
+                ),
+            }
         )
-    if not rows:
-        return None
-    head = (
-        "question",
-        "may be the best (95% confidence)",
-        "fastest of them",
-        "smaller and not worse",
-        "cheapest",
-        "unlikely to be the best",
-        "minimum detectable difference between candidates",
-    )
-    # A cost that nobody has is no column.
-    empty = {place for place in COST_COLUMNS if not any(row[place].text for row in rows)}
-    kept = [place for place in range(len(head)) if place not in empty]
-    return Table("Which encoder?", head, tuple(rows)).with_columns(kept)
+    return Table.of("Which encoder?", rows) if rows else None
 
 
 def _smaller(result: Result, verdict: Verdict) -> str:
@@ -149,10 +135,7 @@ def _smaller(result: Result, verdict: Verdict) -> str:
 
 def _finding(result: Result, verdict: Verdict, title: str) -> Finding | None:
     """Return the first finding of a title on the corpus and diagnostic of a verdict."""
-    for finding in result.findings:
-        if (finding.diagnostic, finding.corpus, finding.title) == (verdict.diagnostic, verdict.corpus, title):
-            return finding
-    return None
+    return next((finding for finding in findings_of(result, verdict) if finding.title == title), None)
 
 
 def _cheapest(candidates: Sequence[str], price_of: Mapping[str, float]) -> str:

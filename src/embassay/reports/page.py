@@ -54,7 +54,7 @@ from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
-from embassay.reports.words import readable, statement, support
+from embassay.reports.words import findings_of, readable, statement, support
 from embassay.result import Result, Verdict, anchor
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         layout = layouts[verdict.diagnostic]
         scope = scope_of(result, verdict, layouts)
         name = anchor(verdict.diagnostic, verdict.corpus)
-        of_section = [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
+        of_section = findings_of(result, verdict)
         section_support = " ".join(support(result, verdict))
 
         ids = Counter[str]()
@@ -343,23 +343,17 @@ def _answers(
         severe = [entry for entry in findings if entry.finding.severity == "high" and entry.finding.consequence]
         weaknesses = [(entry.finding.title, entry.link) for entry in severe[:2]]
         yield "What does it get wrong?", [*weaknesses, ("All findings", "#findings")]
-    differences = _links(sections, lambda block: block.title == "Which differences are real")
-    if differences:
-        yield "Is the difference real?", differences
-    similarities = _links(sections, lambda block: block.title == "What a similarity means")
-    if similarities:
-        yield "What does a similarity of 0.6 mean?", similarities
-    items = _links(sections, lambda block: block.kind == "examples")
-    if items:
-        yield "Which items fail?", items
-
-
-def _links(sections: Sequence[Section], is_answer: Callable[[Block], bool]) -> list[tuple[str, str]]:
-    """Return links (text, target) to some blocks of the page, named by their sections."""
-    links = []
-    for section in sections:
-        links += [(section.title, f"#{block.anchor}") for block in section.blocks if is_answer(block)]
-    return links
+    for question, title in (
+        ("Is the difference real?", "Which differences are real"),
+        ("What does a similarity of 0.6 mean?", "What a similarity means"),
+        ("Which items fail?", None),
+    ):
+        links = []
+        for section in sections:
+            blocks = [block for block in section.blocks if block.title == title or (not title and block.browser)]
+            links += [(section.title, f"#{block.anchor}") for block in blocks]
+        if links:
+            yield question, links
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:

@@ -9,8 +9,6 @@ from embassay.layout import Format, Layout
 from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
 
-FIRST_COST = 5
-"""The column from which on columns are costs: vectors and size."""
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
     "Vectors and size: of all documents."
@@ -38,30 +36,19 @@ def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[Encode
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
+        difference, p = _difference(verdict, record.name, headline.format)
         rows.append(
-            (
-                Cell(record.name),
-                number_cell(scope.row_of(record.name, headline), headline),
-                *_difference(verdict, record.name, headline.format),
-                Cell(_best(verdict, record.name)),
-                Cell(number(vectors, "count")),
-                Cell(size),
-            )
+            {
+                "candidate": Cell(record.name),
+                heading_of(headline): number_cell(scope.row_of(record.name, headline), headline),
+                "difference from reference": difference,
+                "p (Holm)": p,
+                "may be best": Cell(_best(verdict, record.name)),
+                "vectors": Cell(number(vectors, "count")),
+                "size": Cell(size),
+            }
         )
-    head = (
-        "candidate",
-        heading_of(headline),
-        "difference from reference",
-        "p (Holm)",
-        "may be best",
-        "vectors",
-        "size",
-    )
-    # A price that is not known of any candidate is no column.
-    columns = list(range(FIRST_COST))
-    columns += [place for place in range(FIRST_COST, len(head)) if any(cells[place].text != DASH for cells in rows)]
-    table = Table(f"{layout.title} on {verdict.corpus}", head, tuple(rows), NOTE)
-    return table.with_columns(columns)
+    return Table.of(f"{layout.title} on {verdict.corpus}", rows, NOTE)
 
 
 def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:

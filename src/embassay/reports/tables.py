@@ -79,11 +79,11 @@ class Table:
         columns = zip(*self.rows, strict=True)
         return tuple(all(cell.is_number for cell in column) for column in columns)
 
-    def with_columns(self, places: Sequence[int]) -> Table:
-        """Return the table with only the columns at these places."""
-        head = tuple(self.head[place] for place in places)
-        rows = [tuple(row[place] for place in places) for row in self.rows]
-        return replace(self, head=head, rows=tuple(rows))
+    @classmethod
+    def of(cls, title: str, lines: Sequence[Mapping[str, Cell]], note: str = "") -> Table:
+        """Return lines of named cells as a table, without columns in which nothing is known."""
+        kept = [name for name in lines[0] if any(line[name].text not in ("", DASH) for line in lines)]
+        return cls(title, tuple(kept), tuple(tuple(line[name] for name in kept) for line in lines), note)
 
     @property
     def cells(self) -> Iterator[Cell]:
@@ -122,8 +122,12 @@ class Scope:
     def encoders(self) -> tuple[str, ...]:
         """The encoders with a row in this scope, by descending headline value; those without a value are last."""
         present = {row.encoder for row in self.rows}
-        names = [encoder.name for encoder in self.result.encoders if encoder.name in present]
-        return tuple(sorted(names, key=self._headline_value, reverse=True))
+        values = {}
+        for encoder in self.result.encoders:
+            if encoder.name in present:
+                row = self.row_of(encoder.name, self.headline)
+                values[encoder.name] = -math.inf if row is None or row.value is None else row.value
+        return tuple(sorted(values, key=lambda name: values[name], reverse=True))
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""
@@ -154,13 +158,6 @@ class Scope:
             if encoder.parameters and encoder.name in self.encoders:
                 sizes[encoder.name] = encoder.parameters
         return sizes
-
-    def _headline_value(self, encoder: str) -> float:
-        """Return the value that encoders are ordered by; −inf for an encoder without one."""
-        row = self.row_of(encoder, self.headline)
-        if row is None or row.value is None:
-            return -math.inf
-        return row.value
 
     @cached_property
     def _baselines(self) -> frozenset[str]:
