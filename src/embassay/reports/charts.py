@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from colorsys import hls_to_rgb
-from itertools import cycle, islice
-from typing import Any, TypeVar
+from typing import Any
 
 from embassay.layout import (
     Column,
@@ -54,8 +53,6 @@ HIGH = {"field": "high"}
 BY_BASELINE = {"condition": {"test": "datum.baseline", "value": GREY}, "value": BLUE}
 ENCODER_LEGEND = {"orient": "bottom", "title": None, "columns": 4, "labelLimit": 250, "symbolLimit": 0}
 """The legend of encoders, which shows all of them."""
-Style = TypeVar("Style")
-"""A colour, a shape or a pattern of dashes."""
 
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
@@ -431,11 +428,6 @@ def _distinct(values: Sequence[Point], field: str) -> list[str]:
     return list(dict.fromkeys(value[field] for value in values))
 
 
-def repeated(styles: Sequence[Style], count: int) -> list[Style]:
-    """Return ``count`` styles; they start again if there are too few."""
-    return list(islice(cycle(styles), count))
-
-
 def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
     """Return ``count`` colours, no two alike: the given ones, then others, turn by turn darker and lighter."""
     more = []
@@ -459,7 +451,7 @@ def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec 
 
 def _dashes(names: list[str]) -> Spec:
     """Return the scale that gives each name its own pattern of dashes."""
-    return {"domain": names, "range": repeated(DASHES, len(names))}
+    return {"domain": names, "range": [DASHES[place % len(DASHES)] for place in range(len(names))]}
 
 
 def _encoder_axis(scope: Scope) -> Spec:

@@ -107,12 +107,12 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
         stated = _finding(result, verdict, "Minimum detectable difference")
         smallest = stated.value if stated else verdict.smallest_difference
-        first = fastest(recommended, costs.times)
+        first, _ = fastest(recommended, costs.times)
         rows.append(
             {
                 "question": Cell(f"{question.title} on {verdict.corpus}"),
                 "may be the best (95% confidence)": Cell(candidates, strong=True),
-                "fastest of them": Cell(first.short() if first else ""),
+                "fastest of them": Cell(first),
                 "smaller and not worse": Cell(_smaller(result, verdict)),
                 "cheapest": Cell(_cheapest(recommended, costs.price)),
                 "unlikely to be the best": Cell(_and_more(lower[:NAMED], len(lower)) or "nobody"),

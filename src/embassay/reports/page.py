@@ -101,7 +101,6 @@ class Block:
     """
 
     anchor: str
-    kind: str
     title: str
     note: str = ""
     table: Table | None = None
@@ -286,12 +285,12 @@ def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary)
         parts = list(_blocks(scope, layout.parts, name, ids))
         paper = list(_blocks(scope, layout.paper, name, ids))
         # The first chart stands beside the headline table; everything else is folded.
-        picture = [block for block in parts if block.kind == "charts"][:1]
+        picture = [block for block in parts if block.charts][:1]
         shown = [*picture, *headline]
         texts = [section_support, layout.question, *(finding.sentence for finding in of_section)]
         terms = glossary.first_uses([*texts, *_texts(shown)])
 
-        items = [block for block in parts if block.kind == "examples"]
+        items = [block for block in parts if block.browser]
         more = [block for block in parts if block not in picture and block not in items]
         groups = []
         for title, blocks in (("Single items", items), ("More", more), ("The paper's figures", paper)):
@@ -382,16 +381,16 @@ def _block(scope: Scope, part: Part, name: str) -> Block | None:
         browser = examples.browser(scope, part)
         if browser is None:
             return None
-        return Block(name, "examples", part.title, browser.note, browser=browser)
+        return Block(name, part.title, browser.note, browser=browser)
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
         if table is None:
             return None
-        return Block(name, "table", part.title, table.note, table)
+        return Block(name, part.title, table.note, table)
     pictures = _embedded_charts(pictures_of(scope, part))
     if not pictures:
         return None
-    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=tuple(pictures))
+    return Block(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
 
 
 def _slug(title: str) -> str:

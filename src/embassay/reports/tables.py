@@ -298,6 +298,8 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     return replace(table, signatures=_signatures(shown))
 
 
+SERIES_FORMATS = {"points": "{:+.2%}", "percent": "{:.1%}", "count": "{:,}", "number": "{:.2f}", "decimal": "{:.1f}"}
+"""How the numbers of a series of kind ``table`` are written; other formats are texts."""
 FAMILIES = {
     "reference": "reference",
     "baseline": "best lexical baseline",
@@ -450,19 +452,11 @@ def _formatted(value: Any, style: str) -> Cell:
     """Write a cell of a series of kind ``table``."""
     if value is None or value == "":
         return Cell(DASH)
-    match style:
-        case "points":
-            text = f"{100 * value:+.2f} points".replace("-", "−")
-        case "percent":
-            text = number(value)
-        case "count":
-            text = f"{value:,}"
-        case "number":
-            text = f"{value:.2f}".replace("-", "−")
-        case "decimal":
-            text = f"{value:.1f}".replace("-", "−")
-        case _:
-            text = str(value)
+    if style not in SERIES_FORMATS:
+        return Cell(str(value))
+    text = SERIES_FORMATS[style].format(value).replace("-", "−")
+    if style == "points":
+        text = text.replace("%", " points")
     return Cell(text)
 
 

@@ -83,9 +83,9 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -
     if is_below_chance(verdict):
         return
     best_set = verdict.best_set
-    first = fastest(best_set, times)
-    if first is not None:
-        yield first.sentence()
+    _, sentence = fastest(best_set, times)
+    if sentence:
+        yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     priced = [name for name in best_set if name in price_of]
     # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.
