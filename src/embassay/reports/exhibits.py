@@ -48,8 +48,13 @@ class Exhibit(Generic[Content]):
     content: Content
 
 
-def tables_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]) -> list[Exhibit[Table]]:
-    """Return every table of a result except those of examples.
+def exhibits(
+    result: Result,
+    layouts: Mapping[str, Layout],
+    citations: Mapping[str, str],
+    contents_of: Callable[[Scope, Part], Iterator[tuple[str, str, Content]]],
+) -> list[Exhibit[Content]]:
+    """Return every table or every chart of a result, but for those of examples.
 
     Parameters
     ----------
@@ -57,19 +62,30 @@ def tables_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[
         The layout of each diagnostic in the result.
     citations
         The BibTeX entry of each diagnostic that has one.
+    contents_of
+        :func:`tables_of` or :func:`figures_of`.
     """
-    return _exhibits(result, layouts, citations, _table)
+    corpora = {corpus.name: corpus for corpus in result.corpora}
+    made = f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
+    taken = set[str]()
+    found = list[Exhibit[Content]]()
+    for verdict in result.verdicts:
+        layout: Layout = layouts[verdict.diagnostic]
+        scope = scope_of(result, verdict, layouts)
+        key = citation_key(citations.get(verdict.diagnostic, ""))
+        corpus = corpora[verdict.corpus]
+        origin = [text for text in (corpus.source, corpus.licence) if text not in ("", "unknown")]
+        source = f"Corpus: {', '.join((corpus.name, *origin))}. Method: {layout.source}. {made}"
+        for part in (layout.headline, *layout.parts, *layout.paper):
+            for encoder, note, content in contents_of(scope, part):
+                title = ", ".join(filter(None, (part.title, encoder)))
+                caption = visible(" ".join(filter(None, (f"{title}.", note, source))))
+                label = filter(None, (verdict.diagnostic, verdict.corpus, part_name(part), encoder))
+                found.append(Exhibit(file_name(label, taken), caption, key, content))
+    return found
 
 
-def figures_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]) -> list[Exhibit[Spec]]:
-    """Return every chart of a result, and every matrix as a heat map; parameters as in :func:`tables_of`.
-
-    A part with a chart for each encoder gives one figure for each, named after the encoder.
-    """
-    return _exhibits(result, layouts, citations, _figures)
-
-
-def _table(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
+def tables_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
     """Yield a part that is a table, with an empty label and its note."""
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
@@ -77,8 +93,11 @@ def _table(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
             yield "", table.note, table
 
 
-def _figures(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
-    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note."""
+def figures_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
+    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note.
+
+    A matrix is drawn as a heat map.
+    """
     if isinstance(part, Matrix):
         spec = charts.heat_map(scope, part)
         if spec is not None:
@@ -86,38 +105,6 @@ def _figures(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
     elif type(part) not in TABLES and not isinstance(part, Examples):
         for encoder, spec in pictures_of(scope, part):
             yield encoder, getattr(part, "note", ""), spec
-
-
-def _exhibits(
-    result: Result,
-    layouts: Mapping[str, Layout],
-    citations: Mapping[str, str],
-    contents_of: Callable[[Scope, Part], Iterator[tuple[str, str, Content]]],
-) -> list[Exhibit[Content]]:
-    """Return the contents that a function makes of each part, named and with captions."""
-    corpora = {corpus.name: corpus for corpus in result.corpora}
-    taken = set[str]()
-    exhibits = list[Exhibit[Content]]()
-    for verdict in result.verdicts:
-        layout: Layout = layouts[verdict.diagnostic]
-        scope = scope_of(result, verdict, layouts)
-        corpus = corpora[scope.corpus]
-        data = f"Corpus: {scope.corpus}"
-        for origin in (corpus.source, corpus.licence):
-            if origin not in ("", "unknown"):
-                data += f", {origin}"
-        method = f"Method: {layout.source}"
-        key = citation_key(citations.get(scope.diagnostic, ""))
-        made = f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples"
-        for part in (layout.headline, *layout.parts, *layout.paper):
-            for encoder, note, content in contents_of(scope, part):
-                title = ", ".join(filter(None, (part.title, encoder)))
-                sentences = filter(None, (f"{title}.", note, f"{data}.", f"{method}.", f"{made}."))
-                label = [scope.diagnostic, scope.corpus, part_name(part)]
-                if encoder:
-                    label.append(encoder)
-                exhibits.append(Exhibit(file_name(label, taken), visible(" ".join(sentences)), key, content))
-    return exhibits
 
 
 def print_spec(spec: Spec) -> Spec:

@@ -145,11 +145,11 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
 def latex(finished: FinishedRun) -> Export:
     """Make the tables of a run: a file for each, a document that shows all, and the references."""
     from embassay.reports import latex
-    from embassay.reports.exhibits import tables_of
+    from embassay.reports.exhibits import exhibits, tables_of
 
     result = finished.result
     citations = citations_of(result)
-    tables = tables_of(result, layouts(result), citations)
+    tables = exhibits(result, layouts(result), citations, tables_of)
     texts = {f"{table.name}.tex": latex.table(table) for table in tables}
     texts["all.tex"] = latex.document([table.name for table in tables])
     texts["references.bib"] = references(result, citations)
@@ -171,16 +171,16 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
     import vl_convert
 
     from embassay.reports import latex
-    from embassay.reports.exhibits import figures_of, print_spec
+    from embassay.reports.exhibits import exhibits, figures_of, print_spec
 
     result = finished.result
     citations = citations_of(result)
-    exhibits = figures_of(result, layouts(result), citations)
-    if not exhibits:
+    drawn = exhibits(result, layouts(result), citations, figures_of)
+    if not drawn:
         raise OutputError("this run has no figures to draw; its tables are written by --format latex")
     contents = dict[str, Content]()
-    with Bar().counting("figures", len(exhibits)) as advance:
-        for figure in exhibits:
+    with Bar().counting("figures", len(drawn)) as advance:
+        for figure in drawn:
             spec = print_spec(figure.content)
             if style == "pdf":
                 drawing = vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
@@ -190,14 +190,14 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
             advance(1)
     if style == "pdf":
         texts = {
-            "figures.tex": "\n".join(map(latex.figure, exhibits)),
+            "figures.tex": "\n".join(map(latex.figure, drawn)),
             "all.tex": latex.document(["figures"]),
             "references.bib": references(result, citations),
         }
     else:
-        captions = [f"{figure.name}.svg\n    {figure.caption}\n" for figure in exhibits]
+        captions = [f"{figure.name}.svg\n    {figure.caption}\n" for figure in drawn]
         texts = {"captions.txt": "\n".join(captions)}
-    return Export({**contents, **_encoded(texts)}, len(exhibits))
+    return Export({**contents, **_encoded(texts)}, len(drawn))
 
 
 def csv(finished: FinishedRun) -> Export:
