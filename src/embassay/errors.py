@@ -27,6 +27,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 LISTED = 20
 """How many known names a message lists."""
@@ -37,8 +38,28 @@ END = 300
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]\s*")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 """What stands before the host in an address: ``https://name:password@host``."""
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-"""Control characters, those that change the direction of writing, and halves of surrogate pairs."""
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""The categories of invisible characters: controls, marks of direction, halves of surrogate pairs, line breaks."""
+JOINERS = "\u200c\u200d"
+"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
+
+
+def visible(text: str, keep: str = "") -> str:
+    """Write control characters and those that change the direction of writing as escapes: a label may hold any.
+
+    Parameters
+    ----------
+    keep
+        Invisible characters that stay as they are.
+    """
+    if text.isprintable():
+        return text
+    characters = []
+    for character in text:
+        if category(character) in HIDDEN and character not in keep:
+            character = character.encode("unicode_escape").decode("ascii")
+        characters.append(character)
+    return "".join(characters)
 
 
 def one_line(text: str) -> str:
@@ -49,8 +70,7 @@ def one_line(text: str) -> str:
     """
     # The text is shortened first, so that a huge one is not searched, and again because escapes are longer.
     line = _BREAK.sub(" ", _bounded(text).strip())
-    escaped = _UNSEEN.sub(lambda character: character[0].encode("unicode_escape").decode(), line)
-    return _bounded(_CREDENTIALS.sub("…@", escaped))
+    return _bounded(_CREDENTIALS.sub("…@", visible(line, keep=JOINERS)))
 
 
 def _bounded(text: str) -> str:

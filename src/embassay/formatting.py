@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from unicodedata import category
 
+from embassay.errors import JOINERS as JOINERS
+from embassay.errors import visible as visible
 from embassay.layout import Format
 
 DASH = "–"
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""The categories of invisible characters: controls, marks of direction, halves of surrogate pairs, line breaks."""
-JOINERS = "\u200c\u200d"
-"""Invisible characters that some scripts and emoji cannot be written without; they change no direction."""
 
 
 def number(value: float | None, style: Format = "percent", signed: bool = False) -> str:
@@ -34,6 +31,11 @@ def number(value: float | None, style: Format = "percent", signed: bool = False)
     if not sign and not any(digit in text for digit in "123456789"):
         text = text.removeprefix("-")  # what rounds to 0 has no sign
     return text.replace("-", "−")
+
+
+def difference_format(style: Format) -> Format:
+    """Return how the difference of two values of a format is written: that of two shares in percentage points."""
+    return "points" if style == "percent" else style
 
 
 def rounded_down(threshold: float) -> float:
@@ -63,24 +65,6 @@ def names(labels: Sequence[str]) -> str:
     if len(labels) < 2:
         return "".join(labels)
     return f"{', '.join(labels[:-1])} and {labels[-1]}"
-
-
-def visible(text: str, keep: str = "") -> str:
-    """Write control characters and those that change the direction of writing as escapes: a label may hold any.
-
-    Parameters
-    ----------
-    keep
-        Invisible characters that stay as they are.
-    """
-    if text.isprintable():
-        return text
-    characters = []
-    for character in text:
-        if category(character) in HIDDEN and character not in keep:
-            character = character.encode("unicode_escape").decode("ascii")
-        characters.append(character)
-    return "".join(characters)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

@@ -58,7 +58,6 @@ class EncoderTable:
     columns: tuple[Column, ...]
     note: str = ""
     measures: tuple[str, ...] = ()
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,6 @@ class SizeTable:
     title: str
     columns: tuple[Column, ...]
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,6 @@ class SubsetTable:
     prefixes: tuple[str, ...]
     others: bool = False
     note: str = ""
-    folded: bool = False
     format: Format = "percent"
 
 
@@ -137,7 +134,6 @@ class SeriesTable:
     title: str
     series: str
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -216,7 +212,6 @@ class Histograms:
     title: str
     series: str
     note: str = ""
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -371,10 +366,9 @@ def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
     figures
         (quantity, subset, condition, measure) of its rows, in their order.
     """
-    columns = tuple(
-        Column(", ".join(filter(None, key)), quantity, subset, "number", condition, measure)
-        for key in dict.fromkeys(figures)
-        for quantity, subset, condition, measure in [key]
-    )
-    headline = EncoderTable("All figures", columns or (Column("value", "value", format="number"),))
+    columns = []
+    for quantity, subset, condition, measure in dict.fromkeys(figures):
+        heading = ", ".join(filter(None, (quantity, subset, condition, measure)))
+        columns.append(Column(heading, quantity, subset, "number", condition, measure))
+    headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value", format="number"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

@@ -11,7 +11,7 @@ from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.reports import latex
-from embassay.reports.exhibits import FONT, figures_of, print_spec
+from embassay.reports.exhibits import FONT, exhibits, figures_of, print_spec
 from embassay.result import EncoderRecord, Result, Series, Verdict
 from embassay.run.citations import citations_of
 from embassay.run.pages import layouts
@@ -29,7 +29,7 @@ class Labelled(HashingEncoder):
 
 
 def by_name(result):
-    return {figure.name: figure for figure in figures_of(result, layouts(result), citations_of(result))}
+    return {figure.name: figure for figure in exhibits(result, layouts(result), citations_of(result), figures_of)}
 
 
 def drawn(figure):
@@ -84,7 +84,7 @@ def test_the_heat_map_has_the_fractions_of_the_table():
         series=(Series("localization", "paraphrases", "agreement", "matrix", data),),
         verdicts=(Verdict("localization", "paraphrases", "accuracy", 1, 1),),
     )
-    (figure,) = [f for f in figures_of(small, {"localization": layout}, {}) if f.name.endswith("agreement")]
+    (figure,) = [f for f in exhibits(small, {"localization": layout}, {}, figures_of) if f.name.endswith("agreement")]
     cells, _ = figure.content["layer"]
     assert {(v["a"], v["b"]): v["share"] for v in cells["data"]["values"]} == {("a", "b"): 0.75, ("b", "a"): 0.75}
     assert {(v["a"], v["b"]): v["text"] for v in figure.content["data"]["values"]} == {

@@ -12,7 +12,7 @@ from embassay.cli.app import exit_code_of
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.formatting import visible
 from embassay.reports import latex
-from embassay.reports.exhibits import Exhibit, citation_key, file_name_part, file_names, tables_of
+from embassay.reports.exhibits import Exhibit, citation_key, exhibits, file_name, file_name_part, tables_of
 from embassay.reports.tables import Cell, Table
 from embassay.run.citations import citations_of
 from embassay.run.pages import layouts
@@ -148,7 +148,7 @@ class Labelled(HashingEncoder):
 
 def test_hostile_labels_stay_text_and_file_names_are_safe():
     result = assay([Labelled(EVIL), Labelled("../" * 40)], [evil_corpus(f"../../{EVIL}\0\n{'x' * 300}")], cache=None)
-    tables = tables_of(result, layouts(result), citations_of(result))
+    tables = exhibits(result, layouts(result), citations_of(result), tables_of)
     assert len(tables) == 5
     for table in tables:
         assert re.fullmatch(r"[A-Za-z0-9-]{1,200}", table.name)
@@ -161,8 +161,9 @@ def test_hostile_labels_stay_text_and_file_names_are_safe():
 
 
 def test_names_are_distinct_whatever_their_case():
-    labels = [("d", label) for label in ("a b", "a-b", "A b", "é")]
-    assert file_names(labels) == ["d-a-b", "d-a-b-2", "d-A-b-3", "d-unnamed"]
+    taken = set()
+    names = [file_name(("d", label), taken) for label in ("a b", "a-b", "A b", "é")]
+    assert names == ["d-a-b", "d-a-b-2", "d-A-b-3", "d-unnamed"]
     assert file_name_part("Success@5 with its 95% interval") == "Success-5-with-its-95-interval"
     assert file_name_part("word " * 20) == "-".join(["word"] * 12)
     assert file_name_part("x" * 100) == "x" * 60

@@ -16,7 +16,7 @@ from embassay.reports.overview import (
 )
 from embassay.reports.page import render
 from embassay.reports.speed import MeasuredTimes
-from embassay.reports.tables import Cell, Table, with_footnotes
+from embassay.reports.tables import Cell, Table
 from embassay.reports.words import readable
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 
@@ -155,8 +155,8 @@ def test_a_reader_s_questions_lead_to_their_answers():
 def test_findings_of_several_encoders_are_one_entry():
     findings = [Finding("high", f"{e} errs.", "Errs", "d", "mine", e, "So.", "Do.", link="#d-mine") for e in "abc"]
     (entry,) = entries(findings, LAYOUTS)
-    assert (entry.title, entry.sentence, entry.others) == ("Errs", "a errs.", "Also: b and c.")
-    assert (entry.place, entry.link, entry.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
+    assert (entry.title, entry.finding.sentence, entry.others) == ("", "a errs.", "Also: b, c.")
+    assert (entry.place, entry.link, entry.finding.action) == ("Negated antonyms on mine", "#d-mine", "Do.")
 
 
 def test_costs_are_drawn_where_two_encoders_have_them():
@@ -228,11 +228,7 @@ def test_a_remark_that_comes_again_stands_below_the_table():
         (Cell("y"), Cell("2", remark="few")),
         (Cell("z"), Cell("3", remark="once")),
     )
-    table = with_footnotes(Table("T", ("a", "b"), rows))
-    assert table.footnotes == ("few",)
-    assert [(cell.remark, cell.footnote) for row in table.rows for cell in row] == [
-        ("baseline", 0), ("", 1), ("", 0), ("", 1), ("", 0), ("once", 0)
-    ]  # fmt: skip
+    assert Table("T", ("a", "b"), rows).footnotes == ("few",)
 
 
 @pytest.mark.parametrize(

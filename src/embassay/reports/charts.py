@@ -7,8 +7,8 @@ them than everything else on the page takes together; the tests have altair chec
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import cycle, islice, pairwise
-from typing import Any, TypeVar
+from colorsys import hls_to_rgb
+from typing import Any
 
 from embassay.layout import (
     Column,
@@ -31,9 +31,8 @@ RANGE = ("value", "low", "high")
 """The fields of a value with its interval."""
 PARTS = (GREEN, ORANGE, BLUE, VERMILION, GREY)
 LINES = (BLUE, VERMILION, GREEN, ORANGE, "#8f4a7d", "#3a8fb7", GREY, "#5b4b00")
-"""The first colours of lines; with more lines, lighter and darker ones follow: see ``distinct_colours``."""
-SHADES = (0.0, 0.45, -0.4, 0.7)
-"""How much lighter (or, below 0, darker) each round of colours is."""
+"""The first colours of lines; with more lines, others follow: see ``distinct_colours``."""
+GOLDEN_RATIO = 0.618034
 LINE = 34
 """Height of the line of one encoder, in pixels."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 3], [1, 3])
@@ -54,13 +53,11 @@ HIGH = {"field": "high"}
 BY_BASELINE = {"condition": {"test": "datum.baseline", "value": GREY}, "value": BLUE}
 ENCODER_LEGEND = {"orient": "bottom", "title": None, "columns": 4, "labelLimit": 250, "symbolLimit": 0}
 """The legend of encoders, which shows all of them."""
-Style = TypeVar("Style")
-"""A colour, a shape or a pattern of dashes."""
 
 
 def interval_chart(scope: Scope, part: IntervalChart) -> Spec | None:
     """Draw a dot and its interval for each encoder, and chance as a dashed line."""
-    values = _estimates(scope, part.column)
+    values = estimates(scope, part.column)
     if not values:
         return None
     axis_format, fine_format = _formats(part.column.format)
@@ -135,7 +132,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     values = []
     for subset, label in part.parts:
         column = Column("", part.quantity, subset)
-        values += [{**value, "subset": label} for value in _estimates(scope, column)]
+        values += [{**value, "subset": label} for value in estimates(scope, column)]
     if not values:
         return None
     labels = _distinct(values, "subset")
@@ -157,26 +154,17 @@ def count_bars(scope: Scope, part: CountBars) -> Spec | None:
     data = scope.series(part.series, "table")
     if not data or not data["rows"]:
         return None
-    x = data["columns"].index(part.x)
-    y = data["columns"].index(part.y)
-    values = [{"x": row[x], "y": row[y], "by": ""} for row in data["rows"]]
-    if part.by:
-        by = data["columns"].index(part.by)
-        for value, row in zip(values, data["rows"], strict=True):
-            value["by"] = row[by]
-    style = ",.0f"
-    if data["formats"][y] == "percent":
-        style = ".0%"
-    order = sorted({value["x"] for value in values})
+    values = [dict(zip(data["columns"], row, strict=True)) for row in data["rows"]]
+    style = ".0%" if data["formats"][data["columns"].index(part.y)] == "percent" else ",.0f"
     encoding = {
-        "x": _field("x:O", title=part.x, sort=order, axis={"labelAngle": 0}),
-        "y": _field("y:Q", title=part.y, axis={"format": style}),
-        "tooltip": [_field("x:O", title=part.x), _field("y:Q", title=part.y, format=style)],
+        "x": _field(f"{part.x}:O", sort=sorted({value[part.x] for value in values}), axis={"labelAngle": 0}),
+        "y": _field(f"{part.y}:Q", axis={"format": style}),
+        "tooltip": [_field(f"{part.x}:O"), *_tooltip(**{part.y: style})],
     }
     if part.by:
-        names = _distinct(values, "by")
-        encoding["xOffset"] = _field("by:N", sort=names)
-        encoding["color"] = _colours("by:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
+        names = _distinct(values, part.by)
+        encoding["xOffset"] = _field(f"{part.by}:N", sort=names)
+        encoding["color"] = _colours(f"{part.by}:N", names, LINES, {"orient": "bottom", "labelLimit": 250})
     return _finished(_layer("bar", encoding, color=BLUE), values, part.title, 180)
 
 
@@ -184,22 +172,17 @@ def size_chart(scope: Scope, part: SizeChart) -> Spec | None:
     """Draw a dot and its interval for each encoder of known size and each column, over the number of parameters."""
     values = []
     for column in part.columns:
-        sized = [value for value in _estimates(scope, column) if value["encoder"] in scope.sizes]
+        sized = [value for value in estimates(scope, column) if value["encoder"] in scope.sizes]
         values += [{**value, "column": column.heading, "size": scope.sizes[value["encoder"]]} for value in sized]
     if len(_distinct(values, "encoder")) < 2:
         return None
     names = [column.heading for column in part.columns]
     axis_format, fine_format = _formats(part.columns[0].format)
-    size = {"title": "parameters"}
     shared = {
         # Sizes of models span orders of magnitude.
-        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, **size),
+        "x": _field("size:Q", scale={"type": "log"}, axis={"format": "~s"}, title="parameters"),
         "color": _colours("column:N", names, LINES, {"orient": "bottom"}),
-        "tooltip": [
-            *_tooltip(encoder="", column=""),
-            _field("size:Q", format=",.0f", **size),
-            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
-        ],
+        "tooltip": _tooltip(encoder="", column="", size=",.0f", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=", ".join(names), axis={"format": axis_format}, scale={"zero": False})
     return _finished({"layer": _dots(values, shared, "y", y)}, values, part.title, 220)
@@ -349,11 +332,7 @@ def cost_chart(title: str, cost: str, values: Sequence[Point], style: Format) ->
     scale = {"type": "log", "nice": False, "padding": 40}
     shared = {
         "x": _field("cost:Q", title=cost, scale=scale, axis={"format": ",.4~g", "tickCount": 5}),
-        "tooltip": [
-            _field("encoder:N"),
-            _field("cost:Q", title=cost, format=",.4~r"),
-            *_tooltip(**dict.fromkeys(RANGE, fine_format)),
-        ],
+        "tooltip": _tooltip(encoder="", cost=",.4~r", **dict.fromkeys(RANGE, fine_format)),
     }
     y = _field("value:Q", title=title, axis={"format": axis_format}, scale={"zero": False})
     layers = _dots(values, {**shared, "color": BY_BASELINE}, "y", y)
@@ -396,7 +375,7 @@ def _encoders_with_chart(scope: Scope) -> list[str]:
     return candidates or list(scope.encoders)
 
 
-def _estimates(scope: Scope, column: Column) -> list[Point]:
+def estimates(scope: Scope, column: Column) -> list[Point]:
     """Return the value with its interval of each encoder that has one in a column."""
     values = []
     for encoder in scope.encoders:
@@ -449,36 +428,14 @@ def _distinct(values: Sequence[Point], field: str) -> list[str]:
     return list(dict.fromkeys(value[field] for value in values))
 
 
-def repeated(styles: Sequence[Style], count: int) -> list[Style]:
-    """Return ``count`` styles; they start again if there are too few."""
-    return list(islice(cycle(styles), count))
-
-
 def distinct_colours(colours: Sequence[str], count: int) -> list[str]:
-    """Return ``count`` colours, no two alike: the given ones, then lighter and darker ones of them."""
-    shades = list(SHADES)
-    while len(shades) * len(colours) < count:
-        # Halfway between two shades there is always another one.
-        shades += [(a + b) / 2 for a, b in pairwise(sorted(shades))]
-    shaded_colours = list[str]()
-    for shade in shades:
-        shaded_colours += [_shaded(colour, shade) for colour in colours]
-    # Very light or dark shades of two colours may be the same after rounding.
-    distinct = dict.fromkeys(shaded_colours)
-    return list(distinct)[:count]
-
-
-def _shaded(colour: str, shade: float) -> str:
-    """Return a colour ``#rrggbb`` mixed with white, or with black for a negative shade."""
-    target = 0
-    if shade > 0:
-        target = 255
-    mixed = "#"
-    for start in (1, 3, 5):
-        intensity = int(colour[start : start + 2], 16)
-        intensity_mixed = round(intensity + (target - intensity) * abs(shade))
-        mixed += f"{intensity_mixed:02x}"
-    return mixed
+    """Return ``count`` colours, no two alike: the given ones, then others, turn by turn darker and lighter."""
+    more = []
+    for place in range(count - len(colours)):
+        # Steps of the golden ratio spread hues evenly, however many there are.
+        red, green, blue = hls_to_rgb(place * GOLDEN_RATIO % 1, (0.35, 0.6)[place % 2], 0.6)
+        more.append(f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}")
+    return [*colours, *more][:count]
 
 
 def _by_encoder(scope: Scope) -> Spec:
@@ -494,7 +451,7 @@ def _colours(field: str, names: list[str], colours: Sequence[str], legend: Spec 
 
 def _dashes(names: list[str]) -> Spec:
     """Return the scale that gives each name its own pattern of dashes."""
-    return {"domain": names, "range": repeated(DASHES, len(names))}
+    return {"domain": names, "range": [DASHES[place % len(DASHES)] for place in range(len(names))]}
 
 
 def _encoder_axis(scope: Scope) -> Spec:

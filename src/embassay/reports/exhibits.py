@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Generic, TypeVar
 
 from embassay._version import __version__
@@ -47,8 +48,13 @@ class Exhibit(Generic[Content]):
     content: Content
 
 
-def tables_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]) -> list[Exhibit[Table]]:
-    """Return every table of a result except those of examples.
+def exhibits(
+    result: Result,
+    layouts: Mapping[str, Layout],
+    citations: Mapping[str, str],
+    contents_of: Callable[[Scope, Part], Iterator[tuple[str, str, Content]]],
+) -> list[Exhibit[Content]]:
+    """Return every table or every chart of a result, but for those of examples.
 
     Parameters
     ----------
@@ -56,19 +62,30 @@ def tables_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[
         The layout of each diagnostic in the result.
     citations
         The BibTeX entry of each diagnostic that has one.
+    contents_of
+        :func:`tables_of` or :func:`figures_of`.
     """
-    return _exhibits(result, layouts, citations, _table)
+    corpora = {corpus.name: corpus for corpus in result.corpora}
+    made = f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples."
+    taken = set[str]()
+    found = list[Exhibit[Content]]()
+    for verdict in result.verdicts:
+        layout: Layout = layouts[verdict.diagnostic]
+        scope = scope_of(result, verdict, layouts)
+        key = citation_key(citations.get(verdict.diagnostic, ""))
+        corpus = corpora[verdict.corpus]
+        origin = [text for text in (corpus.source, corpus.licence) if text not in ("", "unknown")]
+        source = f"Corpus: {', '.join((corpus.name, *origin))}. Method: {layout.source}. {made}"
+        for part in (layout.headline, *layout.parts, *layout.paper):
+            for encoder, note, content in contents_of(scope, part):
+                title = ", ".join(filter(None, (part.title, encoder)))
+                caption = visible(" ".join(filter(None, (f"{title}.", note, source))))
+                label = filter(None, (verdict.diagnostic, verdict.corpus, part_name(part), encoder))
+                found.append(Exhibit(file_name(label, taken), caption, key, content))
+    return found
 
 
-def figures_of(result: Result, layouts: Mapping[str, Layout], citations: Mapping[str, str]) -> list[Exhibit[Spec]]:
-    """Return every chart of a result, and every matrix as a heat map; parameters as in :func:`tables_of`.
-
-    A part with a chart for each encoder gives one figure for each, named after the encoder.
-    """
-    return _exhibits(result, layouts, citations, _figures)
-
-
-def _table(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
+def tables_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
     """Yield a part that is a table, with an empty label and its note."""
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
@@ -76,8 +93,11 @@ def _table(scope: Scope, part: Part) -> Iterator[tuple[str, str, Table]]:
             yield "", table.note, table
 
 
-def _figures(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
-    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note."""
+def figures_of(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
+    """Yield the charts of a part, each with its encoder, or an empty label if it is of all encoders, and the note.
+
+    A matrix is drawn as a heat map.
+    """
     if isinstance(part, Matrix):
         spec = charts.heat_map(scope, part)
         if spec is not None:
@@ -85,39 +105,6 @@ def _figures(scope: Scope, part: Part) -> Iterator[tuple[str, str, Spec]]:
     elif type(part) not in TABLES and not isinstance(part, Examples):
         for encoder, spec in pictures_of(scope, part):
             yield encoder, getattr(part, "note", ""), spec
-
-
-def _exhibits(
-    result: Result,
-    layouts: Mapping[str, Layout],
-    citations: Mapping[str, str],
-    contents_of: Callable[[Scope, Part], Iterator[tuple[str, str, Content]]],
-) -> list[Exhibit[Content]]:
-    """Return the contents that a function makes of each part, named and with captions."""
-    corpora = {corpus.name: corpus for corpus in result.corpora}
-    labels = list[list[str]]()
-    described = list[tuple[str, str, Content]]()
-    for verdict in result.verdicts:
-        layout: Layout = layouts[verdict.diagnostic]
-        scope = scope_of(result, verdict, layouts)
-        corpus = corpora[scope.corpus]
-        data = f"Corpus: {scope.corpus}"
-        for origin in (corpus.source, corpus.licence):
-            if origin not in ("", "unknown"):
-                data += f", {origin}"
-        method = f"Method: {layout.source}"
-        key = citation_key(citations.get(scope.diagnostic, ""))
-        made = f"Embassay {__version__}, seed {result.seed}, {result.resamples:,} resamples"
-        for part in (layout.headline, *layout.parts, *layout.paper):
-            for encoder, note, content in contents_of(scope, part):
-                title = ", ".join(filter(None, (part.title, encoder)))
-                sentences = filter(None, (f"{title}.", note, f"{data}.", f"{method}.", f"{made}."))
-                label = [scope.diagnostic, scope.corpus, part_name(part)]
-                if encoder:
-                    label.append(encoder)
-                labels.append(label)
-                described.append((visible(" ".join(sentences)), key, content))
-    return [Exhibit(name, *rest) for name, rest in zip(file_names(labels), described, strict=True)]
 
 
 def print_spec(spec: Spec) -> Spec:
@@ -131,21 +118,24 @@ def part_name(part: Part) -> str:
     return series.replace("_", "-") or file_name_part(part.title.lower())
 
 
-def file_names(labels: Iterable[Iterable[str]]) -> list[str]:
-    """Return a file name for each label, made of letters, digits and hyphens only.
+def file_name(label: Iterable[str], taken: set[str]) -> str:
+    """Return the file name of a label, made of letters, digits and hyphens only.
 
-    The parts of a label are joined by hyphens. A name gets a number if an earlier one is the same, whatever its case.
+    Parameters
+    ----------
+    label
+        Its parts, which are joined by hyphens.
+    taken
+        The names that exist, whatever their case, to which this one is added; it gets a number if it is one of them.
     """
-    taken = dict[str, str]()
-    for parts in labels:
-        name = "-".join(map(file_name_part, parts))
-        unique = name
-        number = 2
-        while unique.casefold() in taken:
-            unique = f"{name}-{number}"
-            number += 1
-        taken[unique.casefold()] = unique
-    return list(taken.values())
+    name = "-".join(map(file_name_part, label))
+    unique = name
+    for number in count(2):
+        if unique.casefold() not in taken:
+            break
+        unique = f"{name}-{number}"
+    taken.add(unique.casefold())
+    return unique
 
 
 def file_name_part(text: str) -> str:

@@ -17,7 +17,7 @@ from embassay.reports.overview import Costs, decision_table, place_of
 from embassay.reports.page import TABLES
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.speed import MeasuredTimes
-from embassay.reports.summary import group_statement, grouped
+from embassay.reports.summary import actions, group_statement, grouped
 from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.reports.words import support
 from embassay.result import Result
@@ -32,7 +32,6 @@ FIRST_FINDINGS = 6
 """Findings that are not folded."""
 MOST_ENCODERS = 60
 """Lines of the scorecard, and of the list of encoders and corpora."""
-MOST_ACTIONS = 3
 NAMED = 8
 """Tables that are named where they are left out."""
 MARKER = "<!-- Embassay report -->"
@@ -160,13 +159,12 @@ def _opening(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> Ite
     for group in grouped(result.findings):
         place = place_of(group[0], layouts) or "Whole run"
         findings.append(f"- **{escaped(place)}**: {escaped(group_statement(group, with_place=False))}")
-    actions = dict.fromkeys(finding.action for finding in result.findings if finding.action)
     yield Block(_list("Findings", findings[:FIRST_FINDINGS]))
     more = findings[FIRST_FINDINGS:]
     if more:
         title = counted(len(more), "more finding")
         yield Block(folded(title, "\n".join(more)), 2, title)
-    yield Block(_list("Next", [f"- {escaped(action)}" for action in list(actions)[:MOST_ACTIONS]]))
+    yield Block(_list("Next", [f"- {escaped(action)}" for action in actions(result)]))
     yield Block(_list("Failed", [f"- **Failed**: {escaped(failure.sentence)}" for failure in result.failed]))
 
 

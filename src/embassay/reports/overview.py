@@ -6,22 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from embassay.formatting import names, number, written_bytes
-from embassay.layout import Format, Layout
+from embassay.formatting import difference_format, names, number, written_bytes
+from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import question_of
 from embassay.reports.speed import MeasuredTimes, fastest
-from embassay.reports.summary import grouped
+from embassay.reports.summary import also, grouped, own_title
 from embassay.reports.tables import Cell, Table, scope_of
-from embassay.reports.words import builtin, is_below_chance
+from embassay.reports.words import builtin, findings_of, is_below_chance
 from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
 """Findings that are not folded."""
 NAMED = 6
 """Encoders that a cell names at most."""
-COST_COLUMNS = (2, 3, 4)
-"""The columns of the decision about speed, size and price."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +61,11 @@ class Costs:
 class Entry:
     """One finding, with the other encoders of which it is true."""
 
-    severity: str
+    finding: Finding
     title: str
+    others: str
     place: str
     link: str
-    sentence: str
-    others: str
-    consequence: str
-    action: str
 
 
 def model_anchor(name: str) -> str:
@@ -110,45 +105,23 @@ def decision_table(result: Result, layouts: Mapping[str, Layout], costs: Costs) 
         elif verdict.leader != "Best":
             candidates += " – the highest; higher is not always better"
         lower = [name for name in verdict.candidates if name not in verdict.best_set + verdict.left_out]
-        unlikely = "nobody"
-        if lower:
-            unlikely = _and_more(lower[:NAMED], len(lower))
-        difference_style: Format = "number"
-        if question.column.format == "percent":
-            difference_style = "points"
-        difference = number(_smallest(result, verdict), difference_style)
+        stated = _finding(result, verdict, "Minimum detectable difference")
+        smallest = stated.value if stated else verdict.smallest_difference
+        first, _ = fastest(recommended, costs.times)
         rows.append(
-            (
-                Cell(f"{question.title} on {verdict.corpus}"),
-                Cell(candidates, strong=True),
-                Cell(_fastest(recommended, costs)),
-                Cell(_smaller(result, verdict)),
-                Cell(_cheapest(recommended, costs.price)),
-                Cell(unlikely),
-                Cell(difference),
-            )
+            {
+                "question": Cell(f"{question.title} on {verdict.corpus}"),
+                "may be the best (95% confidence)": Cell(candidates, strong=True),
+                "fastest of them": Cell(first),
+                "smaller and not worse": Cell(_smaller(result, verdict)),
+                "cheapest": Cell(_cheapest(recommended, costs.price)),
+                "unlikely to be the best": Cell(_and_more(lower[:NAMED], len(lower)) or "nobody"),
+                "minimum detectable difference between candidates": Cell(
+                    number(smallest, difference_format(question.column.format))
+                ),
+            }
         )
-    if not rows:
-        return None
-    head = (
-        "question",
-        "may be the best (95% confidence)",
-        "fastest of them",
-        "smaller and not worse",
-        "cheapest",
-        "unlikely to be the best",
-        "minimum detectable difference between candidates",
-    )
-    # A cost that nobody has is no column.
-    empty = {place for place in COST_COLUMNS if not any(row[place].text for row in rows)}
-    kept = [place for place in range(len(head)) if place not in empty]
-    return Table("Which encoder?", head, tuple(rows)).with_columns(kept)
-
-
-def _smallest(result: Result, verdict: Verdict) -> float | None:
-    """Return the minimum detectable difference that the findings state, or else that of the verdict."""
-    finding = _finding(result, verdict, "Minimum detectable difference")
-    return verdict.smallest_difference if finding is None else finding.value
+    return Table.of("Which encoder?", rows) if rows else None
 
 
 def _smaller(result: Result, verdict: Verdict) -> str:
@@ -162,16 +135,7 @@ def _smaller(result: Result, verdict: Verdict) -> str:
 
 def _finding(result: Result, verdict: Verdict, title: str) -> Finding | None:
     """Return the first finding of a title on the corpus and diagnostic of a verdict."""
-    for finding in result.findings:
-        if (finding.diagnostic, finding.corpus, finding.title) == (verdict.diagnostic, verdict.corpus, title):
-            return finding
-    return None
-
-
-def _fastest(candidates: Sequence[str], costs: Costs) -> str:
-    """Name the fastest candidate; an empty text where that is not known."""
-    first = fastest(candidates, costs.times)
-    return "" if first is None else first.short()
+    return next((finding for finding in findings_of(result, verdict) if finding.title == title), None)
 
 
 def _cheapest(candidates: Sequence[str], price_of: Mapping[str, float]) -> str:
@@ -194,29 +158,10 @@ def entries(findings: Sequence[Finding], layouts: Mapping[str, Layout]) -> tuple
     """Return findings, those that say the same of several encoders as one."""
     together = []
     for first, *others in grouped(findings):
-        also = ""
-        if others:
-            named = [finding.encoder for finding in others[:NAMED]]
-            also = f"Also: {_and_more(named, len(others))}."
-        title = first.title
-        # Most titles only repeat the sentence in fewer words.
-        if first.sentence.lower().startswith(title.lower()):
-            title = ""
         link = first.link
         if not link and first.encoder:
             link = "#models"
-        together.append(
-            Entry(
-                severity=first.severity,
-                title=title,
-                place=place_of(first, layouts),
-                link=link,
-                sentence=first.sentence,
-                others=also,
-                consequence=first.consequence,
-                action=first.action,
-            )
-        )
+        together.append(Entry(first, own_title(first), also(others), place_of(first, layouts), link))
     return tuple(together)
 
 
@@ -247,19 +192,10 @@ def cost_charts(result: Result, layouts: Mapping[str, Layout], costs: Costs) -> 
             scope = scope_of(result, verdict, layouts)
             column = scope.headline
             values = []
-            for encoder in scope.encoders:
-                row = scope.row_of(encoder, column)
-                if row is not None and row.value is not None and by_encoder.get(encoder, 0) > 0:
-                    values.append(
-                        {
-                            "encoder": encoder,
-                            "value": row.value,
-                            "low": row.low,
-                            "high": row.high,
-                            "cost": by_encoder[encoder],
-                            "baseline": scope.is_baseline(encoder),
-                        }
-                    )
+            for value in charts.estimates(scope, column):
+                cost = by_encoder.get(value["encoder"], 0)
+                if cost > 0:
+                    values.append({**value, "cost": cost})
             if len(values) > 1:
                 title = layouts[verdict.diagnostic].title
                 caption = f"{title} on {verdict.corpus}, over {axis}"

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from embassay._version import __version__
@@ -51,10 +52,10 @@ from embassay.reports.overview import (
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
 from embassay.reports.speed import MeasuredTimes
-from embassay.reports.tables import Scope, Table
+from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
-from embassay.reports.words import readable, statement, support
-from embassay.result import Result, anchor
+from embassay.reports.words import findings_of, readable, statement, support
+from embassay.result import Result, Verdict, anchor
 
 if TYPE_CHECKING:
     pass
@@ -100,7 +101,6 @@ class Block:
     """
 
     anchor: str
-    kind: str
     title: str
     note: str = ""
     table: Table | None = None
@@ -141,18 +141,27 @@ class Section:
         What the figures depend on, each signature once.
     """
 
+    verdict: Verdict
+    layout: Layout
     anchor: str
-    title: str
-    short: str
-    corpus: str
-    question: str
-    source: str
     support: str
     findings: tuple[Entry, ...]
     shown: tuple[Block, ...]
     groups: tuple[Group, ...]
     terms: tuple[Term, ...]
     signatures: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return f"{self.layout.title} on {self.verdict.corpus}"
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, those that are shown first."""
+        yield from self.shown
+        for group in self.groups:
+            yield from group.blocks
 
 
 @dataclass(frozen=True)
@@ -209,8 +218,6 @@ def render(
     title
         The heading of the page.
     """
-    library, script, browser = (resource(name) for name in ("vendor/vega.js", "page.js", "examples.js"))
-    style = resource("page.css") + resource("examples.css")
     costs = Costs.of(result, times or {}, latency or {})
     glossary = Glossary()
     findings = entries(result.findings, layouts)
@@ -219,7 +226,7 @@ def render(
     card = scorecard(result, layouts)
     first_texts = list[str]()
     for entry in findings[:FIRST_FINDINGS]:
-        first_texts += [entry.sentence, entry.consequence]
+        first_texts += [entry.finding.sentence, entry.finding.consequence]
     if decision:
         first_texts += decision.head
     first_terms = glossary.first_uses(first_texts)
@@ -248,12 +255,12 @@ def render(
         cost_charts=over_cost,
         sections=sections,
         version=__version__,
-        style=style,
-        library=library,
-        script=script,
-        browser=browser,
+        style=resource("page.css") + resource("examples.css"),
+        library=resource("vendor/vega.js"),
+        script=resource("page.js"),
+        browser=resource("examples.js"),
         embedded=_compact,
-        hashes={"script": [_csp_hash(text) for text in (library, script, browser)], "style": [_csp_hash(style)]},
+        csp_hash=_csp_hash,
         terms=TERMS,
         badges=badges,
         costs=costs,
@@ -268,56 +275,46 @@ def render(
 def _sections(result: Result, layouts: Mapping[str, Layout], glossary: Glossary) -> Iterator[Section]:
     for verdict in result.verdicts:
         layout = layouts[verdict.diagnostic]
-        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
+        scope = scope_of(result, verdict, layouts)
         name = anchor(verdict.diagnostic, verdict.corpus)
-        of_section = [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
-        findings = entries(of_section, layouts)
+        of_section = findings_of(result, verdict)
         section_support = " ".join(support(result, verdict))
 
         ids = Counter[str]()
         headline = list(_blocks(scope, (layout.headline,), name, ids))
         parts = list(_blocks(scope, layout.parts, name, ids))
-        # The first chart stands beside the headline table; everything else is folded.
-        picture = [block for block in parts if block.kind == "charts"][:1]
-        shown = (*picture, *headline)
-        texts = [section_support, layout.question, *(finding.sentence for finding in findings)]
-        texts += _texts(shown)
-        terms = glossary.first_uses(texts)
-
-        groups = []
-        items = [block for block in parts if block.kind == "examples"]
-        more = [block for block in parts if block not in picture and block not in items]
         paper = list(_blocks(scope, layout.paper, name, ids))
+        # The first chart stands beside the headline table; everything else is folded.
+        picture = [block for block in parts if block.charts][:1]
+        shown = [*picture, *headline]
+        texts = [section_support, layout.question, *(finding.sentence for finding in of_section)]
+        terms = glossary.first_uses([*texts, *_texts(shown)])
+
+        items = [block for block in parts if block.browser]
+        more = [block for block in parts if block not in picture and block not in items]
+        groups = []
         for title, blocks in (("Single items", items), ("More", more), ("The paper's figures", paper)):
             if blocks:
                 groups.append(Group(title, tuple(blocks), glossary.first_uses(_texts(blocks))))
 
-        signatures = list[str]()
-        for block in (*shown, *items, *more, *paper):
-            if block.table:
-                signatures += block.table.signatures
+        tables = [block.table for block in (*shown, *more, *paper) if block.table]
+        signatures = dict.fromkeys(chain.from_iterable(table.signatures for table in tables))
         yield Section(
-            anchor=name,
-            title=f"{layout.title} on {verdict.corpus}",
-            short=layout.title,
-            corpus=verdict.corpus,
-            question=layout.question,
-            source=layout.source,
+            verdict,
+            layout,
+            name,
             support=section_support,
-            findings=findings,
-            shown=shown,
+            findings=entries(of_section, layouts),
+            shown=tuple(shown),
             groups=tuple(groups),
             terms=terms,
-            signatures=tuple(dict.fromkeys(signatures)),
+            signatures=tuple(signatures),
         )
 
 
-def _texts(blocks: Iterable[Block]) -> list[str]:
+def _texts(blocks: Iterable[Block]) -> Iterator[str]:
     """Return all texts of some blocks, in which the glossary looks for terms."""
-    texts = list[str]()
-    for block in blocks:
-        texts += block.texts
-    return texts
+    return chain.from_iterable(block.texts for block in blocks)
 
 
 def _answers(
@@ -342,33 +339,20 @@ def _answers(
     if varied:
         yield "Which settings?", [("Settings", "#settings")]
     if findings:
-        severe = [entry for entry in findings if entry.severity == "high" and entry.consequence]
-        weaknesses = [(entry.title, entry.link) for entry in severe[:2]]
+        severe = [entry for entry in findings if entry.finding.severity == "high" and entry.finding.consequence]
+        weaknesses = [(entry.finding.title, entry.link) for entry in severe[:2]]
         yield "What does it get wrong?", [*weaknesses, ("All findings", "#findings")]
-    differences = _links(sections, lambda block: block.title == "Which differences are real")
-    if differences:
-        yield "Is the difference real?", differences
-    similarities = _links(sections, lambda block: block.title == "What a similarity means")
-    if similarities:
-        yield "What does a similarity of 0.6 mean?", similarities
-    items = _links(sections, lambda block: block.kind == "examples")
-    if items:
-        yield "Which items fail?", items
-
-
-def _links(sections: Sequence[Section], is_answer: Callable[[Block], bool]) -> list[tuple[str, str]]:
-    """Return links (text, target) to some blocks of the page, named by their sections."""
-    links = list[tuple[str, str]]()
-    for section in sections:
-        blocks = filter(is_answer, _all_blocks(section))
-        links += [(section.title, f"#{block.anchor}") for block in blocks]
-    return links
-
-
-def _all_blocks(section: Section) -> Iterator[Block]:
-    yield from section.shown
-    for group in section.groups:
-        yield from group.blocks
+    for question, title in (
+        ("Is the difference real?", "Which differences are real"),
+        ("What does a similarity of 0.6 mean?", "What a similarity means"),
+        ("Which items fail?", None),
+    ):
+        links = []
+        for section in sections:
+            blocks = [block for block in section.blocks if block.title == title or (not title and block.browser)]
+            links += [(section.title, f"#{block.anchor}") for block in blocks]
+        if links:
+            yield question, links
 
 
 def _blocks(scope: Scope, parts: Iterable[Part], section: str, ids: Counter[str]) -> Iterator[Block]:
@@ -397,16 +381,16 @@ def _block(scope: Scope, part: Part, name: str) -> Block | None:
         browser = examples.browser(scope, part)
         if browser is None:
             return None
-        return Block(name, "examples", part.title, browser.note, browser=browser)
+        return Block(name, part.title, browser.note, browser=browser)
     if type(part) in TABLES:
         table = TABLES[type(part)](scope, part)
         if table is None:
             return None
-        return Block(name, "table", part.title, table.note, tables.with_footnotes(table))
+        return Block(name, part.title, table.note, table)
     pictures = _embedded_charts(pictures_of(scope, part))
     if not pictures:
         return None
-    return Block(name, "charts", part.title, getattr(part, "note", ""), charts=tuple(pictures))
+    return Block(name, part.title, getattr(part, "note", ""), charts=tuple(pictures))
 
 
 def _slug(title: str) -> str:

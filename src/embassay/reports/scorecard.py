@@ -138,13 +138,9 @@ class Scorecard:
         for block in blocks:
             columns = []
             for question in self.questions[block.start : block.stop]:
-                written_values = question.short
-                if with_intervals:
-                    written_values = question.cells
-                cells = [written_values.get(name, "–") for name in encoders]
-                columns.append([*_heading(question, cells, room), *_aligned(question, cells, room)])
-            first_column = [""] * HEADING_LINES
-            first_column += [labels[name] for name in encoders]
+                written_values = question.cells if with_intervals else question.short
+                columns.append(_column(question, [written_values.get(name, DASH) for name in encoders], room))
+            first_column = [*[""] * HEADING_LINES, *(labels[name] for name in encoders)]
             for name, *parts in zip(first_column, *columns, strict=True):
                 # A name is never cut: a longer one has lines of its own above its values.
                 *upper_lines, last_line = textwrap.wrap(name, name_width, break_on_hyphens=False) or [""]
@@ -169,13 +165,7 @@ class Scorecard:
             # "m,dim=384" and "m,dim=128" -> "m,": a shared beginning ends between two parts of a label.
             beginning = commonprefix(self.candidates)  # noqa: RUF071 - labels are no paths
             shared = beginning[: max(beginning.rfind(mark) for mark in ",/") + 1]
-        labels = {}
-        for name in encoders:
-            label = name
-            if name in self.candidates:
-                label = name.removeprefix(shared)
-            labels[name] = visible(label)
-        return labels
+        return {name: visible(name.removeprefix(shared if name in self.candidates else "")) for name in encoders}
 
 
 def _width(question: Question, cells: Iterable[str]) -> int:
@@ -200,23 +190,16 @@ def column_blocks(widths: Sequence[int], room: int) -> list[range]:
     return blocks
 
 
-def _heading(question: Question, cells: Sequence[str], room: int) -> list[str]:
-    """Return the heading of a column in exactly ``HEADING_LINES`` lines, empty ones first."""
+def _column(question: Question, cells: Sequence[str], room: int) -> list[str]:
+    """Return the lines of a column: its heading in exactly ``HEADING_LINES`` lines, empty ones first, and its cells."""
     width = min(_width(question, cells), room - GAP)
-    lines: list[str] = []
+    heading = list[str]()
     for part in question.heading:
-        lines += textwrap.wrap(part, width)
-    if len(lines) > HEADING_LINES:
-        rest = " ".join(lines[HEADING_LINES - 1 :])
-        lines = [*lines[: HEADING_LINES - 1], shortened(rest, width)]
-    empty = [""] * (HEADING_LINES - len(lines))
-    return [line.rjust(width) for line in (*empty, *lines)]
-
-
-def _aligned(question: Question, cells: Sequence[str], room: int) -> list[str]:
-    """Return the cells of a column, all of one width."""
-    width = min(_width(question, cells), room - GAP)
-    return [shortened(cell, width).rjust(width) for cell in cells]
+        heading += textwrap.wrap(part, width)
+    if len(heading) > HEADING_LINES:
+        heading[HEADING_LINES - 1 :] = [" ".join(heading[HEADING_LINES - 1 :])]
+    empty = [""] * (HEADING_LINES - len(heading))
+    return [shortened(line, width).rjust(width) for line in (*empty, *heading, *cells)]
 
 
 def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
@@ -229,16 +212,10 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     """
     verdicts = [verdict for verdict in result.verdicts if verdict.quantity]
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
-    baselines, candidates = [], []
-    models = set()
-    for encoder in result.encoders:
-        kind = encoder.spec.split(",")[0]
-        if not encoder.baseline:
-            candidates.append(encoder.name)
-        elif kind != "random":
-            baselines.append(encoder.name)
-        if encoder.parameters:
-            models.add(encoder.name)
+    candidates = [encoder.name for encoder in result.encoders if not encoder.baseline]
+    added = [encoder for encoder in result.encoders if encoder.baseline]
+    baselines = [encoder.name for encoder in added if encoder.spec.split(",")[0] != "random"]
+    models = {encoder.name for encoder in result.encoders if encoder.parameters}
     ordered = _by_mean_rank(candidates, questions)
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
     by_importance = [verdict.best for verdict in verdicts]

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from embassay.formatting import DASH, interval, number, p_value, written_bytes
+from embassay.formatting import DASH, number, written_bytes
 from embassay.layout import Format, Layout
-from embassay.reports.tables import Cell, Scope, Table
+from embassay.reports.tables import Cell, Table, difference_cell, heading_of, number_cell, p_cell, scope_of
 from embassay.result import EncoderRecord, Result, Verdict
 
-ALPHA = 0.05
-FIRST_COST = 5
-"""The column from which on columns are costs: vectors and size."""
 NOTE = (
     "Paired on the same questions; p by exchanging whole units at random, with Holm's correction over all candidates. "
     "Vectors and size: of all documents."
@@ -31,48 +28,27 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Ta
 
 def _table(result: Result, layout: Layout, verdict: Verdict, varied: list[EncoderRecord]) -> Table:
     headline = layout.headline.columns[0]
-    scope = Scope(result, verdict.diagnostic, verdict.corpus, headline)
-    # The difference of two percentages is in percentage points.
-    style = headline.format
-    if style == "percent":
-        style = "points"
+    scope = scope_of(result, verdict, {verdict.diagnostic: layout})
     rows = []
     for record in varied:
-        row = scope.row_of(record.name, headline)
-        value = Cell(DASH)
-        if row is not None:
-            signed = headline.format == "points"
-            ends = interval(row.low, row.high, headline.format)
-            value = Cell(number(row.value, headline.format, signed=signed), ends)
         vectors = record.vectors.get(verdict.corpus)
         index_bytes = record.index_bytes(verdict.corpus)
         size = DASH
         if vectors and index_bytes:
             size = written_bytes(index_bytes)
+        difference, p = _difference(verdict, record.name, headline.format)
         rows.append(
-            (
-                Cell(record.name),
-                value,
-                *_difference(verdict, record.name, style),
-                Cell(_best(verdict, record.name)),
-                Cell(number(vectors, "count")),
-                Cell(size),
-            )
+            {
+                "candidate": Cell(record.name),
+                heading_of(headline): number_cell(scope.row_of(record.name, headline), headline),
+                "difference from reference": difference,
+                "p (Holm)": p,
+                "may be best": Cell(_best(verdict, record.name)),
+                "vectors": Cell(number(vectors, "count")),
+                "size": Cell(size),
+            }
         )
-    head = (
-        "candidate",
-        headline.heading,
-        "difference from reference",
-        "p (Holm)",
-        "may be best",
-        "vectors",
-        "size",
-    )
-    # A price that is not known of any candidate is no column.
-    columns = list(range(FIRST_COST))
-    columns += [place for place in range(FIRST_COST, len(head)) if any(cells[place].text != DASH for cells in rows)]
-    table = Table(f"{layout.title} on {verdict.corpus}", head, tuple(rows), NOTE)
-    return table.with_columns(columns)
+    return Table.of(f"{layout.title} on {verdict.corpus}", rows, NOTE)
 
 
 def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]:
@@ -82,11 +58,7 @@ def _difference(verdict: Verdict, name: str, style: Format) -> tuple[Cell, Cell]
     gap = verdict.against_reference.get(name)
     if gap is None:
         return Cell(DASH), Cell(DASH)
-    difference = Cell(
-        number(gap["difference"], style, signed=True), interval(gap["low"], gap["high"], style, signed=True)
-    )
-    p = gap["p"]
-    return difference, Cell(p_value(p), strong=p is not None and p <= ALPHA)
+    return difference_cell(gap["difference"], gap["low"], gap["high"], style), p_cell(gap["p"])
 
 
 def _best(verdict: Verdict, name: str) -> str:

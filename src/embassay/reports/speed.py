@@ -44,53 +44,33 @@ class MeasuredTimes:
         return f"{counted(self.texts, 'text')} in {median(self.wall):.2g} s, {median(self.cpu):.2g} s of processor time"
 
 
-@dataclass(frozen=True)
-class Fastest:
-    """The fastest of some encoders and the slowest, with the ratio of their times in each round."""
+def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> tuple[str, str]:
+    """Name the fastest of some encoders in a few words, and in a sentence that says what was measured.
 
-    first: MeasuredTimes
-    slowest: MeasuredTimes
-    ratios: tuple[float, ...]
-
-    def short(self) -> str:
-        """Name the fastest, with the ratio of the median times and its range over the rounds."""
-        ratio = median(self.slowest.wall) / median(self.first.wall)
-        return (
-            f"{self.first.encoder}, {ratio:,.1f} times as fast as {self.slowest.encoder} "
-            f"({min(self.ratios):,.1f} to {max(self.ratios):,.1f} in {counted(len(self.ratios), 'round')})"
-        )
-
-    def sentence(self) -> str:
-        """Name the fastest, and say what was measured."""
-        first, slowest = self.first, self.slowest
-        return (
-            f"Fastest of them: {self.short()}: the same {counted(first.texts, 'text')} take {median(first.wall):.2g} s "
-            f"against {median(slowest.wall):.2g} s, and {median(first.cpu):.2g} s against {median(slowest.cpu):.2g} s "
-            "of processor time."
-        )
-
-
-def fastest(encoders: Sequence[str], times: Mapping[str, MeasuredTimes]) -> Fastest | None:
-    """Return the fastest of some encoders.
-
-    None if one was not measured, if they share one model or run on different devices, or if another one was as fast in
-    some round.
+    Both are empty if one was not measured, if they share one model or run on different devices, or if another one was
+    as fast in some round.
     """
     if not all(name in times for name in encoders):
-        return None
+        return "", ""
     # Settings of one model take the same time; the first of them stands for it.
     by_model = {times[name].model: times[name] for name in reversed(encoders)}
     devices = {one.device for one in by_model.values()}
     if len(by_model) < 2 or len(devices) > 1:
-        return None
+        return "", ""
     first, *others = sorted(by_model.values(), key=lambda one: median(one.wall))
     for other in others:
-        if min(_ratios(other.wall, first.wall)) <= 1:
-            return None
+        # The ratio of the times in each round; in the end, that of the slowest.
+        ratios = [slow / fast for slow, fast in zip(other.wall, first.wall, strict=True)]
+        if min(ratios) <= 1:
+            return "", ""
     slowest = others[-1]
-    return Fastest(first, slowest, _ratios(slowest.wall, first.wall))
-
-
-def _ratios(slow: Sequence[float], fast: Sequence[float]) -> tuple[float, ...]:
-    """Return the ratio of the times in each round."""
-    return tuple(one / other for one, other in zip(slow, fast, strict=True))
+    short = (
+        f"{first.encoder}, {median(slowest.wall) / median(first.wall):,.1f} times as fast as {slowest.encoder} "
+        f"({min(ratios):,.1f} to {max(ratios):,.1f} in {counted(len(ratios), 'round')})"
+    )
+    sentence = (
+        f"Fastest of them: {short}: the same {counted(first.texts, 'text')} take {median(first.wall):.2g} s against "
+        f"{median(slowest.wall):.2g} s, and {median(first.cpu):.2g} s against {median(slowest.cpu):.2g} s of processor "
+        "time."
+    )
+    return short, sentence

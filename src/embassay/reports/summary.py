@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from rich.console import Console
@@ -44,32 +44,25 @@ def show_summary(
     """
     width = console.width
     card = scorecard(result, layouts)
-    actions = _actions(result)
     failures = [_shortened(f"failed: {failure.sentence}", width) for failure in result.failed[:MOST_FAILURES]]
     if len(result.failed) > MOST_FAILURES:
         more_failures = f"and {counted(len(result.failed) - MOST_FAILURES, 'more failure')}: embassay show {run}"
         failures.append(_shortened(more_failures, width))
     next_lines = list[str]()
-    for action in actions:
+    for action in actions(result):
         next_lines += _bullet(action, width)
 
     lines = []
     if card.questions:
-        most_lines = MOST_LINES
-        if failures:
-            most_lines = FEWER_LINES
-        lines = [*card.lines(width, most_lines), *_wrapped(legend(card), width)]
+        lines = list(card.lines(width, FEWER_LINES if failures else MOST_LINES))
+        lines += textwrap.wrap(legend(card), width, break_on_hyphens=False)
 
     # Findings get the lines that the other parts leave. Four are for their heading, for the line that counts further
     # findings, and for empty lines; the other parts, where they exist, need two for a heading and empty lines.
-    used = len(lines) + len(failures) + len(next_lines) + 4
-    if next_lines:
-        used += 2
-    if failures:
-        used += 2
+    used = len(lines) + len(failures) + len(next_lines) + 4 + 2 * bool(next_lines) + 2 * bool(failures)
     findings, more = _findings(result, times, width, LINES - used)
     if more:
-        findings.append(_shortened(_more(more, run), width))
+        findings.append(_shortened(f"  and {counted(more, 'more finding')}: embassay show {run}", width))
 
     # The decision, which is the first finding, comes before all values.
     _print_part(console, "Findings", findings)
@@ -88,14 +81,10 @@ def _print_part(console: Console, title: str, lines: Sequence[str]) -> None:
     console.print()
 
 
-def _more(count: int, run: str) -> str:
-    return f"  and {counted(count, 'more finding')}: embassay show {run}"
-
-
-def _actions(result: Result) -> list[str]:
+def actions(result: Result) -> list[str]:
     """Return what to do next, from the most important findings on, each once."""
-    actions = dict.fromkeys(finding.action for finding in result.findings if finding.action)
-    return list(actions)[:MOST_ACTIONS]
+    every = dict.fromkeys(finding.action for finding in result.findings if finding.action)
+    return list(every)[:MOST_ACTIONS]
 
 
 def _findings(result: Result, times: Mapping[str, MeasuredTimes], width: int, room: int) -> tuple[list[str], int]:
@@ -106,18 +95,13 @@ def _findings(result: Result, times: Mapping[str, MeasuredTimes], width: int, ro
     for place, group in enumerate(groups):
         statement = group_statement(group, with_place=has_sections)
         if group[0].title.startswith("May be the best"):
-            statement = " ".join([statement, *_costs(result, group[0], times)])
+            verdict = result.verdict(group[0].diagnostic, group[0].corpus)
+            statement = " ".join([statement, *cost(result, verdict, times)])
         bullet = _bullet(statement, width)
         if len(lines) + len(bullet) > max(room, LEAST):
             return lines, sum(len(rest) for rest in groups[place:])
         lines += bullet
     return lines, 0
-
-
-def _costs(result: Result, finding: Finding, times: Mapping[str, MeasuredTimes]) -> Iterator[str]:
-    for verdict in result.verdicts:
-        if (verdict.diagnostic, verdict.corpus) == (finding.diagnostic, finding.corpus):
-            yield from cost(result, verdict, times)
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -148,24 +132,29 @@ def group_statement(group: Sequence[Finding], *, with_place: bool = True) -> str
         if first.diagnostic:
             place = f"{first.diagnostic} on {first.corpus}"
 
-    # A title that only repeats the sentence is left out.
-    if first.title.lower() in first.sentence.lower():
-        parts = [first.sentence]
-        if place:
-            parts = [f"{place}: {first.sentence}"]
+    title = own_title(first)
+    if title:
+        parts = [f"{title} ({place})." if place else f"{title}.", first.sentence]
     else:
-        title = first.title
-        if place:
-            title += f" ({place})"
-        parts = [f"{title}.", first.sentence]
+        parts = [f"{place}: {first.sentence}" if place else first.sentence]
+    return " ".join(filter(None, (*parts, also(others), first.consequence)))
 
-    if others:
-        named = ", ".join(_with_value(finding) for finding in others[:ALSO])
-        if len(others) > ALSO:
-            named += f" and {len(others) - ALSO} more"
-        parts.append(f"Also: {named}.")
-    parts.append(first.consequence)
-    return " ".join(filter(None, parts))
+
+def own_title(finding: Finding) -> str:
+    """Return the title of a finding; an empty text if it only repeats the sentence."""
+    if finding.title.lower() in finding.sentence.lower():
+        return ""
+    return finding.title
+
+
+def also(others: Sequence[Finding]) -> str:
+    """Name the other encoders of which a finding is true, with their figures; an empty text for none."""
+    if not others:
+        return ""
+    named = ", ".join(_with_value(finding) for finding in others[:ALSO])
+    if len(others) > ALSO:
+        named += f" and {len(others) - ALSO} more"
+    return f"Also: {named}."
 
 
 def _with_value(finding: Finding) -> str:
@@ -179,10 +168,6 @@ def _bullet(text: str, width: int) -> list[str]:
     """Return an item of a list, wrapped; only its bullet for an empty text."""
     lines = textwrap.wrap(visible(text), width, initial_indent="• ", subsequent_indent="  ", break_on_hyphens=False)
     return lines or ["•"]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False)
 
 
 def _shortened(text: str, width: int) -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from embassay.formatting import DASH, interval, number, p_value
+from embassay.formatting import DASH, difference_format, interval, number, p_value
 from embassay.layout import (
     AcrossTable,
     Column,
@@ -47,8 +47,6 @@ class Cell:
         Whether the cell is printed in bold.
     shade
         The darkness of the background, from 0 to 1; None for no shade.
-    footnote
-        The number of a remark below the table; 0 for none.
     """
 
     text: str
@@ -56,7 +54,6 @@ class Cell:
     remark: str = ""
     strong: bool = False
     shade: float | None = None
-    footnote: int = 0
 
     @property
     def is_number(self) -> bool:
@@ -73,8 +70,6 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     signatures: tuple[str, ...] = ()
-    folded: bool = False
-    footnotes: tuple[str, ...] = ()
 
     @cached_property
     def numeric(self) -> tuple[bool, ...]:
@@ -84,11 +79,11 @@ class Table:
         columns = zip(*self.rows, strict=True)
         return tuple(all(cell.is_number for cell in column) for column in columns)
 
-    def with_columns(self, places: Sequence[int]) -> Table:
-        """Return the table with only the columns at these places."""
-        head = tuple(self.head[place] for place in places)
-        rows = [tuple(row[place] for place in places) for row in self.rows]
-        return replace(self, head=head, rows=tuple(rows))
+    @classmethod
+    def of(cls, title: str, lines: Sequence[Mapping[str, Cell]], note: str = "") -> Table:
+        """Return lines of named cells as a table, without columns in which nothing is known."""
+        kept = [name for name in lines[0] if any(line[name].text not in ("", DASH) for line in lines)]
+        return cls(title, tuple(kept), tuple(tuple(line[name] for name in kept) for line in lines), note)
 
     @property
     def cells(self) -> Iterator[Cell]:
@@ -100,6 +95,12 @@ class Table:
         """The distinct remarks, in order of first appearance; baselines have a mark of their own and are left out."""
         remarks = dict.fromkeys(cell.remark for cell in self.cells)
         return tuple(remark for remark in remarks if remark not in ("", BASELINE))
+
+    @cached_property
+    def footnotes(self) -> tuple[str, ...]:
+        """The remarks that are there more than once: they stand below the table, and a number refers to them."""
+        counts = Counter(cell.remark for cell in self.cells)
+        return tuple(remark for remark in self.remarks if counts[remark] > 1)
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,12 @@ class Scope:
     def encoders(self) -> tuple[str, ...]:
         """The encoders with a row in this scope, by descending headline value; those without a value are last."""
         present = {row.encoder for row in self.rows}
-        names = [encoder.name for encoder in self.result.encoders if encoder.name in present]
-        return tuple(sorted(names, key=self._headline_value, reverse=True))
+        values = {}
+        for encoder in self.result.encoders:
+            if encoder.name in present:
+                row = self.row_of(encoder.name, self.headline)
+                values[encoder.name] = -math.inf if row is None or row.value is None else row.value
+        return tuple(sorted(values, key=lambda name: values[name], reverse=True))
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""
@@ -154,13 +159,6 @@ class Scope:
                 sizes[encoder.name] = encoder.parameters
         return sizes
 
-    def _headline_value(self, encoder: str) -> float:
-        """Return the value that encoders are ordered by; −inf for an encoder without one."""
-        row = self.row_of(encoder, self.headline)
-        if row is None or row.value is None:
-            return -math.inf
-        return row.value
-
     @cached_property
     def _baselines(self) -> frozenset[str]:
         return frozenset(encoder.name for encoder in self.result.encoders if encoder.baseline)
@@ -184,12 +182,8 @@ def scope_of(result: Result, verdict: Verdict, layouts: Mapping[str, Layout]) ->
     return Scope(result, verdict.diagnostic, verdict.corpus, layouts[verdict.diagnostic].headline.columns[0])
 
 
-@dataclass(frozen=True)
-class Line:
-    """A line of a table of numbers: the cells that name it, and the row of each column; None for a missing one."""
-
-    names: tuple[Cell, ...]
-    rows: Sequence[Row | None]
+Line = tuple[list[Cell], list[Row | None]]
+"""A line of a table of numbers: the cells that name it, and the row of each column; None for a missing one."""
 
 
 def figure_table(
@@ -205,66 +199,50 @@ def figure_table(
     part
         The title and the note of the table.
     head
-        The headings of all columns, those of the names included.
+        The headings of the names.
     columns
-        The formats of the numbers, one column for each row of a line.
+        The headings and the formats of the numbers, one column for each row of a line.
     """
     table_rows = []
     shown: list[Row | None] = []
-    for line in lines:
-        cells = list(line.names)
-        for row, column in zip(line.rows, columns, strict=True):
-            cells.append(_number_cell(row, column))
-        table_rows.append(tuple(cells))
-        shown += line.rows
-    return Table(
-        title=part.title,
-        head=tuple(head),
-        rows=tuple(table_rows),
-        note=part.note,
-        signatures=_signatures(shown),
-        folded=getattr(part, "folded", False),
-    )
+    for names, rows in lines:
+        numbers = [number_cell(row, column) for row, column in zip(rows, columns, strict=True)]
+        table_rows.append((*names, *numbers))
+        shown += rows
+    head = (*head, *map(heading_of, columns))
+    return Table(part.title, head, tuple(table_rows), part.note, _signatures(shown))
 
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
     """Lay out one line for each encoder (and measure). Columns without any row are left out."""
-    lines = []
+    lines = list[Line]()
     for encoder in scope.encoders:
         name = _name_cell(scope, encoder)
         if not part.measures:
-            lines.append(Line((name,), scope.rows_of(encoder, part.columns)))
+            lines.append(([name], scope.rows_of(encoder, part.columns)))
         for measure in part.measures:
             columns = [replace(column, measure=measure) for column in part.columns]
-            lines.append(Line((name, Cell(measure)), scope.rows_of(encoder, columns)))
+            lines.append(([name, Cell(measure)], scope.rows_of(encoder, columns)))
 
-    kept = [index for index in range(len(part.columns)) if any(line.rows[index] for line in lines)]
+    kept = [place for place in range(len(part.columns)) if any(rows[place] for _, rows in lines)]
     if not kept:
         return None
-    lines = [Line(line.names, [line.rows[index] for index in kept]) for line in lines]
-    columns = [part.columns[index] for index in kept]
-    head = ["encoder"]
-    if part.measures:
-        head.append("measure")
-    head += map(_heading, columns)
-    return figure_table(part, head, columns, lines)
+    lines = [(names, [rows[place] for place in kept]) for names, rows in lines]
+    head = ["encoder", "measure"] if part.measures else ["encoder"]
+    return figure_table(part, head, [part.columns[place] for place in kept], lines)
 
 
 def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
     """Lay out one line for each subset, from the rows without an encoder; None if there are none."""
     quantities = {column.quantity for column in part.columns}
-    subsets = dict.fromkeys(row.subset for row in scope.rows if not row.encoder and row.quantity in quantities)
-    if not subsets:
-        return None
-    lines = []
-    for subset in subsets:
-        columns = [replace(column, subset=subset) for column in part.columns]
-        rows = scope.rows_of("", columns)
+    lines = list[Line]()
+    for subset in dict.fromkeys(row.subset for row in scope.rows if not row.encoder and row.quantity in quantities):
+        rows = scope.rows_of("", [replace(column, subset=subset) for column in part.columns])
         items = max((row.items for row in rows if row), default=0)
-        names = (Cell(subset.replace("_", " ")), Cell(f"{items:,}"))
-        lines.append(Line(names, rows))
-    head = ["subset", "items", *map(_heading, part.columns)]
-    return figure_table(part, head, part.columns, lines)
+        lines.append(([Cell(subset.replace("_", " ")), Cell(f"{items:,}")], rows))
+    if not lines:
+        return None
+    return figure_table(part, ["subset", "items"], part.columns, lines)
 
 
 def across_table(scope: Scope, part: AcrossTable) -> Table | None:
@@ -273,39 +251,30 @@ def across_table(scope: Scope, part: AcrossTable) -> Table | None:
     Returns None if the other diagnostic has no rows.
     """
     rows_of_other = [row for row in scope.result.rows if row.diagnostic == part.diagnostic and row.encoder]
-    corpora = dict.fromkeys(row.corpus for row in rows_of_other)
-    if not corpora:
-        return None
-    head = ["encoder"]
+    others = []
     columns = []
-    other_scopes = []
-    for corpus in corpora:
-        head.append(f"{part.other.heading}, {corpus}")
-        columns.append(part.other)
-        other_scopes.append(Scope(scope.result, part.diagnostic, corpus, part.other))
-    head += map(_heading, part.columns)
-    columns += part.columns
-
-    lines = []
+    for corpus in dict.fromkeys(row.corpus for row in rows_of_other):
+        others.append(Scope(scope.result, part.diagnostic, corpus, part.other))
+        columns.append(replace(part.other, heading=f"{part.other.heading}, {corpus}"))
+    if not others:
+        return None
+    lines = list[Line]()
     for encoder in scope.encoders:
-        rows = [other_scope.row_of(encoder, part.other) for other_scope in other_scopes]
-        rows += scope.rows_of(encoder, part.columns)
-        lines.append(Line((_name_cell(scope, encoder),), rows))
-    return figure_table(part, head, columns, lines)
+        rows = [other.row_of(encoder, part.other) for other in others]
+        lines.append(([_name_cell(scope, encoder)], rows + scope.rows_of(encoder, part.columns)))
+    return figure_table(part, ["encoder"], [*columns, *part.columns], lines)
 
 
 def size_table(scope: Scope, part: SizeTable) -> Table | None:
     """Lay out one line for each encoder of known size, the smallest first; None for fewer than two of them."""
-    lines = []
+    lines = list[Line]()
     for encoder, size in scope.sizes.items():
         rows = scope.rows_of(encoder, part.columns)
         if any(rows):
-            names = (_name_cell(scope, encoder), Cell(f"{size:,}"))
-            lines.append(Line(names, rows))
+            lines.append(([_name_cell(scope, encoder), Cell(f"{size:,}")], rows))
     if len(lines) < 2:
         return None
-    head = ["encoder", "parameters", *map(_heading, part.columns)]
-    return figure_table(part, head, part.columns, lines)
+    return figure_table(part, ["encoder", "parameters"], part.columns, lines)
 
 
 def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
@@ -318,18 +287,19 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
             items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
     if not shown:
         return None
-    lines = []
+    lines = list[Line]()
     for subset, count in items.items():
-        label = subset.replace(":", ": ").replace("_", " ")
         column = Column("", part.quantity, subset)
-        rows = [scope.row_of(encoder, column) for encoder in scope.encoders]
-        lines.append(Line((Cell(label), Cell(f"{count:,}")), rows))
-    columns = [Column("", part.quantity, format=part.format)] * len(scope.encoders)
-    table = figure_table(part, ["subset", "items", *scope.encoders], columns, lines)
+        names = [Cell(subset.replace(":", ": ").replace("_", " ")), Cell(f"{count:,}")]
+        lines.append((names, [scope.row_of(encoder, column) for encoder in scope.encoders]))
+    columns = [Column(encoder, part.quantity, format=part.format) for encoder in scope.encoders]
+    table = figure_table(part, ["subset", "items"], columns, lines)
     # In the order of the result, not of the lines.
     return replace(table, signatures=_signatures(shown))
 
 
+SERIES_FORMATS = {"points": "{:+.2%}", "percent": "{:.1%}", "count": "{:,}", "number": "{:.2f}", "decimal": "{:.1f}"}
+"""How the numbers of a series of kind ``table`` are written; other formats are texts."""
 FAMILIES = {
     "reference": "reference",
     "baseline": "best lexical baseline",
@@ -360,21 +330,25 @@ def comparison_table(scope: Scope, part: ComparisonTable) -> Table | None:
 
 def _comparison_cells(comparison: Comparison, style: Format) -> tuple[Cell, ...]:
     """Return the line of a comparison, whose values are written in ``style``."""
-    # The difference of two percentages is in percentage points.
-    difference_style = style
-    if style == "percent":
-        difference_style = "points"
-    difference = number(comparison.difference, difference_style, signed=True)
-    ends = interval(comparison.low, comparison.high, style, signed=True)
-    is_significant = comparison.p_holm is not None and comparison.p_holm <= ALPHA
     return (
         Cell(f"{comparison.a} − {comparison.b}"),
         Cell(FAMILIES[comparison.family]),
-        Cell(difference, ends),
+        difference_cell(comparison.difference, comparison.low, comparison.high, style),
         Cell(p_value(comparison.p)),
-        Cell(p_value(comparison.p_holm), strong=is_significant),
+        p_cell(comparison.p_holm),
         Cell(f"{comparison.items:,}"),
     )
+
+
+def difference_cell(difference: float | None, low: float | None, high: float | None, style: Format) -> Cell:
+    """Write the difference of two values that are written in ``style``, with its interval."""
+    style = difference_format(style)
+    return Cell(number(difference, style, signed=True), interval(low, high, style, signed=True))
+
+
+def p_cell(p: float | None) -> Cell:
+    """Write a p-value, in bold if it is significant."""
+    return Cell(p_value(p), strong=p is not None and p <= ALPHA)
 
 
 def series_table(scope: Scope, part: SeriesTable) -> Table | None:
@@ -400,24 +374,7 @@ def series_table(scope: Scope, part: SeriesTable) -> Table | None:
         rows=tuple(rows),
         note=_joined(part.note, data.get("note", ""), source),
         signatures=signatures,
-        folded=part.folded,
     )
-
-
-def with_footnotes(table: Table) -> Table:
-    """Return a table whose repeated remarks stand below it, each once; a number refers to them."""
-    counts = Counter(cell.remark for cell in table.cells)
-    footnotes = tuple(remark for remark in table.remarks if counts[remark] > 1)
-    numbers = {remark: place for place, remark in enumerate(footnotes, 1)}
-    rows = []
-    for row in table.rows:
-        cells = []
-        for cell in row:
-            if cell.remark in numbers:
-                cell = replace(cell, remark="", footnote=numbers[cell.remark])
-            cells.append(cell)
-        rows.append(tuple(cells))
-    return replace(table, rows=tuple(rows), footnotes=footnotes)
 
 
 def _joined(*sentences: str) -> str:
@@ -471,7 +428,7 @@ def _name_cell(scope: Scope, encoder: str) -> Cell:
     return Cell(encoder)
 
 
-def _number_cell(row: Row | None, column: Column) -> Cell:
+def number_cell(row: Row | None, column: Column) -> Cell:
     """Write the value of a row with its interval and remark; a dash for a missing row."""
     if row is None:
         return Cell(DASH)
@@ -484,7 +441,7 @@ def _number_cell(row: Row | None, column: Column) -> Cell:
     return Cell(text, ends, remark(row))
 
 
-def _heading(column: Column) -> str:
+def heading_of(column: Column) -> str:
     """Return the heading of a column, with the unit if it is points."""
     if column.format == "points":
         return f"{column.heading}, points"
@@ -495,19 +452,11 @@ def _formatted(value: Any, style: str) -> Cell:
     """Write a cell of a series of kind ``table``."""
     if value is None or value == "":
         return Cell(DASH)
-    match style:
-        case "points":
-            text = f"{100 * value:+.2f} points".replace("-", "−")
-        case "percent":
-            text = number(value)
-        case "count":
-            text = f"{value:,}"
-        case "number":
-            text = f"{value:.2f}".replace("-", "−")
-        case "decimal":
-            text = f"{value:.1f}".replace("-", "−")
-        case _:
-            text = str(value)
+    if style not in SERIES_FORMATS:
+        return Cell(str(value))
+    text = SERIES_FORMATS[style].format(value).replace("-", "−")
+    if style == "points":
+        text = text.replace("%", " points")
     return Cell(text)
 
 

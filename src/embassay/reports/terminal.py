@@ -14,7 +14,7 @@ from embassay.layout import Layout
 from embassay.reports import words
 from embassay.reports.scorecard import GAP, column_blocks
 from embassay.reports.speed import MeasuredTimes
-from embassay.reports.tables import BASELINE, Cell, Scope, Table, encoder_table
+from embassay.reports.tables import BASELINE, Cell, Table, encoder_table, scope_of
 from embassay.result import Result
 
 PLAIN_WIDTH = 110
@@ -45,8 +45,7 @@ def show(
         if diagnostic not in ("", verdict.diagnostic):
             continue
         layout = layouts[verdict.diagnostic]
-        scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])
-        table = encoder_table(scope, layout.headline)
+        table = encoder_table(scope_of(result, verdict, layouts), layout.headline)
         console.print(Text(f"{layout.title} on {verdict.corpus}", style="bold"), Text(layout.question), sep="\n")
         if table:
             print_table(table, console)

@@ -34,6 +34,11 @@ def statement(finding: Finding) -> str:
     return " ".join(filter(None, (finding.sentence, finding.consequence, finding.action)))
 
 
+def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
+    """Return the findings about the diagnostic and corpus of a verdict."""
+    return [f for f in result.findings if (f.diagnostic, f.corpus) == (verdict.diagnostic, verdict.corpus)]
+
+
 def support(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
     yield _support(result, verdict)
@@ -52,9 +57,7 @@ def verdict(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]
         For the same texts, by encoder, where they were measured.
     """
     yield from support(result, verdict)
-    for finding in result.findings:
-        if (finding.diagnostic, finding.corpus) == (verdict.diagnostic, verdict.corpus):
-            yield statement(finding)
+    yield from map(statement, findings_of(result, verdict))
     yield from cost(result, verdict, times)
 
 
@@ -80,9 +83,9 @@ def cost(result: Result, verdict: Verdict, times: Mapping[str, MeasuredTimes]) -
     if is_below_chance(verdict):
         return
     best_set = verdict.best_set
-    first = fastest(best_set, times)
-    if first is not None:
-        yield first.sentence()
+    _, sentence = fastest(best_set, times)
+    if sentence:
+        yield sentence
     price_of = {encoder.name: encoder.price for encoder in result.encoders if encoder.price is not None}
     priced = [name for name in best_set if name in price_of]
     # The cheapest first; the sort is stable, so equal prices stay in the order of the best set.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
-from embassay.formatting import counted, interval, names, number, p_value, written_bytes
+from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
 from embassay.run.advice import may_be_independent
@@ -118,7 +118,7 @@ class Decision:
     @property
     def difference_style(self) -> Format:
         """The format of a difference of two headline values."""
-        return "points" if self.headline.format == "percent" else self.headline.format
+        return difference_format(self.headline.format)
 
     @property
     def is_good(self) -> bool:

@@ -131,7 +131,7 @@ def drawn_from(run: Path) -> Iterator[None]:
 
 def write_page(run: Path, out: Path | None = None) -> Written:
     """Write the HTML report of a run again; by default ``report.html`` in its folder."""
-    finished, path = _run_and_file(run, out, "html")
+    finished, path = _run_and_path(run, out, "html", "report.html", is_folder=False)
     with drawn_from(run):
         draw(path, finished.result, layouts(finished.result), finished.record)
     return Written(path)
@@ -147,7 +147,7 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     """
     from embassay.reports.markdown import MARKER, render
 
-    finished, path = _run_and_file(run, out, "md")
+    finished, path = _run_and_path(run, out, "md", "report.md", is_folder=False)
     # Another Markdown file, such as a README.md, must not be lost.
     if path.exists() and not path.read_bytes().startswith(MARKER.encode()):
         raise OutputError(f"{path}: exists and is not a report of Embassay; name another file with -o")
@@ -162,11 +162,11 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
 def latex(finished: FinishedRun) -> Export:
     """Make the tables of a run: a file for each, a document that shows all, and the references."""
     from embassay.reports import latex
-    from embassay.reports.exhibits import tables_of
+    from embassay.reports.exhibits import exhibits, tables_of
 
     result = finished.result
     citations = citations_of(result)
-    tables = tables_of(result, layouts(result), citations)
+    tables = exhibits(result, layouts(result), citations, tables_of)
     texts = {f"{table.name}.tex": latex.table(table) for table in tables}
     texts["all.tex"] = latex.document([table.name for table in tables])
     texts["references.bib"] = references(result, citations)
@@ -188,16 +188,16 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
     import vl_convert
 
     from embassay.reports import latex
-    from embassay.reports.exhibits import figures_of, print_spec
+    from embassay.reports.exhibits import exhibits, figures_of, print_spec
 
     result = finished.result
     citations = citations_of(result)
-    exhibits = figures_of(result, layouts(result), citations)
-    if not exhibits:
+    drawn = exhibits(result, layouts(result), citations, figures_of)
+    if not drawn:
         raise OutputError("this run has no figures to draw; its tables are written by --format latex")
     contents = dict[str, Content]()
-    with Bar().counting("figures", len(exhibits)) as advance:
-        for figure in exhibits:
+    with Bar().counting("figures", len(drawn)) as advance:
+        for figure in drawn:
             spec = print_spec(figure.content)
             if style == "pdf":
                 drawing = vl_convert.vegalite_to_pdf(spec, allowed_base_urls=[])
@@ -207,14 +207,14 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
             advance(1)
     if style == "pdf":
         texts = {
-            "figures.tex": "\n".join(map(latex.figure, exhibits)),
+            "figures.tex": "\n".join(map(latex.figure, drawn)),
             "all.tex": latex.document(["figures"]),
             "references.bib": references(result, citations),
         }
     else:
-        captions = [f"{figure.name}.svg\n    {figure.caption}\n" for figure in exhibits]
+        captions = [f"{figure.name}.svg\n    {figure.caption}\n" for figure in drawn]
         texts = {"captions.txt": "\n".join(captions)}
-    return Export({**contents, **_encoded(texts)}, len(exhibits))
+    return Export({**contents, **_encoded(texts)}, len(drawn))
 
 
 def csv(finished: FinishedRun) -> Export:
@@ -232,7 +232,7 @@ def model_cards(finished: FinishedRun) -> Export:
     OutputError
         If no candidate has a figure that a model card can hold.
     """
-    from embassay.reports.exhibits import file_names
+    from embassay.reports.exhibits import file_name
     from embassay.reports.model_card import cards
 
     result = finished.result
@@ -249,8 +249,8 @@ def model_cards(finished: FinishedRun) -> Export:
     unranked = [verdict.diagnostic for verdict in result.verdicts if not verdict.quantity]
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(dict.fromkeys(unranked))})")
-    names = file_names([label] for label in texts)
-    return Export(_encoded({f"{name}.md": text for name, text in zip(names, texts.values(), strict=True)}), notes=notes)
+    taken = set[str]()
+    return Export(_encoded({f"{file_name([label], taken)}.md": text for label, text in texts.items()}), notes=notes)
 
 
 def trec(finished: FinishedRun) -> Export:
@@ -263,23 +263,26 @@ def trec(finished: FinishedRun) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    from embassay.reports.exhibits import file_names
+    from embassay.reports.exhibits import file_name
     from embassay.run.trec import make_rankings, qrels
 
     similarities = {encoder.name: encoder.similarity for encoder in finished.result.encoders}
-    made = make_rankings(_items(finished), similarities, default_folder())
-
+    rankings, notes, left_out = make_rankings(_items(finished), similarities, default_folder())
+    contents = dict[str, Content]()
     # Labels may have characters that file names cannot have.
-    corpora = {ranking.corpus.name: ranking.corpus for ranking in made.rankings}
-    encoders = dict.fromkeys(ranking.encoder for ranking in made.rankings)
-    corpus_file = dict(zip(corpora, file_names([name] for name in corpora), strict=True))
-    encoder_file = dict(zip(encoders, file_names([label] for label in encoders), strict=True))
-    contents: dict[str, Content] = {f"{corpus_file[name]}.qrels": qrels(corpus) for name, corpus in corpora.items()}
-    for ranking in made.rankings:
-        name = f"{corpus_file[ranking.corpus.name]}.{encoder_file[ranking.encoder]}.run"
-        contents[name] = ranking.write
-    left_out = [f"left out: {reason}" for reason in made.left_out]
-    return Export(contents, notes=[*made.notes, *left_out], is_partial=bool(left_out))
+    corpus_names, encoder_names = set[str](), set[str]()
+    corpus_file = {}
+    encoder_file = {}
+    for ranking in rankings:
+        corpus = ranking.corpus
+        if corpus.name not in corpus_file:
+            corpus_file[corpus.name] = file_name([corpus.name], corpus_names)
+            contents[f"{corpus_file[corpus.name]}.qrels"] = qrels(corpus)
+        if ranking.encoder not in encoder_file:
+            encoder_file[ranking.encoder] = file_name([ranking.encoder], encoder_names)
+        contents[f"{corpus_file[corpus.name]}.{encoder_file[ranking.encoder]}.run"] = ranking.write
+    notes += [f"left out: {reason}" for reason in left_out]
+    return Export(contents, notes=notes, is_partial=bool(left_out))
 
 
 def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool = False) -> Written:
@@ -297,7 +300,7 @@ def write_items_again(run: Path, out: Path | None = None, *, with_vectors: bool 
     SourceError
         If a corpus of the run cannot be read again.
     """
-    finished, folder = _run_and_folder(run, out, "parquet")
+    finished, folder = _run_and_path(run, out, "parquet", "parquet", is_folder=True)
     items = _items(finished)
     files = write_items(items, folder, default_folder() if with_vectors else None)
     others = without_items(items)
@@ -317,7 +320,7 @@ def write_folder(run: Path, out: Path | None, style: str, make: Callable[[Finish
     make
         One of the functions above, or that of another package.
     """
-    finished, folder = _run_and_folder(run, out, style)
+    finished, folder = _run_and_path(run, out, style, style, is_folder=True)
     export = make(finished)
     for name, content in export.contents.items():
         if callable(content):
@@ -327,25 +330,17 @@ def write_folder(run: Path, out: Path | None, style: str, make: Callable[[Finish
     return Written(folder, export.count or len(export.contents), export.notes, export.is_partial)
 
 
-def _run_and_file(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
-    """Return the run, and the file to write: by default ``report`` in the folder of the run."""
+def _run_and_path(run: Path, out: Path | None, style: str, name: str, *, is_folder: bool) -> tuple[FinishedRun, Path]:
+    """Return the run, and the file or folder to write: by default one of this name in the folder of the run."""
     # A path that cannot be written is refused before the run is read.
     chosen = output_path(out) if out else None
     finished = finished_run(run)
-    path = chosen or finished.folder.path / f"report.{style}"
-    if path.is_dir():
+    path = chosen or finished.folder.path / name
+    if is_folder and path.exists() and not path.is_dir():
+        raise OutputError(f"{path}: is a file; --format {style} writes a folder, name another one with -o")
+    if path.is_dir() and not is_folder:
         raise OutputError(f"{path}: is a folder; --format {style} writes a file, name one with -o")
     return finished, path
-
-
-def _run_and_folder(run: Path, out: Path | None, style: str) -> tuple[FinishedRun, Path]:
-    """Return the run, and the folder to write: by default a folder in that of the run, named after the format."""
-    chosen = output_path(out) if out else None
-    finished = finished_run(run)
-    folder = chosen or finished.folder.path / style
-    if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{folder}: is a file; --format {style} writes a folder, name another one with -o")
-    return finished, folder
 
 
 def _encoded(texts: Mapping[str, str]) -> dict[str, Content]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from embassay.formatting import counted, interval, number, p_value
+from embassay.formatting import counted, difference_format, interval, number, p_value
 from embassay.layout import Column, Format
 from embassay.result import EncoderRecord, Finding, Result, Verdict
 from embassay.run.differences import Difference, read_differences
@@ -44,7 +44,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     if len(different) > MOST:
         sentences.append(f"{counted(len(different) - MOST, 'more setting')} shown to differ from {reference.setting}.")
     if not_different:
-        not_shown = _not_shown(not_different, reference, verdict, _style(headline))
+        not_shown = _not_shown(not_different, reference, verdict, difference_format(headline.format))
         sentences.append(f"{not_shown}.")
     yield Finding(
         "high",
@@ -65,14 +65,9 @@ def base(record: EncoderRecord) -> str:
     return record.name.removesuffix(f",{record.setting}")
 
 
-def _style(headline: Column) -> Format:
-    """Return how a difference of two values of the headline is written."""
-    return "points" if headline.format == "percent" else headline.format
-
-
 def _comparison(record: EncoderRecord, reference: EncoderRecord, difference: Difference, headline: Column) -> str:
     """Say by how much a setting differs from the reference."""
-    style = _style(headline)
+    style = difference_format(headline.format)
     amount = number(abs(difference.value), style)
     direction = "higher" if difference.value > 0 else "lower"
     ends = interval(difference.low, difference.high, style, signed=True)

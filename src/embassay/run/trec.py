@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -80,23 +80,6 @@ class Ranking:
             file.write("".join(lines).encode("utf-8", "replace"))
 
 
-@dataclass
-class Rankings:
-    """The rankings of a run.
-
-    Attributes
-    ----------
-    left_out
-        Which encoders have no ranking, and why.
-    notes
-        Why figures that are computed from the files may differ from those of the run.
-    """
-
-    rankings: list[Ranking] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-
 def safe_id(name: str) -> str:
     """Return an id without white space, which ``urllib.parse.unquote`` turns back into the original."""
     return _UNSAFE.sub(lambda character: quote(character[0]), name)
@@ -115,8 +98,13 @@ def qrels(corpus: AnyCorpus) -> bytes:
     return "".join(lines).encode("utf-8", "replace")
 
 
-def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: Path | None) -> Rankings:
+def make_rankings(
+    items: Items, similarities: Mapping[str, Similarity], cache: Path | None
+) -> tuple[list[Ranking], list[str], list[str]]:
     """Search the documents of each retrieval corpus of a run for the nearest documents of each question.
+
+    Returns the rankings, why figures that are computed from them may differ from those of the run, and which encoders
+    have none, and why.
 
     Parameters
     ----------
@@ -135,7 +123,7 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
     tasks = [task for task in items.tasks if task.name == DIAGNOSTIC]
     if not tasks:
         raise OutputError("--format trec is for retrieval, which this run does not have")
-    made = Rankings()
+    rankings, notes, left_out = list[Ranking](), list[str](), list[str]()
     total = sum(len(task.scores) for task in tasks)
     # Without a cache, nullcontext() gives None.
     opening = VectorCache(cache) if cache else nullcontext()
@@ -147,14 +135,14 @@ def make_rankings(items: Items, similarities: Mapping[str, Similarity], cache: P
                 try:
                     vectors = _vectors(corpus, scores, similarities.get(label, "cosine"), opened_cache)
                 except (InputError, EncoderError) as error:
-                    made.left_out.append(f"{label} on {corpus.name}: {error}")
+                    left_out.append(f"{label} on {corpus.name}: {error}")
                 else:
-                    made.rankings.append(_ranking(corpus, label, vectors))
-                    made.notes += _notes(corpus, scores)
+                    rankings.append(_ranking(corpus, label, vectors))
+                    notes += _notes(corpus, scores)
                 advance(1)
-    if not made.rankings:
-        raise OutputError(f"no encoder's vectors can be had ({made.left_out[0]})")
-    return made
+    if not rankings:
+        raise OutputError(f"no encoder's vectors can be had ({left_out[0]})")
+    return rankings, notes, left_out
 
 
 def _vectors(corpus: AnyCorpus, scores: ItemScores, similarity: Similarity, cache: VectorCache | None) -> Vectors:

@@ -117,14 +117,13 @@ def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def _at_zero(criterion: str, folded: bool = False) -> EncoderTable:
+def _at_zero(criterion: str) -> EncoderTable:
     """Return the table of a criterion without tolerance."""
     return EncoderTable(
         f"{criterion.upper()} at ε = 0, measure by measure",
         _cells(criterion, "eps0"),
         note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
         measures=MEASURES,
-        folded=folded,
     )
 
 
@@ -136,7 +135,6 @@ def _on_grid(criterion: str) -> EncoderTable:
         note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
         " which encoders are compared; the signature names the ends of the grid.",
         measures=MEASURES,
-        folded=True,
     )
 
 
@@ -200,7 +198,7 @@ LAYOUT = Layout(
             "A is the harder variant: nearer to the difference than to A (not in the paper).",
         ),
         _at_zero("c1"),
-        _at_zero("c3", folded=True),
+        _at_zero("c3"),
         EncoderTable(
             "C4: is e(A) − e(B) nearer to the difference?",
             (
@@ -212,7 +210,6 @@ LAYOUT = Layout(
                 Column("vs A, grid", "share", "c4:vsA", condition="grid"),
             ),
             measures=MEASURES,
-            folded=True,
         ),
         EncoderTable(
             "Where the projections fall",
@@ -248,7 +245,7 @@ LAYOUT = Layout(
             ),
             note="Comparable: ‖A‖/‖B‖ within 1 ± 0.1. Where one is longer, the union should lie within 15° of it.",
         ),
-        Histograms("Position of the union's projection", "positions_union", folded=True),
+        Histograms("Position of the union's projection", "positions_union"),
         EncoderTable(
             "Mean margins",
             (
@@ -261,7 +258,6 @@ LAYOUT = Layout(
             ),
             note="Positive where the condition holds.",
             measures=MEASURES,
-            folded=True,
         ),
         EncoderTable(
             "Raw measures, on average",
@@ -269,7 +265,6 @@ LAYOUT = Layout(
             note="Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target "
             "(N). A distance is larger when farther.",
             measures=MEASURES,
-            folded=True,
         ),
         CorpusTable(
             "What people thought of the targets",
@@ -307,7 +302,7 @@ LAYOUT = Layout(
         ),
         Histograms("Angles of the difference's projection", "angles_difference", note="The paper's figures 4 and 6."),
         Histograms("Angles of the union's projection", "angles_union", note="The paper's figures 4 and 6."),
-        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10.", folded=True),
+        Histograms("Norm of A over norm of B", "norm_ratio", note="The paper's figure 10."),
         CountBars(
             "How often each rating was given",
             "ratings",
@@ -316,6 +311,6 @@ LAYOUT = Layout(
             "operator",
             note="The paper's figure 3: 0 strongly disagree, 4 strongly agree; every annotator's rating counts.",
         ),
-        SeriesTable("Ratings given", "ratings", folded=True),
+        SeriesTable("Ratings given", "ratings"),
     ),
 )

@@ -63,7 +63,7 @@ LAYOUT = Layout(
             "the mean of its vectors, without the sentence itself. The classifier weights directions differently, so "
             "the nearer group need not be the predicted one.",
         ),
-        SubsetTable("Accuracy in each group", "accuracy", ("group:",), folded=True),
+        SubsetTable("Accuracy in each group", "accuracy", ("group:",)),
     ),
     source="White, Togneri, Liu & Bennamoun (2015), How Well Sentence Embeddings Capture Meaning, ADCS",
     paper=(
@@ -81,14 +81,13 @@ LAYOUT = Layout(
             "groups",
             note="The paper's figures 2 and 3.",
         ),
-        SeriesTable("Groups by size", "group_sizes", folded=True),
+        SeriesTable("Groups by size", "group_sizes"),
         SeriesTable(
             "Published accuracies",
             "published",
             note="MSRP: 859 sentences in 274 groups (273 as printed), Opinosis: 521 in 89. PV: trained on Wikipedia; "
             "MOWE, SOWE: word vectors of Google News; URAE: its authors' network. A model of that kind trained on "
             "other text is another model.",
-            folded=True,
         ),
     ),
 )

@@ -103,13 +103,11 @@ LAYOUT = Layout(
         EncoderTable(
             "Raw cosine of each edit",
             tuple(Column(label, "cosine", edit, "number") for edit, label in LABELS.items()),
-            folded=True,
         ),
         EncoderTable(
             "Share of random pairs that are less similar",
             tuple(Column(label, "percentile", edit) for edit, label in LABELS.items()),
             note="Mean share of random pairs of originals that are less similar than the edit. Not in the paper.",
-            folded=True,
         ),
         overlap.TABLE,
         Examples(
@@ -149,7 +147,6 @@ LAYOUT = Layout(
             _BY_SIZE,
             note="Encoders whose number of parameters is known. The paper finds that among encoders fine-tuned from T5 "
             "the larger ones are less sensitive to typos, and as sensitive to synonyms as the smaller ones.",
-            folded=True,
         ),
     ),
 )

@@ -103,7 +103,6 @@ def page(k: int, psi: int = 5) -> Layout:
                 note="With K = 5; τ and ψ as chosen there. The two isotropy columns are labelled "
                 "swapped in the paper; here they have the names that fit their values. The corpus is "
                 "not public: do not compare single values with it.",
-                folded=True,
             ),
             SeriesTable(
                 "The paper's figures: a sample of SQuAD (table 3), and yours",
@@ -111,20 +110,17 @@ def page(k: int, psi: int = 5) -> Layout:
                 note="Sentences, K = 5, the range of exams of 100 questions. The paper took 1,009 questions on 651 "
                 "sentences at random and does not say which, so numbers differ with the sample. Two isotropy pairs "
                 "are printed for two models each, so one of each is wrong.",
-                folded=True,
             ),
             SeriesTable(
                 "The paper's figures: what transforms do on TelecomQuAD (table 4), and here",
                 "published_transforms",
                 note="Another corpus: compare what a transform changes, not the numbers. Measured here: "
                 f"Success@{k}, which is what the paper's accuracy is on average.",
-                folded=True,
             ),
             SeriesTable(
                 "The paper's figures: the correlation of isotropy with accuracy (table 4), and here",
                 "published_correlations",
                 note="Pearson, over the paper's 14 models; here over the encoders asked for, from four on.",
-                folded=True,
             ),
         ),
     )
@@ -161,7 +157,6 @@ def _meaning(k: int) -> tuple[Curves | SeriesTable, ...]:
             "card",
             note="For each encoder: the share of random, retrieved and right pairs that are less similar. A "
             "similarity of 0.6 means something different for each encoder.",
-            folded=True,
         ),
     )
 
@@ -186,14 +181,13 @@ def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
     """Return a folded table for each quantity at a threshold: its rows are both definitions of τ at each ψ."""
     definitions = ("pooled:", "minima:")
     return (
-        SubsetTable("Every threshold τ: its value", "tau", definitions, folded=True, format="number"),
-        SubsetTable(f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", definitions, folded=True),
-        SubsetTable("Every threshold τ: share of the retrieved that is kept", "kept", definitions, folded=True),
+        SubsetTable("Every threshold τ: its value", "tau", definitions, format="number"),
+        SubsetTable(f"Every threshold τ: Success@{k} at it", "accuracy_at_tau", definitions),
+        SubsetTable("Every threshold τ: share of the retrieved that is kept", "kept", definitions),
         SubsetTable(
             "Every threshold τ: unanswerable questions that find nothing",
             "unanswerable_dropped",
             definitions,
-            folded=True,
         ),
     )
 
@@ -241,7 +235,6 @@ def _paper_thresholds(k: int) -> tuple[EncoderTable | Curves | SubsetTable, ...]
             tuple(of_paper),
             note="minima: the ψ-th percentile of the smallest similarity of each exam, as the paper prints it; pooled: "
             "of all retrieved similarities. Of ψ = 5, 10, … 95 the one with the highest success at τ.",
-            folded=True,
         ),
         Curves(
             "Success at τ over ψ", "accuracy_at_tau", note="Documents below the ψ-th percentile are dropped (pooled)."
