@@ -117,6 +117,7 @@ WRONG = [
     (replace(QUESTION, gains=(1, 0)), "gains must be integers of at least 1, are (1, 0)"),
     (replace(QUESTION, units=("",)), "sample 0: a unit of it: an empty text"),
     (replace(QUESTION, units="article"), "units must be a tuple, is a text"),
+    (replace(QUESTION, units=7), "units must be a tuple, is a number"),
     # two sides
     (replace(MEMBER, side="other"), "side must be one of domain, general, is 'other'"),
     (replace(MEMBER, role="title"), "the role of a text must be one of text, query, document, is 'title'"),

@@ -406,7 +406,7 @@ values = st.recursive(
 
 
 @pytest.mark.parametrize("loader", JSON)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(choice=st.data())
 def test_no_value_of_a_field_brings_anything_but_a_corpus_or_a_source_error(loader, choice, tmp_path_factory):
     row = json.loads(EXAMPLES[loader].split("\n")[0])
@@ -417,7 +417,7 @@ def test_no_value_of_a_field_brings_anything_but_a_corpus_or_a_source_error(load
 
 
 @pytest.mark.parametrize("loader", EXAMPLES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cut=st.integers(0, 10_000), junk=st.binary(max_size=6), skip=st.integers(0, 3))
 def test_no_damage_brings_anything_but_a_corpus_or_a_source_error(loader, cut, junk, skip, tmp_path_factory):
     content = EXAMPLES[loader].encode()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from embassay.lexical.tokens import pieces_of, tokenizer_files, word_pieces, words
+from embassay.lexical.tokens import word_pieces, words
 
 
 @pytest.fixture(scope="module")
@@ -61,18 +61,3 @@ def test_word_pieces_of_no_texts_are_none(pieces):
 @given(texts=st.lists(st.text(max_size=20), max_size=4))
 def test_word_pieces_do_not_depend_on_the_batch(pieces, texts):
     assert pieces(texts) == [pieces([text])[0] for text in texts]
-
-
-def test_a_package_that_is_not_installed_has_no_tokenizer():
-    assert tokenizer_files("no_such_package_at_all") == []
-
-
-def test_another_vocabulary_is_not_taken_for_bert(tmp_path):
-    pytest.importorskip("tokenizers")
-    path = tmp_path / "tokenizer.json"
-    path.write_text(
-        '{"version": "1.0", "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,'
-        ' "strip_accents": null, "lowercase": true}, "model": {"type": "WordPiece", "unk_token": "[UNK]",'
-        ' "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "the": 1}}}'
-    )
-    assert pieces_of(path) is None

@@ -109,12 +109,13 @@ def _check_sample(sample: Any, shape: str, documents: frozenset[str]) -> None:
     wanted, check = SAMPLES.get(shape, (None, None))
     if wanted is not None and not isinstance(sample, wanted):
         raise ValueError(f"is {_kind(sample)}; samples of shape {shape!r} must be {wanted.__name__}")
+    # Before anything is asked of the sample, because its unit may depend on its fields.
+    if check is not None:
+        check(sample)
     for name in ("id", "unit", "texts", "fields"):
         if not hasattr(sample, name):
             raise ValueError(f"{type(sample).__name__} lacks {name!r}, which every sample needs")
     _check_text("id", sample.id)
-    if check is not None:
-        check(sample)
     if isinstance(sample, Question):
         _check_right(sample, documents)
     _check_text("unit", sample.unit)

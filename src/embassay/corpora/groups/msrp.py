@@ -70,9 +70,10 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
                 raise row.error(f"must be 0 or 1, is {quality[:100]!r}", "Quality")
             pairs += 1
             # Sentences of pairs that are not paraphrases are read too, because an ID must have one text in all rows.
-            pair = sentences.read(row, "#1"), sentences.read(row, "#2")
+            first = sentences.read(row, "#1 ID", "#1 String")
+            second = sentences.read(row, "#2 ID", "#2 String")
             if quality == "1":
-                paraphrases.append(pair)
+                paraphrases.append((first, second))
     if not pairs:
         raise SourceError("the table has no rows", path)
     groups = closure(paraphrases)
@@ -89,18 +90,20 @@ def load(source: str, name: str, *, licence: str = "", follow_links: bool = Fals
 
 @dataclass
 class _Sentences:
-    """The sentences of both files by ID, and where each first appears."""
+    """The sentences of both files by ID, and the file and line in which each first appears."""
 
     texts: dict[int, str] = field(default_factory=dict)
-    places: dict[int, str] = field(default_factory=dict)
+    places: dict[int, tuple[Path, int | None]] = field(default_factory=dict)
 
-    def read(self, row: Row, side: str) -> int:
-        """Return the ID of a sentence, ``#1`` or ``#2``; raise SourceError if another sentence has the same ID."""
-        number, text = row.whole(f"{side} ID"), row.text(f"{side} String")
+    def read(self, row: Row, id_column: str, text_column: str) -> int:
+        """Return the ID of a sentence, or raise SourceError if another sentence has the same ID."""
+        number, text = row.whole(id_column), row.text(text_column)
         if number not in self.texts:
             self.texts[number] = text
-            self.places[number] = f"line {row.line} of {row.path.name}"
+            self.places[number] = row.path, row.line
         elif self.texts[number] != text:
-            problem = f"{number} is also the ID of a different sentence on {self.places[number]}; correct one of them"
-            raise row.error(problem, f"{side} ID")
+            path, line = self.places[number]
+            place = f"line {line} of {path.name}"
+            problem = f"{number} is also the ID of a different sentence on {place}; correct one of them"
+            raise row.error(problem, id_column)
         return number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from embassay.errors import SourceError
 _SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Row:
     """The values of a row, or of an object inside a file, by field.
 
@@ -25,14 +25,14 @@ class Row:
     prefix
         The prefix of field names in messages, such as ``data[0].`` for an object inside another.
     names
-        What the fields are called in the file, where that is different.
+        What the fields are called in the file; None if they have their own names.
     """
 
     values: Mapping[str, Any]
     path: Path
     line: int | None
     prefix: str = ""
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] | None = None
 
     @property
     def number(self) -> str:
@@ -46,7 +46,9 @@ class Row:
 
     def name(self, field: str) -> str:
         """Return the name of a field in messages."""
-        return f"{self.prefix}{self.names.get(field, field)}"
+        if self.names:
+            field = self.names.get(field, field)
+        return self.prefix + field
 
     def error(self, problem: str, field: str) -> SourceError:
         """Return an error about a field."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from embassay.corpora.io.jsonl import LONGEST, listed
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.texts import not_utf8, open_decoded, open_text
+from embassay.corpora.io.texts import open_decoded, read_text
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.store.paths import unreadable
@@ -44,7 +44,9 @@ def table_rows(path: Path, delimiter: str) -> Iterator[NumberedCells]:
                 if any(cell.strip() for cell in cells):
                     yield reader.line_num, cells
     except UnicodeDecodeError:
-        raise _undecodable(path) from None
+        # The decoder reads blocks, so its error does not say which line is wrong; this one does.
+        read_text(path)
+        raise
     except csv.Error as error:
         raise SourceError(f"not a table: {error}", path, reader.line_num) from None
     except OSError as error:
@@ -116,15 +118,3 @@ def header(cells: Sequence[str], path: Path, line: int) -> list[str]:
         if name and names.count(name) > 1:
             raise SourceError("this column appears twice", path, line, name[:LONGEST])
     return names
-
-
-def _undecodable(path: Path) -> SourceError:
-    """Return an error about the first line that is not UTF-8."""
-    # The decoder reads blocks, so its error does not say which line is wrong.
-    with open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                return not_utf8(path, number, line)
-    return SourceError("not UTF-8 text; save it as UTF-8", path)

@@ -101,10 +101,13 @@ class _Reader:
 
     def read(self, paragraph: Paragraph) -> None:
         """Add the documents and the questions of a paragraph."""
-        name, text = paragraph.id, paragraph.text
-        pieces = sentences(text, self.language) if self.sentences else [(0, text.strip())]
-        ids = [f"{name}-{index}" for index in range(len(pieces))] if self.sentences else [name]
-        self.documents += [Document(key, (piece,)) for key, (_, piece) in zip(ids, pieces, strict=True)]
+        text = paragraph.text
+        pieces, ids = [(0, text.strip())], [paragraph.id]
+        if self.sentences:
+            pieces = sentences(text, self.language)
+            ids = [f"{paragraph.id}-{number}" for number in range(len(pieces))]
+        for key, (_, piece) in zip(ids, pieces, strict=True):
+            self.documents.append(Document(key, (piece,)))
         context = _Context(text, ids, [start for start, _ in pieces], paragraph.article)
         for question in objects(paragraph.row, "qas"):
             self._question(question, context)
@@ -151,18 +154,20 @@ class _Reader:
             raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
             raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
-        # A negative index would count from the end.
-        if start < 0 or not context.startswith(text, start):
-            start = context.find(text)
-            stands_once = start >= 0 and context.find(text, start + 1) < 0
-            if text.strip() and stands_once:
-                self.moved.append(answer.place)
-            else:
-                start = -1
-        if start < 0 or not text.strip():
+        if not text.strip():
             self.astray.append(answer.place)
             return None
-        return start + len(text) - len(text.lstrip())
+        space = len(text) - len(text.lstrip())
+        # A negative index would count from the end.
+        if start >= 0 and context.startswith(text, start):
+            return start + space
+        first = context.find(text)
+        stands_once = first >= 0 and context.find(text, first + 1) < 0
+        if not stands_once:
+            self.astray.append(answer.place)
+            return None
+        self.moved.append(answer.place)
+        return first + space
 
     def notes(self) -> list[str]:
         """Return notes on what was assumed and what was left out."""

@@ -13,7 +13,8 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.passages import collapsed, cutter
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.texts import not_utf8, open_text
+from embassay.corpora.io.tables import table_rows
+from embassay.corpora.io.texts import read_text
 from embassay.corpora.retrieval.shared import (
     JUDGED,
     Judgement,
@@ -25,7 +26,6 @@ from embassay.corpora.retrieval.shared import (
 )
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
-from embassay.store.paths import unreadable
 from embassay.types import Corpus
 
 SHAPE = "retrieval"
@@ -34,8 +34,8 @@ TABLE = ".tsv"
 
 def recognises_folder(path: Path) -> bool:
     """Return whether a folder looks like this format, by its file names."""
-    files = entries(path)
-    return bool(judgement_files(files) and topic_files(files))
+    judgements, topics = judgements_and_topics(entries(path))
+    return bool(judgements and topics)
 
 
 def load(
@@ -74,9 +74,9 @@ def load(
     cut = cutter(passages, language)
     listing = Listing(follow_links)
     files = sorted(listing.files(path))
-    files_of_folder = [file for file in files if file.parent == path]
-    judged = _only(judgement_files(files_of_folder), path, "of judgements, with 'qrels' in its name", listing)
-    topics = _only(topic_files(files_of_folder), path, "of topics, with 'topics' or 'queries' in its name", listing)
+    judgements, with_topics = judgements_and_topics(file for file in files if file.parent == path)
+    judged = _only(judgements, path, "of judgements, with 'qrels' in its name", listing)
+    topics = _only(with_topics, path, "of topics, with 'topics' or 'queries' in its name", listing)
     queries = _queries(topics)
     texts, notes_on_documents = _documents([file for file in files if file not in (judged, topics)])
     if not texts:
@@ -98,19 +98,16 @@ def _only(files: Sequence[Path], path: Path, what: str, listing: Listing) -> Pat
     return files[0]
 
 
-def judgement_files(files: Iterable[Path]) -> list[Path]:
-    """Return the files that contain judgements, by their names."""
-    return [file for file in files if "qrels" in file.name.lower() and file.is_file()]
-
-
-def topic_files(files: Iterable[Path]) -> list[Path]:
-    """Return the files that contain topics, by their names."""
-    topics = []
+def judgements_and_topics(files: Iterable[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files that contain judgements, and those that contain topics, by their names."""
+    judgements, topics = [], []
     for file in files:
         name = file.name.lower()
-        if "qrels" not in name and ("topics" in name or "queries" in name) and file.is_file():
+        if "qrels" in name and file.is_file():
+            judgements.append(file)
+        elif ("topics" in name or "queries" in name) and file.is_file():
             topics.append(file)
-    return topics
+    return judgements, topics
 
 
 def _documents(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
@@ -138,13 +135,10 @@ def _documents(files: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
 
 def _table(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield (line, id, text) of lines of id, tab, text; further tabs become spaces."""
-    for number, line in _text_lines(path):
-        if not line.strip():
-            continue
-        name, tab, text = line.partition("\t")
-        if not tab or not name.strip():
-            raise SourceError("must be an id, a tab and a text", path, number)
-        yield number, name.strip(), text.replace("\t", " ").strip()
+    for line, (name, *texts) in table_rows(path, "\t"):
+        if not texts or not name.strip():
+            raise SourceError("must be an id, a tab and a text", path, line)
+        yield line, name.strip(), " ".join(texts).strip()
 
 
 def _queries(path: Path) -> dict[str, str]:
@@ -162,22 +156,9 @@ def _queries(path: Path) -> dict[str, str]:
     return queries
 
 
-def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line with its end) of a text file."""
-    number, line = 0, b""
-    try:
-        with open_text(path) as file:
-            for number, line in enumerate(file, 1):
-                yield number, line.decode("utf-8")
-    except UnicodeDecodeError:
-        raise not_utf8(path, number, line) from None
-    except OSError as error:
-        raise unreadable(error, path) from None
-
-
 def _judgements(path: Path) -> Iterator[Judgement]:
     """Yield the judgements of a file."""
-    for number, line in _text_lines(path):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         cells = line.split()
         if not cells:
             continue
