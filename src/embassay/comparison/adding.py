@@ -8,9 +8,7 @@ one of a run with all of them.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 from embassay._version import __version__
 from embassay.comparison.runs import StoredRun, read_run
@@ -156,10 +154,7 @@ def _without(stored: StoredRun, plan: Plan) -> StoredRun:
     settings = stored.record["settings"]
     encoders = [encoder for encoder in settings["encoders"] if encoder[0] not in added]
     labels = {label for label, *_ in encoders}
-    tasks = {}
-    for name, task in stored.tasks.items():
-        scores = {label: of_encoder for label, of_encoder in task.scores.items() if label in labels}
-        tasks[name] = replace(task, scores=scores)
+    tasks = {name: task.with_only(labels) for name, task in stored.tasks.items()}
     result = replace(
         stored.result,
         encoders=tuple(encoder for encoder in stored.result.encoders if encoder.name in labels),
@@ -223,7 +218,9 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     added = settings_of(plan)
     encoders = [*before["settings"]["encoders"], *added["encoders"]]
     routes = {**before["settings"].get("routes", {}), **added["routes"]}
-    settings = {**before["settings"], "encoders": _baselines_last(encoders), "routes": routes}
+    # Baselines are last, as in a run with all encoders.
+    encoders.sort(key=lambda encoder: bool(encoder[3]))
+    settings = {**before["settings"], "encoders": encoders, "routes": routes}
     record["settings"] = settings
     record["key"] = content_hash([settings, __version__])
 
@@ -234,13 +231,3 @@ def _record(before: RunRecord, plan: Plan, outcome: Outcome, result: Result, sec
     record["failures"] = [asdict(failure) for failure in result.failed]
     record["state"] = "failed in part" if result.failed else "finished"
     return record
-
-
-def _baselines_last(encoders: Sequence[Any]) -> list[Any]:
-    """Return the encoders of settings in the order of a run with all of them."""
-
-    def is_baseline(encoder: Sequence[Any]) -> bool:
-        _, _, _, baseline = encoder
-        return bool(baseline)
-
-    return sorted(encoders, key=is_baseline)

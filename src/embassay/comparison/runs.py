@@ -7,9 +7,10 @@ compared on the items that both have: the same content, whatever their ids.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -73,8 +74,16 @@ class StoredTask:
     @property
     def score_options(self) -> str:
         """The options that affect item scores, in canonical form."""
-        first = next(iter(self.scores.values()))
-        return first.origin.options
+        return self.some_scores.origin.options
+
+    @property
+    def some_scores(self) -> ItemScores:
+        """The scores of some encoder: items and units are the same for all."""
+        return next(iter(self.scores.values()))
+
+    def with_only(self, labels: Container[str]) -> StoredTask:
+        """Return the task with the scores of some encoders only."""
+        return replace(self, scores={label: scores for label, scores in self.scores.items() if label in labels})
 
 
 @dataclass(frozen=True)
@@ -130,10 +139,8 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", path)
     result = results.read(path / "result.json")
-    stored_scores = list(folder.stored(any_version=True))
-    tasks = {}
-    for task in _tasks(record, result, stored_scores, folder.read_items(), path):
-        tasks[task.name] = task
+    stored_scores = folder.stored(any_version=True)
+    tasks = {task.name: task for task in _tasks(record, result, stored_scores, folder.read_items(), path)}
     is_usable_failure = may_have_failed and result.failed
     if not tasks and not is_usable_failure:
         raise SourceError("nothing was scored in this run", path)
@@ -175,27 +182,21 @@ class _Settings:
 
     Attributes
     ----------
-    is_baseline
-        Of each encoder, whether it is a baseline; in the order of the run.
-    specs
-        Of each encoder.
+    encoders
+        Of each encoder its label, its spec, and whether it is a baseline; in the order of the run.
     reference
         The label of the encoder that the others are compared with.
-    fingerprints
-        Of each corpus and each of its variants.
     variants
-        The variants of the corpus of each task; without settings that vary, the corpus itself is the only one.
-    options, versions
-        Of each diagnostic.
+        By name; empty where no corpus varies.
+    tasks
+        Of each task on a corpus or on a variant of one: the diagnostic, its version and options, the name of the
+        corpus and its fingerprint.
     """
 
-    is_baseline: Mapping[str, bool]
-    specs: Mapping[str, str]
+    encoders: Sequence[tuple[str, str, bool]]
     reference: str
-    fingerprints: Mapping[str, str]
-    variants: Mapping[TaskName, Sequence[Variant]]
-    options: Mapping[str, Mapping[str, str]]
-    versions: Mapping[str, str]
+    variants: Mapping[str, Variant]
+    tasks: Sequence[tuple[str, str, dict[str, str], str, str]]
 
     @classmethod
     def of(cls, record: RunRecord, path: Path) -> _Settings:
@@ -207,33 +208,23 @@ class _Settings:
             If they are damaged.
         """
         settings = record["settings"]
+        tasks = []
         try:
-            known_variants = variants_in(settings)
             fingerprints = dict(settings["corpora"])
-            variants: dict[TaskName, list[Variant]] = {}
-            options, versions = {}, {}
-            for diagnostic, version, given_options, corpus in settings["diagnostics"]:
-                variant = known_variants.get(corpus, Variant(corpus, corpus, ""))
-                variants.setdefault((diagnostic, variant.corpus), []).append(variant)
-                if corpus not in fingerprints:
-                    raise KeyError(corpus)
-                options[diagnostic] = dict(given_options)
-                versions[diagnostic] = str(version)
-            return cls(
-                is_baseline={str(label): is_baseline for label, _, _, is_baseline in settings["encoders"]},
-                specs={str(label): str(spec) for label, spec, _, _ in settings["encoders"]},
-                reference=settings["reference"],
-                fingerprints=fingerprints,
-                variants=variants,
-                options=options,
-                versions=versions,
-            )
+            for diagnostic, version, options, corpus in settings["diagnostics"]:
+                tasks.append((diagnostic, str(version), dict(options), corpus, fingerprints[corpus]))
+            encoders = [(str(label), str(spec), baseline) for label, spec, _, baseline in settings["encoders"]]
+            return cls(encoders, settings["reference"], variants_in(settings), tasks)
         except (KeyError, TypeError, ValueError):
             raise SourceError("run.json is damaged; repeat the run's command", path) from None
 
+    def variant(self, corpus: str) -> Variant:
+        """Return a variant by its name; a corpus that does not vary is its own variant."""
+        return self.variants.get(corpus, Variant(corpus, corpus, ""))
+
 
 def _tasks(
-    record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
+    record: RunRecord, result: Result, stored: Iterable[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores; a task that no encoder has scores for is left out.
 
@@ -253,148 +244,89 @@ def _tasks(
         a task are of different numbers of items.
     """
     settings = _Settings.of(record, path)
-    current = _CurrentScores(stored, _signatures(result), path)
-    for (diagnostic, corpus), variants in settings.variants.items():
-        scores_by_variant: dict[Variant, list[ItemScores]] = {}
-        for variant in variants:
-            of_variant = current.of(diagnostic, variant, settings, is_first=variant == variants[0])
-            if of_variant:
-                scores_by_variant[variant] = of_variant
-        if not scores_by_variant:
-            continue
-        _check_lengths(scores_by_variant, path)
-        joined = join_scores(scores_by_variant, settings.reference)
-        scores_by_encoder = {scores.origin.encoder: scores for scores in by_encoder(joined)}
-
-        fingerprints = [settings.fingerprints[variant.name] for variant in variants]
-        fingerprint = fingerprints[0]
-        if len(fingerprints) > 1:
-            fingerprint = content_hash(fingerprints)
-        # The questions are the same on all variants, so the items of the first will do.
-        corpus_items = items.get(fingerprints[0])
-        items_by_id = None
-        documents = ""
-        if corpus_items is not None:
-            items_by_id = {item.id: item for item in corpus_items.items}
-            documents = corpus_items.documents
-        # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
-        reduced_tasks = record.get("reduced", [])
-        yield StoredTask(
-            diagnostic=diagnostic,
-            corpus=corpus,
-            options=settings.options[diagnostic],
-            version=settings.versions[diagnostic],
-            fingerprint=fingerprint,
-            scores=scores_by_encoder,
-            items=items_by_id,
-            reduced=[diagnostic, corpus] in reduced_tasks,
-            documents=documents,
-        )
-
-
-class _CurrentScores:
-    """Finds the scores that a result was computed from.
-
-    A run folder may also hold scores of an encoder that has changed since, or of an older version of a diagnostic.
-    """
-
-    def __init__(
-        self, stored: Sequence[ItemScores], signatures: Mapping[tuple[str, str, str], str], path: Path
-    ) -> None:
-        """Take all scores of a run folder, and a signature of each diagnostic, corpus and encoder of the result.
-
-        A signature names all that a row was computed from; see :meth:`~embassay.types.ItemScores.signature`.
-        """
-        self._signatures = signatures
-        self._path = path
-        self._stored: dict[tuple[str, str, str], list[ItemScores]] = {}
-        for scores in stored:
-            key = (scores.origin.diagnostic, scores.origin.corpus, scores.origin.encoder)
-            self._stored.setdefault(key, []).append(scores)
-
-    def of(self, diagnostic: str, variant: Variant, settings: _Settings, *, is_first: bool) -> list[ItemScores]:
-        """Return the scores of all encoders on a variant of a corpus.
-
-        Raises
-        ------
-        SourceError
-            If those of an encoder that has rows in the result are missing.
-        """
+    current = _current(stored, result, settings)
+    with_rows = {(row.diagnostic, row.corpus, row.encoder) for row in result.rows}
+    # By diagnostic and corpus the scores on each variant.
+    scores_of: dict[TaskName, dict[Variant, list[ItemScores]]] = {}
+    fingerprints: dict[TaskName, list[str]] = {}
+    methods = {}
+    for diagnostic, version, options, name, fingerprint in settings.tasks:
+        variant = settings.variant(name)
+        task = (diagnostic, variant.corpus)
+        methods[diagnostic] = (version, options)
+        is_first = task not in fingerprints
+        fingerprints.setdefault(task, []).append(fingerprint)
         of_variant = []
-        for encoder, is_baseline in settings.is_baseline.items():
-            spec = settings.specs[encoder]
-            if is_same_on_all_variants(spec) and not is_first:
-                continue
+        for encoder, spec, is_baseline in settings.encoders:
             label = variant.label(encoder, spec)
-            signature = self._signatures.get((diagnostic, variant.corpus, label))
-            if signature is None:
-                # The encoder failed here, or is not for corpora of this shape.
+            # Without rows the encoder failed here, or is not for corpora of this shape.
+            if (*task, label) not in with_rows or (is_same_on_all_variants(spec) and not is_first):
                 continue
-            candidates = self._stored.get((diagnostic, variant.name, encoder), [])
-            scores = _with_signature(signature, candidates, variant)
+            scores = current.get((diagnostic, name, encoder))
             if scores is None:
-                raise _damaged(self._path, f"of {label} ({diagnostic} on {variant.corpus})")
+                raise _damaged(path, f"of {label} ({diagnostic} on {variant.corpus})")
             # The roles of an encoder are those of the settings, whatever they were when it was scored.
             is_reference = encoder == settings.reference
             origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
             of_variant.append(replace(scores, origin=origin))
-        return of_variant
+        # Variants may differ: where the items are texts, as for isotropy, a corpus that is cut otherwise has others.
+        if len({len(scores.item) for scores in of_variant}) > 1:
+            raise _damaged(path, f"of {diagnostic} on {name}")
+        if of_variant:
+            scores_of.setdefault(task, {})[variant] = of_variant
+
+    for (diagnostic, corpus), scores_by_variant in scores_of.items():
+        joined = by_encoder(join_scores(scores_by_variant, settings.reference))
+        first_fingerprint, *others = fingerprints[diagnostic, corpus]
+        # The questions are the same on all variants, so the items of the first will do.
+        corpus_items = items.get(first_fingerprint)
+        version, options = methods[diagnostic]
+        yield StoredTask(
+            diagnostic=diagnostic,
+            corpus=corpus,
+            options=options,
+            version=version,
+            fingerprint=content_hash([first_fingerprint, *others]) if others else first_fingerprint,
+            scores={scores.origin.encoder: scores for scores in joined},
+            items=None if corpus_items is None else {item.id: item for item in corpus_items.items},
+            # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
+            reduced=[diagnostic, corpus] in record.get("reduced", []),
+            documents="" if corpus_items is None else corpus_items.documents,
+        )
 
 
-def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
-    """Refuse scores on one variant of a corpus that are of different numbers of items.
+def _current(
+    stored: Iterable[ItemScores], result: Result, settings: _Settings
+) -> dict[tuple[str, str, str], ItemScores]:
+    """Return the scores that a result was computed from, by diagnostic, variant of the corpus, and encoder.
 
-    Variants may differ: where the items are the texts, as for isotropy, a corpus that is cut otherwise has others.
+    A run folder may also hold scores of an encoder that has changed since, or of an older version of a diagnostic. The
+    signatures of the rows say which ones count.
     """
-    for of_variant in scores_of.values():
-        lengths = {len(scores.item) for scores in of_variant}
-        if len(lengths) > 1:
-            origin = of_variant[0].origin
-            raise _damaged(path, f"of {origin.diagnostic} on {origin.corpus}")
+    # A row without an encoder is about the corpus.
+    origins = {_origin_in(row.signature) for row in result.rows if row.encoder}
+    current = {}
+    for scores in stored:
+        origin = scores.origin
+        variant = settings.variant(origin.corpus)
+        diagnostic = f"{origin.diagnostic}@{origin.version}" if origin.version else origin.diagnostic
+        corpus = f"corpus:{variant.corpus}@{origin.corpus_fingerprint}"
+        encoder = f"encoder:{variant.label(origin.encoder, origin.spec)}@{origin.encoder_fingerprint}"
+        if (diagnostic, corpus, encoder) in origins:
+            current[origin.diagnostic, origin.corpus, origin.encoder] = scores
+    return current
+
+
+def _origin_in(signature: str) -> tuple[str, ...]:
+    """Return diagnostic, corpus and encoder of a signature: ``retrieval@3(k=5)|corpus:docs@0f3a…|encoder:e5@77c1…``."""
+    diagnostic, *others = signature.split("|")[:3]
+    # What is in brackets are options.
+    return diagnostic.partition("(")[0], *others
 
 
 def _damaged(path: Path, what: str) -> SourceError:
     """Return the error for scores that cannot be used: ``of e5 (retrieval on docs)``."""
     return SourceError(f"the item scores {what} are missing or damaged; repeat the run's command", path)
-
-
-def _signatures(result: Result) -> dict[tuple[str, str, str], str]:
-    """Return the signature of the first row of each diagnostic, corpus and encoder.
-
-    All rows of these name the same diagnostic, corpus and encoder with their fingerprints, so any row would do.
-    """
-    signatures: dict[tuple[str, str, str], str] = {}
-    for row in result.rows:
-        # A row without an encoder is about the corpus.
-        if row.encoder:
-            signatures.setdefault((row.diagnostic, row.corpus, row.encoder), row.signature)
-    return signatures
-
-
-def _with_signature(signature: str, candidates: Sequence[ItemScores], variant: Variant) -> ItemScores | None:
-    """Return the scores that a signature names; None if they are missing.
-
-    Parameters
-    ----------
-    signature
-        Of a row of the result: ``retrieval@3(k=5)|corpus:docs@0f3a…|encoder:e5@77c1…|…``.
-    candidates
-        Scores of one diagnostic and encoder on a variant of a corpus, of which at most one is not outdated.
-    """
-    for scores in candidates:
-        origin = scores.origin
-        diagnostic = origin.diagnostic
-        if origin.version:
-            diagnostic += f"@{origin.version}"
-        # What follows is the options in brackets or the first part: "retrieval@1" is not "retrieval@10".
-        is_of_diagnostic = signature.startswith((f"{diagnostic}(", f"{diagnostic}|"))
-        is_of_corpus = f"|corpus:{variant.corpus}@{origin.corpus_fingerprint}|" in signature
-        is_of_encoder = (
-            f"|encoder:{variant.label(origin.encoder, origin.spec)}@{origin.encoder_fingerprint}|" in signature
-        )
-        if is_of_diagnostic and is_of_corpus and is_of_encoder:
-            return scores
-    return None
 
 
 @dataclass(frozen=True)
@@ -431,18 +363,14 @@ class CommonTask:
     @property
     def count(self) -> int:
         """The number of common items."""
-        some_run = next(iter(self.scores.values()))
-        some_scores = next(iter(some_run.values()))
+        (some_scores, *_), *_ = (of_run.values() for of_run in self.scores.values())
         return len(some_scores.item)
 
     @cached_property
     def fingerprint(self) -> str:
         """That of the corpus; where corpora differ, a hash of all of them and of the common items."""
-        fingerprints: list[str] = []
-        for of_run in self.scores.values():
-            for scores in of_run.values():
-                if scores.origin.corpus_fingerprint not in fingerprints:
-                    fingerprints.append(scores.origin.corpus_fingerprint)
+        all_scores = chain.from_iterable(of_run.values() for of_run in self.scores.values())
+        fingerprints = list(dict.fromkeys(scores.origin.corpus_fingerprint for scores in all_scores))
         if len(fingerprints) == 1:
             return fingerprints[0]
         hashes = [item.hash for item in self.items or ()]
@@ -537,21 +465,21 @@ def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
     """
     # What changes the item scores must be the same in all runs.
     versions = {run: task.version for run, task in tasks.items()}
-    if _differ(versions):
+    if differ(versions):
         raise InputError(_all_sides("the diagnostic has another version", versions))
     score_options = {run: task.score_options or "the defaults" for run, task in tasks.items()}
-    if _differ(score_options):
+    if differ(score_options):
         raise InputError(_all_sides("its options differ", score_options))
 
     last_run, last = list(tasks.items())[-1]
     title = f"{last.diagnostic} on {last.corpus}"
     notes = []
     options = {run: _as_text(task.options) for run, task in tasks.items()}
-    if _differ(options):
+    if differ(options):
         notes.append(f"{title}: {_all_sides('its options differ', options)}; those of {last_run} are used")
     method = load_diagnostic(Spec(last.diagnostic, options=dict(last.options))).method
     fingerprints = {run: task.fingerprint for run, task in tasks.items()}
-    if not _differ(fingerprints):
+    if not differ(fingerprints):
         task = _same_corpus(tasks, method)
         return replace(task, notes=tuple(notes))
 
@@ -569,7 +497,7 @@ def _as_text(options: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 
-def _differ(values: Mapping[str, str]) -> bool:
+def differ(values: Mapping[str, str]) -> bool:
     """Return whether the runs have different values."""
     return len(set(values.values())) > 1
 
@@ -583,7 +511,7 @@ def _all_sides(problem: str, values: Mapping[str, str]) -> str:
 def _same_corpus(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
     """Return the task of runs on the same corpus: all items are common."""
     first = next(iter(tasks.values()))
-    ids = [str(item) for item in _any_scores(first).item]
+    ids = [str(item) for item in first.some_scores.item]
     return CommonTask(
         diagnostic=first.diagnostic,
         corpus=first.corpus,
@@ -611,9 +539,9 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
     partitions = []
     for run, task in tasks.items():
         rows[run] = np.array([places_in[run][content] for content in common_contents], dtype=np.int64)
-        partitions.append(_any_scores(task).unit[rows[run]])
+        partitions.append(task.some_scores.unit[rows[run]])
     unit = merged_units(partitions)
-    ids = _any_scores(first).item[rows[first_run]].tolist()
+    ids = first.some_scores.item[rows[first_run]].tolist()
 
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
@@ -621,7 +549,7 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
         scores[run] = {}
         for label, scores_of_encoder in task.scores.items():
             scores[run][label] = _only_rows(scores_of_encoder, rows[run], unit, ids)
-        left_out[run] = len(_any_scores(task).item) - len(common_contents)
+        left_out[run] = len(task.some_scores.item) - len(common_contents)
     return CommonTask(
         diagnostic=first.diagnostic,
         corpus=first.corpus,
@@ -639,11 +567,6 @@ def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) ->
     return tuple(items[item] for item in ids)
 
 
-def _any_scores(task: StoredTask) -> ItemScores:
-    """Return the scores of some encoder: items and units are the same for all."""
-    return next(iter(task.scores.values()))
-
-
 def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     """Return the place of each item in the scores.
 
@@ -659,7 +582,7 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     """
     if task.items is None:
         raise InputError(f"the corpora differ, and {run} has no list of items; repeat its command with --overwrite")
-    ids = [str(item) for item in _any_scores(task).item]
+    ids = [str(item) for item in task.some_scores.item]
     if any(item not in task.items for item in ids):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
     earlier = Counter[str]()
