@@ -32,6 +32,7 @@ class Signs:
     files: int = 0
     private_files: int = 0
     nodes: int = 0
+    physical_lines: int = 0
     lines: int = 0
     conditional_expressions: int = 0
     comprehensions: int = 0
@@ -49,7 +50,9 @@ class Signs:
         if path.name.startswith("_") and not path.name.startswith("__"):
             self.private_files += 1
         for line in text.splitlines():
+            self.physical_lines += 1
             stripped = line.strip()
+            # Shares are of the lines that are not empty.
             if stripped:
                 self.lines += 1
             if stripped.startswith("# ") and "noqa" not in stripped:
@@ -93,6 +96,7 @@ class Signs:
         median = statistics.median(density for density, _ in self.densities) if self.densities else 0.0
         return [
             str(self.nodes),
+            str(self.physical_lines),
             str(self.files),
             f"{median:.1f}",
             f"{1000 * self.conditional_expressions / self.lines:.0f}",
@@ -108,6 +112,7 @@ class Signs:
 HEADER = [
     "where",
     "AST nodes",
+    "lines",
     "files",
     "nodes per body line (median)",
     "conditional expressions / 1,000 lines",
@@ -118,7 +123,7 @@ HEADER = [
     "private modules",
     "vague names",
 ]
-AIMS = ["aim", "300000", "", "≤ 10", "≤ 8", "≤ 20", "≥ 2", "≤ 10", "< 400", "≤ 25", ""]
+AIMS = ["aim", "415000", "", "", "≤ 10", "≤ 8", "≤ 20", "≥ 2", "≤ 10", "< 400", "≤ 25", ""]
 
 
 def python_files(place: Path) -> list[Path]:

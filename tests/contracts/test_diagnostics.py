@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -43,6 +45,9 @@ DIRECTIONS_OF = {
     "shift": {"neither"},
 }
 OPTIONS = {"shift": ",domain=handbook,general=general"}
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
+)
 ENCODERS = ("bow", "tfidf", "hashing,dim=64")
 
 
@@ -135,14 +140,20 @@ def test_its_rows_name_it_the_corpus_and_an_encoder_of_the_run(name):
         assert row.low is None or row.low <= row.high
 
 
+@cache
+def with_all_options(name):
+    """Run one diagnostic with the options that give the most rows."""
+    spec = spec_of(name) + OTHER_OPTIONS.get(name, "")
+    plan = prepare(RunRequest(list(ENCODERS), corpora_of(name), [spec], resamples=20, baselines=False))
+    return execute(plan, workers=1).result
+
+
 OTHER_OPTIONS = {"retrieval": ",transforms=all", "minimal_pairs": ",compare=all", "composition": ",compare=all"}
 
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_each_row_and_comparison_has_a_declared_direction(name):
-    spec = spec_of(name) + OTHER_OPTIONS.get(name, "")
-    plan = prepare(RunRequest(list(ENCODERS), corpora_of(name), [spec], resamples=20, baselines=False))
-    result = execute(plan, workers=1).result
+    result = with_all_options(name)
     directions = set()
     for record in [*result.rows, *result.comparisons]:
         # Raises where nothing is declared.
@@ -163,11 +174,18 @@ def test_no_two_rows_are_of_the_same_thing(name):
 
 @pytest.mark.parametrize("name", CORPORA)
 def test_its_result_can_be_written_and_read_again(name):
-    result = outcome(name).result
+    result = with_all_options(name)
     written = to_bytes(result)
     assert "NaN" not in written.decode()
-    assert to_bytes(from_bytes(written, Path("result.json"))) == written
+    assert from_bytes(written, Path("result.json")) == result
+    assert [error.message for error in SCHEMA.iter_errors(json.loads(written))] == []
     assert json.loads(written)["rows"]
+
+
+def test_another_seed_gives_other_intervals():
+    rows = {name: outcome(name).result.rows for name in CORPORA if name != "isotropy"}
+    for name, before in rows.items():
+        assert outcome(name, seed=1).result.rows != before, name
 
 
 @pytest.mark.parametrize("name", CORPORA)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
-from importlib.resources import files
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -25,30 +22,14 @@ from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.samples.composition import Composition
 from embassay.stats.resample import means
-from embassay.store.results import from_bytes, rounded, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin
+from embassay.types import Corpus, Draws, Origin
 from embassay.vectors import Vectors
 from findings import sentences
+from tables import Table, vectors_of
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CELLS = ("TT", "TF", "FT", "FF")
 EVERY = ("overlap", "difference", "right", "union")
 NAN = float("nan")
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary."""
-
-    card = Card("table", cached=False)
-
-    def __init__(self, name, vectors):
-        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role):
-        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
 
 
 def one(number, side, **more):
@@ -72,10 +53,7 @@ def planted(side, *triples):
     }
 
 
-def vectors_of(corpus, vectors):
-    texts = [text for _, text in corpus.texts()]
-    matrix = np.array([vectors[t] for t in texts], dtype=np.float32)
-    return Vectors(matrix, {("text", t): i for i, t in enumerate(texts)})
+float32 = partial(np.array, dtype=np.float32)
 
 
 def score(corpus, vectors, name="t", baseline=False, limits=None, **options):
@@ -83,7 +61,7 @@ def score(corpus, vectors, name="t", baseline=False, limits=None, **options):
     diagnostic = replace(create(**options), **(limits or {}))
     whence = "composition", diagnostic.options, corpus.name, corpus.fingerprint
     origin = Origin(*whence, name, f"f-{name}", name, baseline)
-    return diagnostic.score(corpus, vectors_of(corpus, vectors), origin)
+    return diagnostic.score(corpus, vectors_of(corpus, vectors, float32), origin)
 
 
 def summarise(scores, resamples=20, seed=0, **options):
@@ -475,7 +453,7 @@ def test_sparse_vectors_are_measured_as_dense_ones(unit):
 
 def test_how_many_samples_are_looked_at_together_changes_no_bit():
     corpus = random_corpus()
-    vectors = vectors_of(corpus, random_vectors(corpus))
+    vectors = vectors_of(corpus, random_vectors(corpus), float32)
     other = np.arange(len(corpus.samples))[:, None] - 3
     together, in_chunks = (
         {
@@ -925,41 +903,6 @@ def test_mirrored_differences_are_reported_apart():
 def test_a_corpus_without_mirrored_differences_has_no_such_rows():
     found = planted_rows("difference", (A, B, T))
     assert not any(condition.startswith("right") for *_, condition in found)
-
-
-def valid(result):
-    return list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result))))
-
-
-@pytest.fixture(scope="module")
-def run():
-    corpus = random_corpus(number=12, ratings=(1.0, 3.0))
-    tables = [Table(f"e{seed}", random_vectors(corpus, seed)) for seed in range(2)]
-    return assay(tables, [corpus], ["composition,compare=all"], cache=None, resamples=20)
-
-
-def test_a_result_reads_back_as_it_was(run):
-    back = from_bytes(to_bytes(run), Path("result.json"))
-    assert back == rounded(run)
-    assert to_bytes(back) == to_bytes(run)
-    assert back.rows == run.rows
-
-
-def test_rows_comparisons_series_and_examples_are_valid_by_the_schema(run):
-    parts = {"rows", "comparisons", "series", "examples"}
-    assert [e.message for e in valid(run) if e.absolute_path and e.absolute_path[0] in parts] == []
-
-
-def test_a_result_is_valid_by_the_schema(run):
-    assert [e.message for e in valid(run)] == []
-
-
-def test_the_same_run_gives_the_same_result():
-    corpus = random_corpus(number=12)
-    table = Table("t", random_vectors(corpus))
-    a, b = (assay([table], [corpus], ["composition"], cache=None, resamples=20, seed=3) for _ in range(2))
-    assert a == b
-    assert a.rows != assay([table], [corpus], ["composition"], cache=None, resamples=20, seed=4).rows
 
 
 # --- comparisons and verdicts --------------------------------------------------------------------------------

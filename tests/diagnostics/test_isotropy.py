@@ -1,18 +1,14 @@
 """Isotropy of a corpus's texts: rows against naive formulas, roles, transforms, what is undefined."""
 
-import json
 import math
 from dataclasses import replace
-from importlib.resources import files
 from itertools import permutations
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.diagnostics import isotropy as module
 from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, TRANSFORMED, UNBIASED, create
 from embassay.geometry import isotropy as geometry
@@ -21,30 +17,14 @@ from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin
+from embassay.store.results import to_bytes
+from embassay.types import Corpus, Draws, Origin
 from embassay.vectors import Vectors
 from findings import sentences
+from tables import Table
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 CONDITIONS = ("", *transforms.NAMES)
 DIAGNOSTIC_OF = {"pairs": "similarity", "minimal_pairs": "minimal_pairs"}
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary, by text or by role and text."""
-
-    card = Card("table", cached=False)
-
-    def __init__(self, name, vectors, make=np.asarray):
-        self.name, self.vectors, self.make, self.fingerprint = name, vectors, make, f"table-{name}"
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role="text"):
-        rows = [self.vectors[t] if t in self.vectors else self.vectors[role, t] for t in texts]
-        return self.make(np.array(rows, dtype=np.float32))
 
 
 def pairs(number):
@@ -433,14 +413,6 @@ def test_baselines_have_rows_and_no_findings():
 
 
 # --- what is kept ----------------------------------------------------------------------------------------
-
-
-def test_a_result_is_valid_and_reads_back_as_it_was(measured, tmp_path):
-    _, result = measured
-    content = to_bytes(result)
-    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
-    assert from_bytes(content, Path("x")) == result
-    assert "Isotropy on mine" in report(result, tmp_path / "r.html").read_text(encoding="utf-8")
 
 
 def test_scores_are_figures_and_no_items():

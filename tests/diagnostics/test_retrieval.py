@@ -1,15 +1,11 @@
 """Retrieval: worlds by hand, the literal formulas as oracles, published figures, and XQuAD with a real model."""
 
-import json
 import re
 import warnings
 from dataclasses import replace
 from functools import partial
-from importlib.resources import files
 from math import cos, log2, radians
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,38 +30,16 @@ from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
-from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin
-from embassay.vectors import Vectors
+from embassay.store.results import to_bytes
+from embassay.types import Corpus, Draws, Origin
 from findings import sentences, titled
+from tables import Table, rows, vectors_of
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 PUBLISHED = published("telecomquad")
 DRAWS = Draws(0, 100)
 NAN = float("nan")
 METRICS = ("Success@1", "R@3", "RR", "AP", "nDCG@10")
 TRANSFORMS = ("standardize", "whiten", "remove_pcs")
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary."""
-
-    def __init__(self, name, vectors, similarity="cosine"):
-        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
-        self.card = Card(name, cached=False, similarity=similarity)
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role):
-        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
-
-
-class Sparse(Table):
-    """The same in CSR."""
-
-    def encode(self, texts, role):
-        return csr_array(super().encode(texts, role))
 
 
 def asked(number, *right, gains=(), units=None):
@@ -96,24 +70,14 @@ def noisy(corpus, noise=1.0, seed=0, width=8):
     return {text: np.float32(vector) for text, vector in found.items()}
 
 
-def vectors_of(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array):
-    texts = corpus.texts()
-    held = matrix([vectors[t] for _, t in texts])
-    return Vectors(held, {t: i for i, t in enumerate(texts)}, similarity, search)
-
-
 def scored(corpus, vectors, search=topk.search, similarity="cosine", matrix=np.array, **options):
-    every = vectors_of(corpus, vectors, search, similarity, matrix)
+    every = vectors_of(corpus, vectors, matrix, similarity=similarity, search=search)
     return create(**options).score(corpus, every, Origin(NAME, "", "mine", corpus.fingerprint, "t", "t"))
 
 
 def run(encoders, corpus, options="", **settings):
     settings = {"baselines": False, "resamples": 100, "cache": None, **settings}
     return assay(encoders, [corpus], [f"retrieval,transforms=all{options}"], **settings)
-
-
-def rows(result, encoder="t"):
-    return {(r.quantity, r.subset, r.condition): r for r in result.rows if r.encoder == encoder}
 
 
 def values(result, quantity, encoder="t", condition=""):
@@ -854,7 +818,7 @@ def test_transformed_vectors_are_compared_by_cosine_whatever_the_model_does():
 
 def test_sparse_vectors_are_not_transformed():
     corpus = many(30, 12)
-    result = run([Sparse("t", noisy(corpus))], corpus)
+    result = run([Table("t", noisy(corpus), csr_array)], corpus)
     assert {condition for *_, condition in rows(result)} == {""}
     assert values(result, "isoscore")["documents"] == pytest.approx(
         values(run([Table("t", noisy(corpus))], corpus), "isoscore")["documents"], rel=1e-5
@@ -863,7 +827,7 @@ def test_sparse_vectors_are_not_transformed():
 
 def test_sparse_and_dense_vectors_have_the_same_figures():
     corpus = many(30, 12, unanswerable=3)
-    dense, sparse = (rows(run([kind("t", noisy(corpus))], corpus)) for kind in (Table, Sparse))
+    dense, sparse = (rows(run([Table("t", noisy(corpus), make)], corpus)) for make in (np.asarray, csr_array))
     for key, row in sparse.items():
         assert row.value == pytest.approx(dense[key].value, abs=1e-6), key
 
@@ -877,7 +841,7 @@ def test_whitening_on_few_passages_is_said():
 
 def test_thresholds_on_dot_products_are_said_to_be_on_another_scale():
     corpus = many()
-    notes = sentences(run([Table("t", noisy(corpus), "dot"), Table("u", noisy(corpus))], corpus))
+    notes = sentences(run([Table("t", noisy(corpus), similarity="dot"), Table("u", noisy(corpus))], corpus))
     assert "t: compared by dot product; its thresholds are on another scale than cosines" in notes
 
 
@@ -924,7 +888,7 @@ def test_baselines_move_no_correlation():
 
 def test_an_encoder_without_a_figure_is_left_out_of_a_correlation():
     corpus = many()
-    encoders = [*several(corpus, 4), Sparse("sparse", noisy(corpus, seed=9))]
+    encoders = [*several(corpus, 4), Table("sparse", noisy(corpus, seed=9), csr_array)]
     found = rows(run(encoders, corpus), "")
     assert found["pearson", "COE and success", ""].items == 5
     whitened = found["pearson", "IsoScore and success", "whiten"]
@@ -997,7 +961,7 @@ def data_of(result, name):
 
 def test_transforms_stand_beside_the_published_ones():
     corpus = many()
-    result = run([*several(corpus, 4), Sparse("sparse", noisy(corpus))], corpus, baselines=True)
+    result = run([*several(corpus, 4), Table("sparse", noisy(corpus), csr_array)], corpus, baselines=True)
     table = data_of(result, "published_transforms")
     assert [row[0] for row in table["rows"][:14]] == [row[0] for row in TRANSFORMED["rows"]]
     assert {row[1] for row in table["rows"][:14]} == {"published"}
@@ -1030,7 +994,7 @@ def test_under_four_encoders_the_published_correlations_stand_alone():
 
 def test_with_another_number_of_documents_or_sparse_vectors_only_no_transforms_are_published():
     corpus = many()
-    for encoder, options in ((Table("t", noisy(corpus)), ",k=3"), (Sparse("t", noisy(corpus)), "")):
+    for encoder, options in ((Table("t", noisy(corpus)), ",k=3"), (Table("t", noisy(corpus), csr_array), "")):
         result = run([encoder], corpus, options)
         assert data_of(result, "published_transforms") is None
         assert data_of(result, "published") is not None
@@ -1243,12 +1207,6 @@ def test_a_right_document_without_a_similarity_is_shown_all_the_same():
     assert all(e.correct is False and e.margin is None for e in missed)
 
 
-def test_a_result_is_valid_by_the_schema_and_reads_back(noisy_run):
-    _, result = noisy_run
-    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
-    assert from_bytes(to_bytes(result), Path("x")) == result
-
-
 def test_series_of_the_curves_are_the_rows(noisy_run):
     _, result = noisy_run
     series = {s.name: s.data for s in result.series}
@@ -1297,7 +1255,7 @@ def test_densities_have_the_area_one():
 @pytest.mark.parametrize("k", [3, 5])
 def test_the_page_names_the_number_that_is_retrieved(tmp_path, k):
     corpus = many(unanswerable=12)
-    result = run([*several(corpus, 4), Sparse("sparse", noisy(corpus))], corpus, f",k={k}")
+    result = run([*several(corpus, 4), Table("sparse", noisy(corpus), csr_array)], corpus, f",k={k}")
     layout = layouts(result)["retrieval"]
     scope = Scope(result, "retrieval", "mine", layout.headline.columns[0])
     assert encoder_table(scope, layout.headline).head[:3] == ("encoder", f"Success@{k}", "RR")

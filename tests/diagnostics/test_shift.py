@@ -1,12 +1,8 @@
 """Shift: distances by hand and by a double loop, two corpora side by side, and what is refused."""
 
-import json
 import math
 from dataclasses import replace
-from importlib.resources import files
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.stats import spearmanr
 
-from embassay.api import assay, report
+from embassay.api import assay
 from embassay.diagnostics.shift import Shift, create
 from embassay.engine import topk
 from embassay.errors import SpecError, UnknownNameError
@@ -22,27 +18,12 @@ from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Draws, Origin
+from embassay.types import Corpus, Draws, Origin
 from embassay.vectors import Vectors
 from findings import sentences as sentences_of
+from tables import Table, rows
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 ASKED = "shift,domain=dom,general=gen"
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary."""
-
-    def __init__(self, name, vectors):
-        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
-        self.card = Card(name, cached=False)
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role):
-        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
 
 
 def retrieval(name, documents, questions=0, passages=1):
@@ -88,11 +69,6 @@ def distances(domain, general, vectors, **options):
 def run(encoders, *corpora, **options):
     options = {"baselines": False, "resamples": 100, "cache": None, **options}
     return assay(encoders, list(corpora), [ASKED], **options)
-
-
-def rows(result, encoder="t"):
-    own = [r for r in result.rows if (r.diagnostic, r.encoder) == ("shift", encoder)]
-    return {(r.quantity, r.subset, r.condition): r for r in own}
 
 
 # --- by hand ---------------------------------------------------------------------------------------------
@@ -501,15 +477,3 @@ def test_the_domain_s_distances_of_all_encoders_are_in_one_figure(two_encoders):
         of_domain = {p["encoder"]: p["shares"] for p in histograms["panels"] if p["line"] == "domain to general"}
         assert {line["encoder"]: line["y"] for line in curve.data["lines"]} == of_domain
         assert set(of_domain) >= {"a", "b"}
-
-
-@pytest.mark.slow
-def test_a_result_is_valid_the_same_every_time_and_makes_a_page(two_encoders, tmp_path):
-    corpora, encoders, result = two_encoders
-    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(to_bytes(result)))) == []
-    assert from_bytes(to_bytes(result), Path("x")) == result
-    assert to_bytes(run(encoders, *corpora)) == to_bytes(run(encoders, *corpora))
-    page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")
-    assert "How far is the domain from general language" in page
-    assert "This diagnostic does not rank encoders." in page
-    assert "dom vs gen" in page

@@ -1,12 +1,8 @@
 """Similarity: the published figures on STS-b, scipy as an oracle, and pairs without scores."""
 
-import json
 import math
 from dataclasses import replace
-from importlib.resources import files
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,12 +13,10 @@ from embassay.api import assay
 from embassay.diagnostics.similarity import create
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.samples.pairs import Pair
-from embassay.store.results import from_bytes, to_bytes
-from embassay.types import Card, Corpus, Origin, Runtime
-from embassay.vectors import Vectors
+from embassay.types import Corpus, Origin, Runtime
 from findings import sentences
+from tables import Table, rows_of, vectors_of
 
-SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 KINDS = ("spearman", "pearson")
 
 
@@ -40,21 +34,6 @@ class Recorded:
         found = self.encoder.encode(texts, role)
         self.vectors |= zip(texts, found.astype(np.float64), strict=True)
         return found
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary."""
-
-    card = Card("table", cached=False)
-
-    def __init__(self, name, vectors):
-        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role):
-        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
 
 
 def corpus_of(scores, subset=lambda n: "", first=lambda n: f"a{n}"):
@@ -82,13 +61,11 @@ def run(encoders, corpus, **options):
 
 
 def rows(result, encoder, quantity="spearman"):
-    return {r.subset: r for r in result.rows if (r.encoder, r.quantity) == (encoder, quantity)}
+    return rows_of(result, encoder, quantity)
 
 
 def scored(corpus, vectors):
-    texts = corpus.texts()
-    matrix = np.array([vectors[t] for _, t in texts], dtype=np.float64)
-    return create().score(corpus, Vectors(matrix, {t: i for i, t in enumerate(texts)}), Origin(*["x"] * 6))
+    return create().score(corpus, vectors_of(corpus, vectors), Origin(*["x"] * 6))
 
 
 # --- by hand and against scipy ---------------------------------------------------------------------------
@@ -367,15 +344,6 @@ def test_few_pairs_have_fewer_points():
     (curve, _) = run([Table("t", at_cosines(corpus, [0.1, 0.2, 0.3, 0.4, 0.5]))], corpus).series
     assert curve.data["at"] == [0, 1, 2, 3]
     assert curve.data["lines"][0]["y"] == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-6)
-
-
-def test_a_result_is_valid_and_reads_back_as_it_was(three):
-    corpus, tables = three
-    corpus = replace(corpus, samples=tuple(replace(s, subset=f"{int(s.id) % 2}") for s in corpus.samples))
-    result = run(tables, corpus, baselines=True)
-    content = to_bytes(result)
-    assert list(jsonschema.Draft202012Validator(SCHEMA).iter_errors(json.loads(content))) == []
-    assert from_bytes(content, Path("x")) == result
 
 
 # --- STS-b -----------------------------------------------------------------------------------------------

@@ -8,22 +8,8 @@ from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
 from embassay.reports.words import verdict
 from embassay.samples.choice import Choice
-from embassay.types import Card, Corpus
-
-
-class Table:
-    """An encoder that reads its vectors from a dictionary."""
-
-    card = Card("table", cached=False)
-
-    def __init__(self, name, vectors):
-        self.name, self.vectors, self.fingerprint = name, vectors, f"table-{name}"
-
-    def fit(self, texts):
-        return self
-
-    def encode(self, texts, role):
-        return np.array([self.vectors[t] for t in texts], dtype=np.float32)
+from embassay.types import Corpus
+from tables import Table
 
 
 class Labelled(HashingEncoder):

@@ -20,29 +20,23 @@ train = App(
     help="Train an encoder on a text with one sentence per line; an interrupted training is continued.",
     help_format="plaintext",
 )
-Out = Annotated[Path, Parameter(name=("-o", "--out"))]
-Overwrite = Annotated[bool, Parameter(negative="")]
+Out = Annotated[Path, Parameter(name=("-o", "--out"), help="Folder to write.")]
+Overwrite = Annotated[bool, Parameter(negative="", help="Replace a different model in the folder.")]
 Options = WordsOptions | ParagraphsOptions | UraeOptions
 Flattened = Parameter(name="*", negative="")
 # Made once here: a call in the head of a function would be made at its definition, which is easily misread.
 WORDS, PARAGRAPHS, URAE = WordsOptions(), ParagraphsOptions(), UraeOptions()
+Sentences = Annotated[Path, Parameter(help="File with one sentence per line.")]
+Parses = Annotated[
+    Path, Parameter(help="File with one sentence per line; with --trees brackets, one bracketed parse per line.")
+]
 
 
 @train.command(name="words")
 def train_words(
-    *, text: Path, out: Out, options: Annotated[WordsOptions, Flattened] = WORDS, overwrite: Overwrite = False
+    *, text: Sentences, out: Out, options: Annotated[WordsOptions, Flattened] = WORDS, overwrite: Overwrite = False
 ) -> int:
-    """Train word vectors (word2vec).
-
-    Parameters
-    ----------
-    text
-        File with one sentence per line.
-    out
-        Folder to write.
-    overwrite
-        Replace a different model in the folder.
-    """
+    """Train word vectors (word2vec)."""
     from embassay.training import words
 
     return _train(words.train, text, out, options, overwrite)
@@ -50,19 +44,13 @@ def train_words(
 
 @train.command(name="paragraphs")
 def train_paragraphs(
-    *, text: Path, out: Out, options: Annotated[ParagraphsOptions, Flattened] = PARAGRAPHS, overwrite: Overwrite = False
+    *,
+    text: Sentences,
+    out: Out,
+    options: Annotated[ParagraphsOptions, Flattened] = PARAGRAPHS,
+    overwrite: Overwrite = False,
 ) -> int:
-    """Train paragraph vectors (PV-DM, PV-DBOW).
-
-    Parameters
-    ----------
-    text
-        File with one sentence per line.
-    out
-        Folder to write.
-    overwrite
-        Replace a different model in the folder.
-    """
+    """Train paragraph vectors (PV-DM, PV-DBOW)."""
     from embassay.training import paragraphs
 
     return _train(paragraphs.train, text, out, options, overwrite)
@@ -70,19 +58,9 @@ def train_paragraphs(
 
 @train.command(name="urae")
 def train_urae(
-    *, text: Path, out: Out, options: Annotated[UraeOptions, Flattened] = URAE, overwrite: Overwrite = False
+    *, text: Parses, out: Out, options: Annotated[UraeOptions, Flattened] = URAE, overwrite: Overwrite = False
 ) -> int:
-    """Train an unfolding recursive autoencoder.
-
-    Parameters
-    ----------
-    text
-        File with one sentence per line; with --trees brackets, one bracketed parse per line.
-    out
-        Folder to write.
-    overwrite
-        Replace a different model in the folder.
-    """
+    """Train an unfolding recursive autoencoder."""
     from embassay.training import urae
 
     return _train(urae.train, text, out, options, overwrite)

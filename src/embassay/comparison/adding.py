@@ -154,10 +154,7 @@ def _without(stored: StoredRun, plan: Plan) -> StoredRun:
     settings = stored.record["settings"]
     encoders = [encoder for encoder in settings["encoders"] if encoder[0] not in added]
     labels = {label for label, *_ in encoders}
-    tasks = {}
-    for name, task in stored.tasks.items():
-        scores = {label: of_encoder for label, of_encoder in task.scores.items() if label in labels}
-        tasks[name] = replace(task, scores=scores)
+    tasks = {name: task.with_only(labels) for name, task in stored.tasks.items()}
     result = replace(
         stored.result,
         encoders=tuple(encoder for encoder in stored.result.encoders if encoder.name in labels),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from embassay.comparison.differences import Difference, Pair, Summary, differences_of, summaries_of
-from embassay.comparison.merge import MergedRuns, Place, merge
-from embassay.comparison.runs import StoredRun, common_tasks, read_run
+from embassay.comparison.merge import MergedRuns, merge
+from embassay.comparison.runs import StoredRun, common_tasks, differ, read_run
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import number
 from embassay.result import EncoderRecord, Result
@@ -105,7 +105,7 @@ def compare(
     differences = differences_of(merged, pairs, texts=texts)
     facts: list[Fact] = []
     for pair in pairs:
-        facts += _facts(pair, stored, merged)
+        facts += _facts(pair, merged)
     # Where one old encoder is compared with one new one, that is what --map would do.
     is_one_pair = len(pairs) == 1
     before_and_after_pairs = pairs if before_and_after or is_one_pair else []
@@ -234,28 +234,20 @@ def _against_reference(merged: MergedRuns) -> list[Pair]:
     return []
 
 
-def _facts(pair: Pair, runs: Sequence[StoredRun], merged: MergedRuns) -> list[Fact]:
+def _facts(pair: Pair, merged: MergedRuns) -> list[Fact]:
     """Return what differs between the encoders of a pair, other than scores."""
-    old_place = _place(merged, pair.old, pair.old_run)
-    new_place = _place(merged, pair.new, pair.new_run)
-    old_properties = _properties(merged.records[old_place])
-    new_properties = _properties(merged.records[new_place])
-    facts = []
-    for name, old_text in old_properties.items():
-        new_text = new_properties[name]
-        if old_text != new_text:
-            facts.append(Fact(pair, name, old_text, new_text))
-    return facts
+    old = _properties(_record(merged, pair.old, pair.old_run))
+    new = _properties(_record(merged, pair.new, pair.new_run))
+    return [Fact(pair, name, old[name], new[name]) for name in old if old[name] != new[name]]
 
 
-def _place(merged: MergedRuns, label: str, run: str) -> Place:
-    """Return the run and label of an encoder of the merged result; in the first run that has it if ``run`` is empty."""
-    places = [place for place, merged_label in merged.labels.items() if merged_label == label]
-    for place in places:
-        run_of_place, _ = place
-        if run_of_place == run:
-            return place
-    return places[0]
+def _record(merged: MergedRuns, label: str, run: str) -> EncoderRecord:
+    """Return what a run knows of an encoder of the merged result; the first run that has it if ``run`` is empty."""
+    records: dict[str, EncoderRecord] = {}
+    for (run_of_record, own_label), record in merged.records.items():
+        if merged.labels[run_of_record, own_label] == label:
+            records.setdefault(run_of_record, record)
+    return records.get(run) or next(iter(records.values()))
 
 
 def _properties(encoder: EncoderRecord) -> dict[str, str]:
@@ -309,26 +301,21 @@ def _notes_on_settings(runs: Sequence[StoredRun]) -> list[str]:
     notes = []
     for name in ("seed", "resamples"):
         values = {run.name: str(getattr(run.result, name)) for run in runs}
-        if _differ(values):
+        if differ(values):
             notes.append(f"{name}: {_listed(values)}; that of {last.name} is used")
     versions = {run.name: str(run.record.get("embassay", "unknown")) for run in runs}
-    if _differ(versions):
+    if differ(versions):
         notes.append(f"version of embassay: {_listed(versions)}")
     for package in ("torch", "transformers", "sentence-transformers", "numpy"):
         versions = {}
         for run in runs:
             packages = run.record.get("packages") or {}
             versions[run.name] = packages.get(package, "not installed")
-        if _differ(versions):
+        if differ(versions):
             notes.append(f"version of {package}: {_listed(versions)}")
     for run in runs:
         notes += [f"{run.name}: failed: {failure.sentence}" for failure in run.result.failed]
     return notes
-
-
-def _differ(values: Mapping[str, str]) -> bool:
-    """Return whether the runs have different values."""
-    return len(set(values.values())) > 1
 
 
 def _listed(values: Mapping[str, str]) -> str:

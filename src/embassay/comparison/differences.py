@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -12,16 +12,19 @@ from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Column, Format
-from embassay.result import Comparison, Result, Verdict
+from embassay.result import headline_rows
 from embassay.run.pages import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm
 from embassay.stats.units import ratio_variance
-from embassay.types import Draws, ItemScores
+from embassay.types import Diagnostic, Draws, ItemScores
 
 Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
-UNCHANGED: Outcome = "nothing changed"
+
+
+class Ranking(Diagnostic, HasHeadline, Protocol):
+    """A diagnostic with a headline."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +103,17 @@ class Difference:
     format: Format
     old_value: float | None
     new_value: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    outcome: Outcome
     margin: float
-    note: str
     smallest_difference: float | None
     error: float | None
     items: int
     units: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    outcome: Outcome = "nothing changed"
+    note: str = ""
     flips: tuple[Flip, ...] = field(default=(), repr=False)
     decided: int = 0
 
@@ -164,178 +167,123 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
         scores = merged.scores[task.name]
         compared_pairs = []
         for pair in pairs:
-            if pair.old not in scores or pair.new not in scores:
-                continue
-            compared = _ComparedPair.of(task, pair, scores[pair.old], scores[pair.new], merged.draws)
-            if compared is not None:
-                compared_pairs.append(compared)
+            if pair.old in scores and pair.new in scores:
+                compared = _compared(task, task.method, pair, scores, column, merged.draws)
+                if compared is not None:
+                    compared_pairs.append(compared)
 
         # Holm's correction is over the pairs of one diagnostic and corpus that have a p-value: pairs with fewer than 10
         # units or with the same scores are not tested.
-        p_values = {compared.pair: compared.p for compared in compared_pairs if compared.p is not None}
+        p_values = {one.difference.pair: one.difference.p for one in compared_pairs if one.difference.p is not None}
         corrected = holm(list(p_values.values()))
         corrected_p_values = dict(zip(p_values, corrected, strict=True))
         for compared in compared_pairs:
-            difference = compared.difference(corrected_p_values.get(compared.pair), column, merged.draws)
-            differences.append(_with_flips(difference, task, compared, texts=texts))
+            difference = replace(compared.difference, p=corrected_p_values.get(compared.difference.pair))
+            if not compared.is_same:
+                difference = _with_outcome(difference, compared.headline, merged.draws)
+            differences.append(_with_flips(difference, task, compared.scores, texts=texts))
     return tuple(differences)
 
 
+OLD, NEW = "old", "new"
+
+
 @dataclass(frozen=True)
-class _ComparedPair:
+class _Compared:
     """What a diagnostic says of the two encoders of a pair, before p-values are corrected for the number of pairs.
 
     Attributes
     ----------
-    old, new
-        The scores of both encoders.
+    difference
+        With the p of this pair alone, without an outcome and flipped items.
+    scores
+        Those of the encoder before and after, under the labels ``old`` and ``new``.
     headline
         The item values of both.
-    verdict
-        On both, with the old one as the reference.
-    comparison
-        Of their headline values; None where no item has a value for both.
-    old_value, new_value
-        The headline values; None where undefined.
     is_same
         Whether both score all items in the same way.
     """
 
-    pair: Pair
-    old: ItemScores
-    new: ItemScores
+    difference: Difference
+    scores: Sequence[ItemScores]
     headline: Headline
-    verdict: Verdict
-    comparison: Comparison | None
-    old_value: float | None
-    new_value: float | None
     is_same: bool
 
-    @classmethod
-    def of(cls, task: CommonTask, pair: Pair, old: ItemScores, new: ItemScores, draws: Draws) -> _ComparedPair | None:
-        """Summarise two encoders alone, the old one as the reference; None where there is no headline."""
-        if not isinstance(task.method, HasHeadline):
-            return None
-        old_label = old.origin.encoder
-        is_same = has_same_scores(task, old, new)
-        # The two need different labels, also where the merged result has them as one encoder.
-        if pair.old == pair.new:
-            old_label = f"{pair.old} (before)"
+
+def _compared(
+    task: CommonTask,
+    method: Ranking,
+    pair: Pair,
+    scores: Mapping[str, ItemScores],
+    column: Column,
+    draws: Draws,
+) -> _Compared | None:
+    """Summarise two encoders alone, the old one as the reference; None where there is no headline.
+
+    Parameters
+    ----------
+    column
+        The name and format of the headline.
+    """
+    is_same = has_same_scores(task, scores[pair.old], scores[pair.new])
+    both = []
+    for label, encoder in ((OLD, pair.old), (NEW, pair.new)):
         # Both are candidates here, so that a lexical baseline can be compared with itself as well.
-        old = replace(old, origin=replace(old.origin, encoder=old_label, baseline=False, reference=True))
-        new = replace(new, origin=replace(new.origin, baseline=False, reference=False))
-        headline = task.method.headline([old, new])
-        if headline is None:
-            return None
-        result = task.method.summarise([old, new], draws)
-        verdict = result.verdicts[0]
-        comparison = None
-        for candidate in result.comparisons:
-            if candidate.family == "reference" and verdict.ranks_by(candidate):
-                comparison = candidate
-        return cls(
-            pair,
-            old,
-            new,
-            headline,
-            verdict,
-            comparison,
-            old_value=_value(result, verdict, old_label),
-            new_value=_value(result, verdict, new.origin.encoder),
-            is_same=is_same,
-        )
-
-    @property
-    def p(self) -> float | None:
-        """The p-value of this pair alone; None where nothing changed, which needs no test."""
-        if self.comparison is None or self.is_same:
-            return None
-        return self.comparison.p
-
-    def difference(self, p: float | None, column: Column, draws: Draws) -> Difference:
-        """Return the difference with its outcome, without flipped items.
-
-        Parameters
-        ----------
-        p
-            The p-value corrected for the number of pairs.
-        column
-            The name and format of the headline.
-        """
-        new_label = self.new.origin.encoder
-        changes = self.headline.values[new_label] - self.headline.values[self.old.origin.encoder]
-        defined = ~np.isnan(changes)
-        unit = self.headline.unit[defined]
-        units = len(np.unique(unit))
-        error = None
-        if units > 1:
-            error = float(ratio_variance(changes[defined], unit) ** 0.5)
-
-        against_reference = self.verdict.against_reference.get(new_label, {})
-        difference = Difference(
-            pair=self.pair,
-            diagnostic=self.verdict.diagnostic,
-            corpus=self.verdict.corpus,
-            heading=column.heading,
-            format=column.format,
-            old_value=self.old_value,
-            new_value=self.new_value,
-            difference=None,
-            low=None,
-            high=None,
-            p=p,
-            outcome=UNCHANGED,
-            margin=self.headline.margin,
-            note="",
-            smallest_difference=against_reference.get("smallest_difference"),
-            error=error,
-            items=int(defined.sum()),
-            units=units,
-        )
-        compared = self.comparison
-        if compared is not None:
+        origin = replace(scores[encoder].origin, encoder=label, baseline=False, reference=label == OLD)
+        both.append(replace(scores[encoder], origin=origin))
+    headline = method.headline(both)
+    if headline is None:
+        return None
+    result = method.summarise(both, draws)
+    verdict = result.verdicts[0]
+    rows = headline_rows(result, verdict)
+    changes = headline.values[NEW] - headline.values[OLD]
+    defined = ~np.isnan(changes)
+    unit = headline.unit[defined]
+    units = len(np.unique(unit))
+    difference = Difference(
+        pair=pair,
+        diagnostic=verdict.diagnostic,
+        corpus=verdict.corpus,
+        heading=column.heading,
+        format=column.format,
+        old_value=rows[OLD].value if OLD in rows else None,
+        new_value=rows[NEW].value if NEW in rows else None,
+        margin=headline.margin,
+        smallest_difference=verdict.against_reference.get(NEW, {}).get("smallest_difference"),
+        error=float(ratio_variance(changes[defined], unit) ** 0.5) if units > 1 else None,
+        items=int(defined.sum()),
+        units=units,
+    )
+    for compared in result.comparisons:
+        if compared.family == "reference" and verdict.ranks_by(compared):
             # The items of a correlation, for example, are not those of its item values.
             difference = replace(difference, difference=compared.difference, items=compared.items, units=compared.units)
-        if self.is_same:
-            # Where nothing changed there is nothing to estimate, so there is no interval.
-            return difference
-        if compared is not None:
-            difference = replace(difference, low=compared.low, high=compared.high)
-        outcome, note = self._outcome(p, draws)
-        return replace(difference, outcome=outcome, note=note)
-
-    def _outcome(self, p: float | None, draws: Draws) -> tuple[Outcome, str]:
-        """Return the outcome, and a remark that may be empty, from the corrected p-value."""
-        change = None
-        if self.comparison is not None:
-            change = self.comparison.difference
-        is_significant = change is not None and p is not None and p <= ALPHA
-        rose = change is not None and change > 0
-        if is_significant and rose:
-            return "better", ""
-        if not self.headline.margin:
-            # Without a margin there is no test of "not worse".
-            if is_significant:
-                return "worse", ""
-            return "inconclusive", ""
-        test = self.headline.not_worse(self.new.origin.encoder, self.old.origin.encoder, draws, p=p)
-        return test.outcome, test.note
+            # Where nothing changed there is nothing to estimate or to test, so there is no interval and no p-value.
+            if not is_same:
+                difference = replace(difference, low=compared.low, high=compared.high, p=compared.p)
+    return _Compared(difference, both, headline, is_same)
 
 
-def _value(result: Result, verdict: Verdict, encoder: str) -> float | None:
-    """Return the headline value of an encoder."""
-    for row in result.rows:
-        if row.encoder == encoder and verdict.ranks_by(row):
-            return row.value
-    return None
+def _with_outcome(difference: Difference, headline: Headline, draws: Draws) -> Difference:
+    """Return a difference with its outcome, from the corrected p-value."""
+    change, p = difference.difference, difference.p
+    is_significant = change is not None and p is not None and p <= ALPHA
+    if is_significant and change is not None and change > 0:
+        return replace(difference, outcome="better")
+    if headline.margin:
+        test = headline.not_worse(NEW, OLD, draws, p=p)
+        return replace(difference, outcome=test.outcome, note=test.note)
+    # Without a margin there is no test of "not worse".
+    return replace(difference, outcome="worse" if is_significant else "inconclusive")
 
 
-def _with_flips(difference: Difference, task: CommonTask, compared: _ComparedPair, *, texts: bool) -> Difference:
+def _with_flips(difference: Difference, task: CommonTask, scores: Sequence[ItemScores], *, texts: bool) -> Difference:
     """Return a difference with the items about which one encoder is right and the other is wrong."""
     if not isinstance(task.method, ShowsItems):
         return difference
     # (encoders, n) 1 where an encoder is right, 0 where it is wrong.
-    correct = task.method.outcomes([compared.old, compared.new]).correct
+    correct = task.method.outcomes(scores).correct
     if len(correct) != 2:
         # Nothing is right or wrong, as with correlations.
         return difference
@@ -344,7 +292,7 @@ def _with_flips(difference: Difference, task: CommonTask, compared: _ComparedPai
     decided = np.isin(before, (0, 1)) & np.isin(after, (0, 1))
     flips = []
     for place in np.flatnonzero(decided & (before != after)).tolist():
-        item = str(compared.old.item[place])
+        item = str(scores[0].item[place])
         shown: Mapping[str, str] = {}
         if texts and task.items is not None:
             shown = task.items[place].texts
@@ -369,7 +317,9 @@ def summaries_of(differences: Sequence[Difference]) -> tuple[Summary, ...]:
         reason = _why_no_summary(of_pair)
         across = None
         if not reason:
-            across = _across(of_pair)
+            values = np.array([one.difference for one in of_pair], dtype=np.float64)
+            errors = np.array([one.error for one in of_pair], dtype=np.float64)
+            across = across_corpora(values, errors)
         summaries.append(Summary(pair, diagnostic, tuple(of_pair), across, reason))
     return tuple(summaries)
 
@@ -388,18 +338,7 @@ def _why_no_summary(differences: Sequence[Difference]) -> str:
     unchanged = [difference.corpus for difference in differences if difference.error == 0]
     if unchanged:
         return f"nothing changed on {', '.join(unchanged)}, so the error of the difference there is unknown"
-    without_error = [difference.corpus for difference in differences if difference.error is None]
-    if without_error:
-        return f"the error of the difference on {', '.join(without_error)} is unknown, because a single unit has none"
-    few = [difference.corpus for difference in differences if difference.low is None]
+    few = [difference.corpus for difference in differences if difference.error is None or difference.low is None]
     if few:
         return f"{', '.join(few)} has too few units for an interval"
     return ""
-
-
-def _across(differences: Sequence[Difference]) -> AcrossCorpora | None:
-    """Return the mean difference over corpora, from those with a difference and an error."""
-    known = [one for one in differences if one.difference is not None and one.error is not None]
-    values = np.array([one.difference for one in known], dtype=np.float64)
-    errors = np.array([one.error for one in known], dtype=np.float64)
-    return across_corpora(values, errors)

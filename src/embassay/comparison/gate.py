@@ -101,11 +101,8 @@ class Floor:
         """``regression`` where the floor is missed or the value is undefined."""
         if self.value is None:
             return "regression"
-        if self.lower_is_better and self.value > self.floor:
-            return "regression"
-        if not self.lower_is_better and self.value < self.floor:
-            return "regression"
-        return "pass"
+        is_missed = self.value > self.floor if self.lower_is_better else self.value < self.floor
+        return "regression" if is_missed else "pass"
 
 
 @dataclass(frozen=True)
@@ -137,24 +134,19 @@ class Check:
     @property
     def outcome(self) -> Outcome:
         """``failed``, ``regression``, ``inconclusive`` or ``pass``: the first that any part has."""
+        outcomes: set[Outcome] = {change.outcome for change in self.changes}
+        outcomes |= {floor.outcome for floor in self.floors}
         if self.failures:
-            return "failed"
-        outcomes = [change.outcome for change in self.changes] + [floor.outcome for floor in self.floors]
-        if "regression" in outcomes:
-            return "regression"
-        if "inconclusive" in outcomes:
-            return "inconclusive"
-        return "pass"
+            outcomes.add("failed")
+        worst_first: tuple[Outcome, ...] = ("failed", "regression", "inconclusive")
+        return next((outcome for outcome in worst_first if outcome in outcomes), "pass")
 
     @property
     def exit_code(self) -> int:
         """0 pass, 1 regression, 3 a candidate failed, 4 inconclusive unless that counts as pass or fail."""
-        outcome = self.outcome
-        if outcome == "inconclusive" and self.inconclusive == "pass":
-            outcome = "pass"
-        elif outcome == "inconclusive" and self.inconclusive == "fail":
-            outcome = "regression"
-        return EXIT_CODES[outcome]
+        if self.outcome == "inconclusive" and self.inconclusive:
+            return {"pass": 0, "fail": 1}[self.inconclusive]
+        return EXIT_CODES[self.outcome]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -317,14 +309,11 @@ def _concerns_candidate(failure: Failure, new: StoredRun, old: StoredRun) -> boo
     """Return whether a failure of the run is one of a candidate, not of a baseline."""
     if failure.encoder in candidates_in(old):
         return True
-    candidates = candidates_in(new)
-    no_candidates = {record.name for record in new.result.encoders if record.name not in candidates}
     # An encoder that failed everywhere is missing from the result, but the settings have it.
-    settings = new.record.get("settings", {})
-    for label, _, _, is_baseline in settings.get("encoders", ()):
-        if is_baseline:
-            no_candidates.add(label)
-    return failure.encoder not in no_candidates
+    in_settings = new.record.get("settings", {}).get("encoders", ())
+    baselines = {label for label, _, _, is_baseline in in_settings if is_baseline}
+    others = {record.name for record in new.result.encoders}.difference(candidates_in(new))
+    return failure.encoder not in baselines | others
 
 
 def _common_labels(new: StoredRun, old: StoredRun) -> tuple[list[str], list[str]]:

@@ -15,9 +15,7 @@ from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
-from embassay.run.execute import without_best
-from embassay.run.findings import findings_of
-from embassay.run.pages import headlines
+from embassay.run.execute import joined, without_best
 from embassay.stats.units import Floats
 from embassay.store.results import rounded
 from embassay.types import Draws, ItemScores
@@ -60,7 +58,9 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     """
     labels = merged_labels(runs, common.tasks)
     reference = _reference(runs[0], labels)
-    candidates = _candidates(runs, labels)
+    records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
+    # The encoders that were asked for in some run.
+    candidates = {labels[place] for place, record in records.items() if not record.baseline}
     scores: dict[TaskName, dict[str, ItemScores]] = {}
     for task in common.tasks:
         scores_of_task: dict[str, ItemScores] = {}
@@ -79,15 +79,13 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
         scores[task.name] = scores_of_task
     last = runs[-1].result
     draws = Draws(last.seed, last.resamples)
-    records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
-    result = _summarised(runs, common.tasks, scores, draws)
     encoders: dict[str, EncoderRecord] = {}
     for place, record in records.items():
         name = labels[place]
         # Of an encoder of several runs the last record stays, at the place of the first.
         encoders[name] = replace(record, name=name, baseline=name not in candidates)
-    result = replace(result, encoders=tuple(encoders.values()))
-    result = replace(result, findings=findings_of(result, headlines(result)))
+    head = Result(draws.seed, draws.resamples, encoders=tuple(encoders.values()))
+    result = _summarised(head, last.corpora, common.tasks, scores, draws)
     return MergedRuns(result, common.tasks, scores, labels, records, draws)
 
 
@@ -105,37 +103,23 @@ def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dic
             places_of_label.setdefault(label, []).append((run.name, label))
     merged: dict[Place, str] = {}
     for label, places in places_of_label.items():
-        first_places = _first_places(places, tasks)
-        encoders = set(first_places.values())
+        # For each place the first one at which the same encoder stands; it may be the place itself.
+        first_places: dict[Place, Place] = {}
+        for place in places:
+            same = [first for first in first_places.values() if all(_is_same(task, first, place) for task in tasks)]
+            first_places[place] = same[0] if same else place
+        has_several = len(set(first_places.values())) > 1
         for place, (first_run, _) in first_places.items():
-            merged[place] = label
-            if len(encoders) > 1:
-                merged[place] = f"{label} ({first_run})"
+            merged[place] = f"{label} ({first_run})" if has_several else label
     for (_, label), name in merged.items():
         if name != label and name in places_of_label:
             raise SpecError(f"{name!r} is the label of another encoder of these runs; rename it, or the run's folder")
     return merged
 
 
-def _first_places(places: Sequence[Place], tasks: Sequence[CommonTask]) -> dict[Place, Place]:
-    """Return for each place of a label the first place at which the same encoder stands; it may be the place itself."""
-    first_places: dict[Place, Place] = {}
-    # One place of each encoder that was seen so far.
-    distinct: list[Place] = []
-    for place in places:
-        same = [earlier for earlier in distinct if all(_is_same(task, earlier, place) for task in tasks)]
-        if same:
-            first_places[place] = same[0]
-        else:
-            first_places[place] = place
-            distinct.append(place)
-    return first_places
-
-
 def _is_same(task: CommonTask, one: Place, other: Place) -> bool:
     """Return whether the encoder at one place scores the common items of a task as the one at another place does."""
-    scores = _scores_at(task, one)
-    other_scores = _scores_at(task, other)
+    scores, other_scores = (task.scores[run].get(label) for run, label in (one, other))
     if scores is None or other_scores is None:
         # Where it failed in both runs, this task does not tell the two apart.
         return scores is None and other_scores is None
@@ -159,12 +143,6 @@ def has_same_scores(task: CommonTask, scores: ItemScores, other_scores: ItemScor
     return np.array_equal(values, other_values, equal_nan=True)
 
 
-def _scores_at(task: CommonTask, place: Place) -> ItemScores | None:
-    """Return the scores of an encoder of a run; None where it has none."""
-    run, label = place
-    return task.scores[run].get(label)
-
-
 def _headline_values(task: CommonTask, scores: ItemScores) -> Floats | None:
     """Return the (n,) values of the headline; None where there is none."""
     if not isinstance(task.method, HasHeadline):
@@ -173,16 +151,6 @@ def _headline_values(task: CommonTask, scores: ItemScores) -> Floats | None:
     if headline is None:
         return None
     return headline.values[scores.origin.encoder]
-
-
-def _candidates(runs: Sequence[StoredRun], labels: Mapping[Place, str]) -> set[str]:
-    """Return the merged labels of the encoders that were asked for in some run."""
-    names = set()
-    for run in runs:
-        for record in run.result.encoders:
-            if not record.baseline:
-                names.add(labels[run.name, record.name])
-    return names
 
 
 def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
@@ -201,13 +169,22 @@ def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
 
 
 def _summarised(
-    runs: Sequence[StoredRun],
+    head: Result,
+    all_corpora: Sequence[CorpusRecord],
     tasks: Sequence[CommonTask],
     scores: Mapping[TaskName, Mapping[str, ItemScores]],
     draws: Draws,
 ) -> Result:
-    """Return the result of all tasks, without encoders and findings of the whole run."""
-    records = {record.name: record for record in runs[-1].result.corpora}
+    """Return the result of all tasks.
+
+    Parameters
+    ----------
+    head
+        A result with encoders only.
+    all_corpora
+        The records of the corpora, for all their items.
+    """
+    records = {record.name: record for record in all_corpora}
     corpora: dict[str, CorpusRecord] = {}
     parts = []
     for task in tasks:
@@ -231,13 +208,4 @@ def _summarised(
                 effective_units=effective_units,
             )
         corpora.setdefault(task.corpus, record)
-    return Result(
-        draws.seed,
-        draws.resamples,
-        corpora=tuple(corpora.values()),
-        rows=tuple(row for part in parts for row in part.rows),
-        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
-        series=tuple(series for part in parts for series in part.series),
-        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
-        findings=tuple(finding for part in parts for finding in part.findings),
-    )
+    return joined(replace(head, corpora=tuple(corpora.values())), parts)

@@ -203,9 +203,8 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     for comparison in run.result.comparisons:
-        is_of_task = (comparison.diagnostic, comparison.corpus) == task.name
         is_of_interest = comparison.family in FAMILIES and verdict.ranks_by(comparison)
-        if not is_of_task or not is_of_interest:
+        if comparison.corpus != task.corpus or not is_of_interest:
             continue
         pair = PairPlan(
             diagnostic=task.diagnostic,
@@ -221,13 +220,25 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             units=comparison.units,
             items=comparison.items,
         )
-        stated = _stated_minimum(verdict, comparison)
-        precision = _precision(headline, comparison, stated, power)
+        precision = _precision(headline, comparison, _stated_minimum(verdict, comparison), power)
         if precision is not None:
-            pair = _with_sizes(pair, precision, difference)
+            larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
+            pair = replace(
+                pair,
+                minimum_detectable_difference=precision.minimum_detectable_difference,
+                curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
+            )
+            if difference is not None:
+                needed = precision.units_needed(difference), precision.items_needed(difference)
+                pair = replace(pair, units_needed=needed[0], items_needed=needed[1])
         # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
         if comparison.family == "reference" and headline.margin:
-            pair = _with_margin(pair, headline, precision, draws)
+            # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
+            test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
+            pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
+            if precision is not None:
+                loss = 2 * headline.margin
+                pair = replace(pair, units_to_detect=units_to_detect(precision, loss, POWER_OF_CHECK))
         yield pair
 
 
@@ -284,46 +295,6 @@ def _precision(headline: Headline, comparison: Comparison, stated: float | None,
     # sentences.
     error = precision.error * stated / precision.minimum_detectable_difference
     return replace(precision, error=error, power=power)
-
-
-def _with_sizes(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
-    """Return a plan with what this and larger corpora can detect, and what it takes to detect the difference."""
-    pair = replace(
-        pair,
-        minimum_detectable_difference=precision.minimum_detectable_difference,
-        curve=tuple(_curve(precision)),
-    )
-    if difference is None:
-        return pair
-    return replace(
-        pair,
-        units_needed=precision.units_needed(difference),
-        items_needed=precision.items_needed(difference),
-    )
-
-
-def _curve(precision: Precision) -> Iterator[SizePoint]:
-    """Yield the minimum detectable difference of this and of larger numbers of units."""
-    for growth in GROWTH:
-        larger = precision.with_units(growth * precision.units)
-        yield SizePoint(larger.units, larger.items, larger.minimum_detectable_difference)
-
-
-def _with_margin(pair: PairPlan, headline: Headline, precision: Precision | None, draws: Draws) -> PairPlan:
-    """Return a plan with the numbers of units that depend on the margin of the headline.
-
-    Parameters
-    ----------
-    precision
-        None where it is unknown; then the number of units that detect a loss is unknown, too.
-    """
-    # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
-    test = headline.not_worse(new=pair.a, old=pair.b, draws=draws)
-    pair = replace(pair, margin=headline.margin, units_not_worse=test.units_needed)
-    if precision is None:
-        return pair
-    loss = 2 * headline.margin
-    return replace(pair, units_to_detect=units_to_detect(precision, loss, POWER_OF_CHECK))
 
 
 def _reason(run: StoredRun, task: StoredTask) -> str:

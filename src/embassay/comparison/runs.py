@@ -7,9 +7,10 @@ compared on the items that both have: the same content, whatever their ids.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, 
 from embassay.store import results
 from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
-from embassay.store.run_record import RunRecord, Settings
+from embassay.store.run_record import RunRecord
 from embassay.store.runs import RunFolder
 from embassay.types import Diagnostic, ItemScores, content_hash
 
@@ -73,8 +74,16 @@ class StoredTask:
     @property
     def score_options(self) -> str:
         """The options that affect item scores, in canonical form."""
-        first = next(iter(self.scores.values()))
-        return first.origin.options
+        return self.some_scores.origin.options
+
+    @property
+    def some_scores(self) -> ItemScores:
+        """The scores of some encoder: items and units are the same for all."""
+        return next(iter(self.scores.values()))
+
+    def with_only(self, labels: Container[str]) -> StoredTask:
+        """Return the task with the scores of some encoders only."""
+        return replace(self, scores={label: scores for label, scores in self.scores.items() if label in labels})
 
 
 @dataclass(frozen=True)
@@ -130,9 +139,8 @@ def read_run(path: str | Path, name: str = "", *, may_have_failed: bool = False)
     if record.get("state") == "running":
         raise SourceError("this run did not finish; repeat the command to continue it", path)
     result = results.read(path / "result.json")
-    tasks = {}
-    for task in _tasks(record, result, list(folder.stored(any_version=True)), folder.read_items(), path):
-        tasks[task.name] = task
+    stored_scores = folder.stored(any_version=True)
+    tasks = {task.name: task for task in _tasks(record, result, stored_scores, folder.read_items(), path)}
     is_usable_failure = may_have_failed and result.failed
     if not tasks and not is_usable_failure:
         raise SourceError("nothing was scored in this run", path)
@@ -169,7 +177,7 @@ def run_in_memory(result: Result, name: str) -> StoredRun:
 
 
 def _tasks(
-    record: RunRecord, result: Result, stored: Sequence[ItemScores], items: Mapping[str, CorpusItems], path: Path
+    record: RunRecord, result: Result, stored: Iterable[ItemScores], items: Mapping[str, CorpusItems], path: Path
 ) -> Iterator[StoredTask]:
     """Yield the tasks of a run with their scores; a task that no encoder has scores for is left out.
 
@@ -189,90 +197,58 @@ def _tasks(
         a task are of different numbers of items.
     """
     settings = record["settings"]
-    known_variants = variants_in(settings)
-    # The variants of the corpus of each task; without settings that vary, the corpus itself is the only one.
-    variants_of: dict[TaskName, list[Variant]] = {}
-    made_by = {}
-    for diagnostic, version, options, name in settings["diagnostics"]:
-        variant = known_variants.get(name, Variant(name, name, ""))
-        variants_of.setdefault((diagnostic, variant.corpus), []).append(variant)
-        made_by[diagnostic] = (version, options)
-    is_baseline = {label: baseline for label, _, _, baseline in settings["encoders"]}
     fingerprint_of = dict(settings["corpora"])
-    scores_of = {(s.origin.diagnostic, s.origin.corpus, s.origin.encoder): s for s in stored}
-    for (diagnostic, corpus), variants in variants_of.items():
-        scores_by_variant: dict[Variant, list[ItemScores]] = {}
-        for variant in variants:
-            labels = _labels(diagnostic, variant, settings, result, is_first=variant == variants[0])
-            of_variant: list[ItemScores] = []
-            for encoder, label in labels.items():
-                scores = scores_of.get((diagnostic, variant.name, encoder))
-                if scores is None:
-                    raise _damaged(path, f"of {label} ({diagnostic} on {corpus})")
-                # The roles of an encoder are those of the settings, whatever they were when it was scored.
-                is_reference = encoder == settings["reference"]
-                origin = replace(scores.origin, baseline=is_baseline[encoder], reference=is_reference)
-                of_variant.append(replace(scores, origin=origin))
-            if of_variant:
-                scores_by_variant[variant] = of_variant
-        if not scores_by_variant:
-            continue
-        _check_lengths(scores_by_variant, path)
-        joined = join_scores(scores_by_variant, settings["reference"])
-        scores_by_encoder = {scores.origin.encoder: scores for scores in by_encoder(joined)}
+    known_variants = variants_in(settings)
+    stored_by_name = {(s.origin.diagnostic, s.origin.corpus, s.origin.encoder): s for s in stored}
+    with_rows = {(row.diagnostic, row.corpus, row.encoder) for row in result.rows}
+    # By diagnostic and corpus the scores on each variant.
+    scores_of: dict[TaskName, dict[Variant, list[ItemScores]]] = {}
+    fingerprints: dict[TaskName, list[str]] = {}
+    methods = {}
+    for diagnostic, version, options, name in settings["diagnostics"]:
+        # A corpus that does not vary is its own variant.
+        variant = known_variants.get(name, Variant(name, name, ""))
+        task = (diagnostic, variant.corpus)
+        methods[diagnostic] = (version, options)
+        is_first = task not in fingerprints
+        fingerprints.setdefault(task, []).append(fingerprint_of[name])
+        of_variant = []
+        for encoder, spec, _, is_baseline in settings["encoders"]:
+            label = variant.label(encoder, spec)
+            # Without rows the encoder failed here, or is not for corpora of this shape.
+            if (*task, label) not in with_rows or (is_same_on_all_variants(spec) and not is_first):
+                continue
+            scores = stored_by_name.get((diagnostic, name, encoder))
+            if scores is None:
+                raise _damaged(path, f"of {label} ({diagnostic} on {variant.corpus})")
+            # The roles of an encoder are those of the settings, whatever they were when it was scored.
+            is_reference = encoder == settings["reference"]
+            origin = replace(scores.origin, baseline=is_baseline, reference=is_reference)
+            of_variant.append(replace(scores, origin=origin))
+        # Variants may differ: where the items are texts, as for isotropy, a corpus that is cut otherwise has others.
+        if len({len(scores.item) for scores in of_variant}) > 1:
+            raise _damaged(path, f"of {diagnostic} on {name}")
+        if of_variant:
+            scores_of.setdefault(task, {})[variant] = of_variant
 
-        fingerprints = [fingerprint_of[variant.name] for variant in variants]
-        fingerprint = fingerprints[0]
-        if len(fingerprints) > 1:
-            fingerprint = content_hash(fingerprints)
+    for (diagnostic, corpus), scores_by_variant in scores_of.items():
+        joined = by_encoder(join_scores(scores_by_variant, settings["reference"]))
+        first_fingerprint, *others = fingerprints[diagnostic, corpus]
         # The questions are the same on all variants, so the items of the first will do.
-        corpus_items = items.get(fingerprints[0])
-        items_by_id = None
-        documents = ""
-        if corpus_items is not None:
-            items_by_id = {item.id: item for item in corpus_items.items}
-            documents = corpus_items.documents
-        version, options = made_by[diagnostic]
-        # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
-        reduced_tasks = record.get("reduced", [])
+        corpus_items = items.get(first_fingerprint)
+        version, options = methods[diagnostic]
         yield StoredTask(
             diagnostic=diagnostic,
             corpus=corpus,
             options=options,
             version=version,
-            fingerprint=fingerprint,
-            scores=scores_by_encoder,
-            items=items_by_id,
-            reduced=[diagnostic, corpus] in reduced_tasks,
-            documents=documents,
+            fingerprint=content_hash([first_fingerprint, *others]) if others else first_fingerprint,
+            scores={scores.origin.encoder: scores for scores in joined},
+            items=None if corpus_items is None else {item.id: item for item in corpus_items.items},
+            # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
+            reduced=[diagnostic, corpus] in record.get("reduced", []),
+            documents="" if corpus_items is None else corpus_items.documents,
         )
-
-
-def _labels(diagnostic: str, variant: Variant, settings: Settings, result: Result, *, is_first: bool) -> dict[str, str]:
-    """Return by encoder of a run its label on a variant of a corpus, for those that have rows of it in the result.
-
-    The others have failed there, or are not for corpora of this shape. An encoder that is the same on all variants is
-    scored on the first one.
-    """
-    with_rows = {row.encoder for row in result.rows if (row.diagnostic, row.corpus) == (diagnostic, variant.corpus)}
-    labels = {}
-    for encoder, spec, _, _ in settings["encoders"]:
-        label = variant.label(encoder, spec)
-        if label in with_rows and (is_first or not is_same_on_all_variants(spec)):
-            labels[encoder] = label
-    return labels
-
-
-def _check_lengths(scores_of: Mapping[Variant, Sequence[ItemScores]], path: Path) -> None:
-    """Refuse scores on one variant of a corpus that are of different numbers of items.
-
-    Variants may differ: where the items are the texts, as for isotropy, a corpus that is cut otherwise has others.
-    """
-    for of_variant in scores_of.values():
-        lengths = {len(scores.item) for scores in of_variant}
-        if len(lengths) > 1:
-            origin = of_variant[0].origin
-            raise _damaged(path, f"of {origin.diagnostic} on {origin.corpus}")
 
 
 def _damaged(path: Path, what: str) -> SourceError:
@@ -314,18 +290,14 @@ class CommonTask:
     @property
     def count(self) -> int:
         """The number of common items."""
-        some_run = next(iter(self.scores.values()))
-        some_scores = next(iter(some_run.values()))
+        (some_scores, *_), *_ = (of_run.values() for of_run in self.scores.values())
         return len(some_scores.item)
 
     @cached_property
     def fingerprint(self) -> str:
         """That of the corpus; where corpora differ, a hash of all of them and of the common items."""
-        fingerprints: list[str] = []
-        for of_run in self.scores.values():
-            for scores in of_run.values():
-                if scores.origin.corpus_fingerprint not in fingerprints:
-                    fingerprints.append(scores.origin.corpus_fingerprint)
+        all_scores = chain.from_iterable(of_run.values() for of_run in self.scores.values())
+        fingerprints = list(dict.fromkeys(scores.origin.corpus_fingerprint for scores in all_scores))
         if len(fingerprints) == 1:
             return fingerprints[0]
         hashes = [item.hash for item in self.items or ()]
@@ -420,21 +392,21 @@ def _common_task(tasks: Mapping[str, StoredTask]) -> CommonTask:
     """
     # What changes the item scores must be the same in all runs.
     versions = {run: task.version for run, task in tasks.items()}
-    if _differ(versions):
+    if differ(versions):
         raise InputError(_all_sides("the diagnostic has another version", versions))
     score_options = {run: task.score_options or "the defaults" for run, task in tasks.items()}
-    if _differ(score_options):
+    if differ(score_options):
         raise InputError(_all_sides("its options differ", score_options))
 
     last_run, last = list(tasks.items())[-1]
     title = f"{last.diagnostic} on {last.corpus}"
     notes = []
     options = {run: _as_text(task.options) for run, task in tasks.items()}
-    if _differ(options):
+    if differ(options):
         notes.append(f"{title}: {_all_sides('its options differ', options)}; those of {last_run} are used")
     method = load_diagnostic(Spec(last.diagnostic, options=dict(last.options))).method
     fingerprints = {run: task.fingerprint for run, task in tasks.items()}
-    if not _differ(fingerprints):
+    if not differ(fingerprints):
         task = _same_corpus(tasks, method)
         return replace(task, notes=tuple(notes))
 
@@ -452,7 +424,7 @@ def _as_text(options: Mapping[str, object]) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(options.items())) or "the defaults"
 
 
-def _differ(values: Mapping[str, str]) -> bool:
+def differ(values: Mapping[str, str]) -> bool:
     """Return whether the runs have different values."""
     return len(set(values.values())) > 1
 
@@ -466,7 +438,7 @@ def _all_sides(problem: str, values: Mapping[str, str]) -> str:
 def _same_corpus(tasks: Mapping[str, StoredTask], method: Diagnostic) -> CommonTask:
     """Return the task of runs on the same corpus: all items are common."""
     first = next(iter(tasks.values()))
-    ids = [str(item) for item in _any_scores(first).item]
+    ids = [str(item) for item in first.some_scores.item]
     return CommonTask(
         diagnostic=first.diagnostic,
         corpus=first.corpus,
@@ -494,9 +466,9 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
     partitions = []
     for run, task in tasks.items():
         rows[run] = np.array([places_in[run][content] for content in common_contents], dtype=np.int64)
-        partitions.append(_any_scores(task).unit[rows[run]])
+        partitions.append(task.some_scores.unit[rows[run]])
     unit = merged_units(partitions)
-    ids = _any_scores(first).item[rows[first_run]].tolist()
+    ids = first.some_scores.item[rows[first_run]].tolist()
 
     scores: dict[str, dict[str, ItemScores]] = {}
     left_out = {}
@@ -504,7 +476,7 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
         scores[run] = {}
         for label, scores_of_encoder in task.scores.items():
             scores[run][label] = _only_rows(scores_of_encoder, rows[run], unit, ids)
-        left_out[run] = len(_any_scores(task).item) - len(common_contents)
+        left_out[run] = len(task.some_scores.item) - len(common_contents)
     return CommonTask(
         diagnostic=first.diagnostic,
         corpus=first.corpus,
@@ -522,11 +494,6 @@ def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) ->
     return tuple(items[item] for item in ids)
 
 
-def _any_scores(task: StoredTask) -> ItemScores:
-    """Return the scores of some encoder: items and units are the same for all."""
-    return next(iter(task.scores.values()))
-
-
 def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     """Return the place of each item in the scores.
 
@@ -542,7 +509,7 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     """
     if task.items is None:
         raise InputError(f"the corpora differ, and {run} has no list of items; repeat its command with --overwrite")
-    ids = [str(item) for item in _any_scores(task).item]
+    ids = [str(item) for item in task.some_scores.item]
     if any(item not in task.items for item in ids):
         raise InputError("the corpora differ, and this diagnostic does not score the items of a corpus one by one")
     earlier = Counter[str]()

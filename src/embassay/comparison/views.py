@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.compare import RunComparison
 from embassay.comparison.differences import Difference, Summary
@@ -28,16 +28,18 @@ from embassay.reports.tables import Cell, Table
 from embassay.run.pages import layouts
 from embassay.store.canonical import canonical, write
 from embassay.store.results import to_bytes
+from embassay.types import begun
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-T = TypeVar("T")
 SUFFIXES = (".html", ".md", ".json")
 MOST_FLIPS = 20
 """Flipped items of a headline that Markdown and page list for each direction."""
 CUT = 160
 """Characters of a text in a table of flipped items."""
+NARROW = (0, 1, 2, 3, 4, 6)
+"""Columns of the scorecard for the terminal: without p, flipped items and minimum detectable difference."""
 
 
 def difference_table(differences: Sequence[Difference]) -> Table:
@@ -106,7 +108,7 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
             cells = [Cell(direction), Cell(flip.item)]
             if has_texts:
                 text = " / ".join(flip.texts.values())
-                cells.append(Cell(_shortened(text)))
+                cells.append(Cell(begun(text, CUT)))
             rows.append(tuple(cells))
 
         note = ""
@@ -115,13 +117,6 @@ def flip_tables(comparison: RunComparison) -> Iterator[Table]:
             note = f"{counted(left_out, 'more item')} flipped; -o FILE.json lists all."
         title = f"Flipped items: {difference.pair.label}, {place(difference)}"
         yield Table(title, tuple(head), tuple(rows), note)
-
-
-def _shortened(text: str) -> str:
-    """Return a text of at most ``CUT`` characters, with an ellipsis where it was cut."""
-    if len(text) <= CUT:
-        return text
-    return f"{text[:CUT]}…"
 
 
 def forest(summary: Summary) -> Spec:
@@ -171,7 +166,9 @@ def show(comparison: RunComparison, console: Console) -> None:
     print_line(console, visible(heading(comparison)))
     console.print()
     if comparison.differences:
-        print_table(_narrow_table(comparison.differences), console)
+        # A narrow terminal has no room for the other columns; the note explains some of them.
+        table = difference_table(comparison.differences).with_columns(NARROW)
+        print_table(replace(table, note=""), console)
     summaries = [summary_sentence(summary) for summary in comparison.summaries]
     facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
     print_list("Differences", differences_in_words(comparison))
@@ -186,21 +183,6 @@ def differences_in_words(comparison: RunComparison) -> list[str]:
     if not comparison.differences:
         return ["Nothing is compared: no encoder is in two of these runs, and there is no second candidate."]
     return [sentence(difference) for difference in ordered(comparison.differences)]
-
-
-def _narrow_table(differences: Sequence[Difference]) -> Table:
-    """Return the scorecard of differences with only the columns that a narrow terminal has room for."""
-    table = difference_table(differences)
-    head = _narrow_row(table.head)
-    rows = [_narrow_row(row) for row in table.rows]
-    # The note explains columns that are left out, so it is left out as well.
-    return Table(table.title, head, tuple(rows))
-
-
-def _narrow_row(row: Sequence[T]) -> tuple[T, ...]:
-    """Return the head or a row of the scorecard without p, flipped items and minimum detectable difference."""
-    encoder, headline, before, after, difference, _, outcome, _, _ = row
-    return encoder, headline, before, after, difference, outcome
 
 
 def page(comparison: RunComparison) -> str:

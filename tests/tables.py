@@ -1,0 +1,40 @@
+"""An encoder of planted vectors, and the rows of a result, for tests of diagnostics."""
+
+import numpy as np
+
+from embassay.types import Card
+from embassay.vectors import Vectors
+
+
+class Table:
+    """An encoder that reads its vectors from a dictionary, by text or by role and text.
+
+    ``make`` turns its (n, d) array into another kind of matrix.
+    """
+
+    def __init__(self, name, vectors, make=np.asarray, similarity="cosine"):
+        self.name, self.vectors, self.make, self.fingerprint = name, vectors, make, f"table-{name}"
+        self.card = Card("table", cached=False, similarity=similarity)
+
+    def fit(self, texts):
+        return self
+
+    def encode(self, texts, role="text"):
+        rows = [self.vectors[text] if text in self.vectors else self.vectors[role, text] for text in texts]
+        return self.make(np.array(rows, dtype=np.float32))
+
+
+def vectors_of(corpus, vectors, make=np.array, **more):
+    """Return planted vectors, a dictionary by text, as a diagnostic scores them."""
+    texts = corpus.texts()
+    return Vectors(make([vectors[text] for _, text in texts]), {text: i for i, text in enumerate(texts)}, **more)
+
+
+def rows(result, encoder="t"):
+    """Return the rows of an encoder by quantity, subset and condition."""
+    return {(r.quantity, r.subset, r.condition): r for r in result.rows if r.encoder == encoder}
+
+
+def rows_of(result, encoder, quantity="accuracy", condition=""):
+    """Return the rows of an encoder and quantity by subset."""
+    return {subset: row for (q, subset, c), row in rows(result, encoder).items() if (q, c) == (quantity, condition)}
