@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -167,8 +167,10 @@ def show(comparison: RunComparison, console: Console) -> None:
     console.print()
     if comparison.differences:
         # A narrow terminal has no room for the other columns; the note explains some of them.
-        table = difference_table(comparison.differences).with_columns(NARROW)
-        print_table(replace(table, note=""), console)
+        table = difference_table(comparison.differences)
+        head = tuple(table.head[place] for place in NARROW)
+        rows = tuple(tuple(row[place] for place in NARROW) for row in table.rows)
+        print_table(Table(table.title, head, rows), console)
     summaries = [summary_sentence(summary) for summary in comparison.summaries]
     facts = [f"{fact.pair.label}: {fact.name} {fact.old} → {fact.new}" for fact in comparison.facts]
     print_list("Differences", differences_in_words(comparison))
