@@ -25,7 +25,7 @@ LONGEST_NAME = 60
 WIDTH = 330
 """Width of the plot in points: with its axis a figure is about as wide as the text of a page."""
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-Content = TypeVar("Content", Table, Spec)
+Content = TypeVar("Content", bound=Table | Spec)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ def exhibits(
         key = citation_key(citations.get(verdict.diagnostic, ""))
         corpus = corpora[verdict.corpus]
         facts = [text for text in (corpus.source, corpus.licence) if text not in ("", "unknown")]
-        source = f"Corpus: {', '.join([corpus.name, *facts])}. Method: {layout.source}. {made}"
+        described = ", ".join([corpus.name, *facts])
+        source = f"Corpus: {described}. Method: {layout.source}. {made}"
         for part in (layout.headline, *layout.parts, *layout.paper):
             for encoder, note, content in contents_of(scope, part):
                 title = ", ".join(filter(None, (part.title, encoder)))
