@@ -173,7 +173,10 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
         ({"margins": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
         ({"floors": {"acuracy": 0.02}}, "did you mean 'accuracy'"),
         ({"floors": {"accuracy": 85}}, "at most 1, is 85; it is a share"),
-        ({"floors": {"chosen": 0.1}}, "unknown quantity 'chosen'. Known: chosen[antonym]"),
+        (
+            {"floors": {"chosen": 0.1}},
+            "chosen cannot have a floor: it has no value in this run; chosen[antonym], chosen[paraphrase]",
+        ),
         ({"floors": {"similarity": 0.1}}, "similarity cannot have a floor: neither higher nor lower"),
         # A suggestion is never refused in its turn: that would be similarity[antonym].
         ({"floors": {"simlarity[antonym]": 0.1}}, "did you mean 'chosen[antonym]'? Known: accuracy, chosen[antonym]"),
@@ -185,6 +188,7 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
             {"floors": {"similarity[antonym]": 0.02}},
             "similarity[antonym] cannot have a floor: neither higher nor lower values of it are better",
         ),
+        ({"margins": {"similarity": 0.02}}, "similarity cannot have a margin: neither higher nor lower"),
         ({"margins": {"accuracy": 2}}, "below 1, is 2"),
         ({"margins": {"accuracy": 0}}, "above 0, is 0"),
         ({"margins": {"accuracy": float("nan")}}, "above 0, is nan"),

@@ -124,9 +124,9 @@ def test_data_and_model_are_known_by_their_fingerprints(pairs):
 
 
 def test_another_figure_may_be_the_main_score(pairs):
-    task = mteb_task(pairs, "minimal_pairs", "similarity_negation_main", resamples=10)
+    task = mteb_task(pairs, "minimal_pairs", "nearer_synonym>negation_main", resamples=10)
     found = scores(mteb_model(ea.encoder("random,dim=16")), task)
-    assert found["main_score"] == found["similarity_negation_main"]
+    assert found["main_score"] == found["nearer_synonym>negation_main"]
 
 
 def test_what_does_not_fit_is_said(pairs):
@@ -134,6 +134,8 @@ def test_what_does_not_fit_is_said(pairs):
         mteb_task(pairs, "minimal_pairs", "accuracy")
     with pytest.raises(SpecError, match="needs a corpus of shape choice"):
         mteb_task(pairs, "negated_antonyms")
+    with pytest.raises(SpecError, match="'similarity_synonym' cannot be a main score"):
+        mteb_task(pairs, "minimal_pairs", "similarity_synonym")
 
 
 @pytest.mark.parametrize("diagnostic", ["shift", "shift,domain=mine,general=other"])
@@ -151,7 +153,7 @@ def test_an_encoder_may_be_named_by_its_spec():
 
 def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
     model = mteb_model("random,dim=8")
-    asked = [("", 0, 2), ("similarity_negation_main", 0, 2), ("", 1, 2), ("", 0, 3)]
+    asked = [("", 0, 2), ("nearer_synonym>negation_main", 0, 2), ("", 1, 2), ("", 0, 3)]
     tasks = [
         mteb_task(pairs, "minimal_pairs", quantity, name="mine", seed=seed, resamples=resamples)
         for quantity, seed, resamples in asked

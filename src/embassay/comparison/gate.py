@@ -484,11 +484,13 @@ def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) ->
     Its message depends on whether the run has such a quantity at all, and on its direction.
     """
     suggestions = _suggestions(name, [one.names[0] for one in testable])
-    rows_of_name = [one for one in _named_rows(rows) if one.answers_to(name)]
+    named_rows = _named_rows(rows)
+    rows_of_name = [one for one in named_rows if one.answers_to(name)]
+    of_quantity = rows_of_name or _of_quantity(name, named_rows)
+    if of_quantity and all(_direction(one) == "neither" for one in of_quantity):
+        _refuse_without_direction(of_quantity[0], name, "a margin")
     if not rows_of_name:
         return UnknownNameError("quantity", name, suggestions)
-    for one in rows_of_name:
-        _refuse_without_direction(one, name, "a margin")
     return SpecError(
         f"{name} cannot have a margin: {rows_of_name[0].diagnostic} does not compare it item by item; "
         f"it can have a floor. Quantities that can have a margin: {', '.join(suggestions)}"
@@ -602,16 +604,22 @@ def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
     SpecError
         If all quantities of that name have no direction.
     """
-    quantity = name.partition("[")[0]
-    of_quantity = [one for one in named_rows if quantity in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
+    of_quantity = _of_quantity(name, named_rows)
     with_direction = [one for one in of_quantity or named_rows if _direction(one) != "neither"]
     if of_quantity and not with_direction:
         _refuse_without_direction(of_quantity[0], name, "a floor")
     known_names = [one.names[0] for one in with_direction]
-    if not of_quantity:
-        known_names = _suggestions(name, known_names)
+    if of_quantity:
+        listed = ", ".join(sorted(set(known_names)))
+        return SpecError(f"{name} cannot have a floor: it has no value in this run; {listed} can have one")
     hint = "A floor needs a quantity with a value in this run."
-    return UnknownNameError("quantity", name, set(known_names), hint)
+    return UnknownNameError("quantity", name, set(_suggestions(name, known_names)), hint)
+
+
+def _of_quantity(name: str, named_rows: Sequence[Named[Row]]) -> list[Named[Row]]:
+    """Return the rows of a name's quantity, whatever the subset: of ``tau`` for ``tau[recommended]``."""
+    quantity = name.partition("[")[0]
+    return [one for one in named_rows if quantity in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
 
 
 def _is_share(one: Named[Row]) -> bool:

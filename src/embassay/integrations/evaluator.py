@@ -140,7 +140,7 @@ class _Watched:
     diagnostic: Spec
     draws: Draws
 
-    def figures(self, encoder: Encoder) -> Figures[Row]:
+    def figures(self, encoder: Encoder) -> Figures:
         """Return the rows of the diagnostic's first table.
 
         Raises

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
@@ -83,22 +82,19 @@ def pin_of(
     return content_hash(parts)[:8]
 
 
-Value = TypeVar("Value")
-
-
 @dataclass(frozen=True)
-class Figures(Generic[Value]):
+class Figures:
     """The figures of an encoder.
 
     Attributes
     ----------
     values
-        The figures by name.
+        The rows of the figures by name.
     headline
         The name of the headline.
     """
 
-    values: Mapping[str, Value]
+    values: Mapping[str, Row]
     headline: str
 
 
@@ -155,13 +151,13 @@ class Measurement:
         version = DIAGNOSTICS.version(name)
         return pin_of(name, version, self.options, self.corpus.fingerprint, draws, __version__, *more)
 
-    def of_stand_in(self) -> Figures[float | None]:
+    def of_stand_in(self) -> Figures:
         """Return the figures of random vectors, which provide the names."""
         # Only the names are used, so two resamples will do.
         return self._named(load_encoder(STAND_IN), Draws(self.draws.seed, 2))
 
-    def of_encoder(self, encoder: Encoder) -> Figures[float | None]:
-        """Return the figures of an encoder; None where undefined.
+    def of_encoder(self, encoder: Encoder) -> Figures:
+        """Return the figures of an encoder.
 
         Raises
         ------
@@ -170,7 +166,7 @@ class Measurement:
         """
         return self._named(encoder, self.draws)
 
-    def _named(self, encoder: Encoder, draws: Draws) -> Figures[float | None]:
+    def _named(self, encoder: Encoder, draws: Draws) -> Figures:
         result = assay_one(encoder, [self.corpus], self.diagnostic, draws)
         rows = [row for row in result.rows if row.encoder]
         if not rows:
@@ -182,7 +178,7 @@ class Measurement:
             measure = row.measure
             if row.measure == headline.measure:
                 measure = ""
-            values[joined_name(row, measure)] = row.value
+            values[joined_name(row, measure)] = row
         return Figures(values, joined_name(headline))
 
 

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
+from embassay.diagnostics.base import direction_of
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
-from embassay.errors import EncoderError, MissingExtraError, UnknownNameError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import Measurement
 from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
@@ -67,7 +68,8 @@ def mteb_task(
     diagnostic
         The name of the diagnostic, with options.
     quantity
-        The figure that is the main score. Default: the diagnostic's headline. mteb treats higher scores as better.
+        The figure that is the main score. Default: the diagnostic's headline. mteb treats higher scores as better, so
+        other figures are refused.
     name
         The task's name. Default: made from diagnostic and corpus. Eight digits are appended; they change with the
         corpus, the diagnostic's options, the main score, the seed, the resamples and Embassay's version.
@@ -81,7 +83,7 @@ def mteb_task(
     MissingExtraError
         If mteb is not installed.
     InputError
-        If corpus and diagnostic do not match.
+        If corpus and diagnostic do not match, or higher values of the figure are not better.
     UnknownNameError
         If there is no such figure.
     """
@@ -91,6 +93,9 @@ def mteb_task(
     if quantity and quantity not in figures.values:
         raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
     main_score = quantity or figures.headline
+    main = figures.values[main_score]
+    if quantity and direction_of(main.diagnostic, main.quantity, main.subset, main.condition) != "higher":
+        raise SpecError(f"quantity {quantity!r} cannot be a main score: for mteb higher scores are better")
     name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
     valid_name = re.sub(NOT_IN_NAMES, "_", name)
     task_name = f"{valid_name}.{measurement.pin(main_score, language)}"
@@ -248,7 +253,7 @@ def _task_class() -> type:
             encoder = _live(model, self.metadata, encode_kwargs.get("batch_size", BATCH))
             figures = self.measurement.of_encoder(encoder)
             # Undefined figures are left out.
-            scores = {name: value for name, value in figures.values.items() if value is not None}
+            scores = {name: row.value for name, row in figures.values.items() if row.value is not None}
             if self.metadata.main_score not in scores:
                 raise EncoderError(f"{self.metadata.main_score} is undefined for this model on {self.metadata.name}")
             return scores
