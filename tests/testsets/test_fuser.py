@@ -1,4 +1,4 @@
-"""Two sentences in one by rules: each pattern by hand, what is rejected, capitals."""
+"""Two sentences in one by rules: "and" or a semicolon by hand, what is rejected, capitals."""
 
 import pytest
 
@@ -9,58 +9,15 @@ from embassay.testsets.english.capitals import lowered
 from embassay.testsets.english.fusion import fuse
 
 FUSED = [
-    # apposition
-    (
-        "The Orla is a river in the north.",
-        "It flows into a lake.",
-        "The Orla, a river in the north, flows into a lake.",
-    ),
-    (
-        "Lindqvist was a painter of ships.",
-        "He lived by the harbour.",
-        "Lindqvist, a painter of ships, lived by the harbour.",
-    ),
-    ("Otters are animals that swim well.", "They eat fish.", "Otters are animals that swim well, and they eat fish."),
-    (
-        "The mill is one of the oldest buildings in town.",
-        "The mill has a wheel of oak.",
-        "The mill, one of the oldest buildings in town, has a wheel of oak.",
-    ),
-    # shared subject
-    ("She opened the door.", "She called the dog.", "She opened the door and called the dog."),
-    (
-        "The old ferry left the port at noon.",
-        "The old ferry reached the island before dark.",
-        "The old ferry left the port at noon and reached the island before dark.",
-    ),
+    ("The roof is new.", "The walls were painted last year.", "The roof is new, and the walls were painted last year."),
     (
         "The council bought the land, the barn and the well.",
-        "The council sold the barn again.",
-        "The council bought the land, the barn and the well, and sold the barn again.",
+        "It sold the barn again.",
+        "The council bought the land, the barn and the well, and it sold the barn again.",
     ),
-    (
-        "It was built of stone.",
-        "It burned in a single night.",
-        "It was built of stone, and it burned in a single night.",
-    ),
-    # a pronoun that may mean someone else stays
-    (
-        "Petersen met his brother in Rome.",
-        "He left a week later.",
-        "Petersen met his brother in Rome, and he left a week later.",
-    ),
-    ("Petersen wrote a book in Rome.", "He left a week later.", "Petersen wrote a book in Rome and left a week later."),
-    # relative clause
-    (
-        "The river rose by two metres.",
-        "This will destroy the bridge.",
-        "The river rose by two metres, which will destroy the bridge.",
-    ),
-    # conjunctions
-    ("The roof is new.", "The walls were painted last year.", "The roof is new, and the walls were painted last year."),
-    ("The road was closed.", "However, the trains went on.", "The road was closed, but the trains went on."),
-    ("The harvest was poor.", "Therefore, prices rose quickly.", "The harvest was poor, so prices rose quickly."),
-    ("The hall has two stages.", "In addition, it has a library.", "The hall has two stages, and it has a library."),
+    # a semicolon before a connective
+    ("The road was closed.", "However, the trains went on.", "The road was closed; however, the trains went on."),
+    ("The hall has two stages.", "Also it has a library.", "The hall has two stages; also it has a library."),
     # a semicolon where a conjunction would draw too much
     (
         "If it rains, the field floods.",
@@ -113,16 +70,6 @@ def test_two_sentences_become_one(first, second, expected):
 def test_what_the_rules_do_not_fuse_has_a_reason(first, second, problem):
     fusion = fuse(first, second)
     assert (fusion.text, fusion.problem) == ("", problem)
-
-
-def test_the_seed_chooses_among_conjunctions_that_fit_equally_well():
-    first, second = "The harbour lies in the east.", "The castle stands on a hill in the west."
-    found = {seed: fuse(first, second, seed).text for seed in range(20)}
-    assert set(found.values()) == {
-        "The harbour lies in the east, and the castle stands on a hill in the west.",
-        "The harbour lies in the east, while the castle stands on a hill in the west.",
-    }
-    assert all(fuse(first, second, seed).text == text for seed, text in found.items())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.english.exchanges import Names, number, role_swap
+from embassay.testsets.english.exchanges import Names, number
 from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, main_verb, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
@@ -182,7 +182,6 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     extra = {
         "number": number(tagged, stream),
         "entity": tools.names.entity(tagged, stream),
-        "role_swap": role_swap(tagged),
     }
     edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
     ways = dict.fromkeys(edits, "rule")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,8 @@ def rate(
         raise InputError(f"--bar must be from {LOW} to {HIGH}, is {bar:g}")
     filled_sheets = _read_sheets([source_path(sheet) for sheet in sheets])
     first = filled_sheets[0]
-    ratings = _ratings_of(filled_sheets)
+    # (rows, sheets); a row that is not rated, None, becomes NaN.
+    ratings = np.array([[row.rating for row in sheet.rows] for sheet in filled_sheets], dtype=np.float64).T
     # Masked, because nanmean warns about rows that nobody rated.
     means = np.ma.masked_invalid(ratings).mean(axis=1).filled(np.nan)
     below = means < bar
@@ -154,43 +155,25 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
     """Return the headings of a table, then a row of cells for each subset."""
     rows: list[tuple[str, ...]] = [(*HEADS[:-1], f"below {rated.bar:g}")]
     for subset in rated.subsets:
-        cells = (
-            subset.edit,
-            f"{subset.rows:,}",
-            f"{subset.rated:,}",
-            _number(subset.mean),
-            _number(subset.median),
-            " ".join(f"{count:,}" for count in subset.distribution),
-            _number(subset.interval),
-            _number(subset.ordinal),
-            _percent(subset.errors),
-        )
-        rows.append(cells)
+        numbers = (subset.mean, subset.median, subset.interval, subset.ordinal)
+        mean, median, alpha, ordinal = ("–" if number is None else f"{number:.2f}" for number in numbers)
+        distribution = " ".join(f"{count:,}" for count in subset.distribution)
+        counts = (f"{subset.rows:,}", f"{subset.rated:,}")
+        rows.append((subset.edit, *counts, mean, median, distribution, alpha, ordinal, _percent(subset.errors)))
     return rows
 
 
 def markdown(rated: Rated) -> str:
     """Return the ratings as Markdown: the last section of the data card."""
-    people = f"{rated.annotators} people"
-    if rated.annotators == 1:
-        people = "one person"
+    people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
     lines = [
         f"By {people}, from {LOW} to {HIGH}; an error is a row with a mean rating below {rated.bar:g}. "
         "Alpha is Krippendorff's, for interval data.",
         "",
     ]
-    rows = [HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:]]
-    for cells in rows:
-        cells_in_card = [cells[column] for column in IN_CARD]
-        lines.append(f"| {' | '.join(cells_in_card)} |")
+    rows = (HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:])
+    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
     return "\n".join(lines)
-
-
-def _number(value: float | None) -> str:
-    """Return a number with two decimals, a dash for None."""
-    if value is None:
-        return "–"
-    return f"{value:.2f}"
 
 
 def _percent(errors: Estimate) -> str:
@@ -213,25 +196,13 @@ def _read_sheets(paths: Sequence[Path]) -> list[Sheet]:
         raise InputError("a sheet is named twice; name one sheet for each annotator")
     sheets = [read_sheet(path) for path in paths]
     first = sheets[0]
-    first_edits = [(row.items, row.edit) for row in first.rows]
-    for sheet in sheets[1:]:
-        if sheet.corpus != first.corpus or [(row.items, row.edit) for row in sheet.rows] != first_edits:
+    for sheet in sheets:
+        if (sheet.corpus, sheet.edits) != (first.corpus, first.edits):
             problem = f"is for {sheet.corpus!r}, {first.path} for {first.corpus!r}; all sheets must be for one corpus"
             raise SourceError(problem, sheet.path, None, "corpus")
-    for sheet in sheets:
         if all(row.rating is None for row in sheet.rows):
             raise SourceError("no row is rated; write numbers from 0 to 4", sheet.path, None, "rating")
     return sheets
-
-
-def _ratings_of(sheets: Sequence[Sheet]) -> Floats:
-    """Return the (rows, sheets) ratings; NaN if a row is not rated."""
-    ratings = np.full((len(sheets), len(sheets[0].rows)), np.nan)
-    for annotator, sheet in enumerate(sheets):
-        for place, row in enumerate(sheet.rows):
-            if row.rating is not None:
-                ratings[annotator, place] = row.rating
-    return ratings.T
 
 
 def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[Subset, ...]:
@@ -244,10 +215,7 @@ def _subsets(sheet: Sheet, ratings: Floats, means: Floats, bar: float) -> tuple[
     """
     edits = np.array([row.edit for row in sheet.rows])
     names = sorted(set(edits.tolist()))
-    subsets = list[Subset]()
-    for name in names:
-        is_of_edit = edits == name
-        subsets.append(_subset(name, ratings[is_of_edit], means[is_of_edit], bar))
+    subsets = [_subset(name, ratings[edits == name], means[edits == name], bar) for name in names]
     if len(names) > 1:
         subsets.append(_subset(ALL, ratings, means, bar))
     return tuple(subsets)
@@ -258,20 +226,15 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
     values = ratings[~np.isnan(ratings)]
     means_of_rated = means[~np.isnan(means)]
     rated = len(means_of_rated)
-    mean, median = None, None
-    if rated:
-        mean = float(means_of_rated.mean())
-        median = float(np.median(values))
     # Not np.round, which rounds halves to even: 0.5 would count as 0 and 1.5 as 2.
     rounded = np.floor(values + 0.5).astype(int)
-    counts = np.bincount(rounded, minlength=HIGH + 1)
     return Subset(
         edit=name,
         rows=len(means),
         rated=rated,
-        mean=mean,
-        median=median,
-        distribution=tuple(counts.tolist()),
+        mean=float(means_of_rated.mean()) if rated else None,
+        median=float(np.median(values)) if rated else None,
+        distribution=tuple(np.bincount(rounded, minlength=HIGH + 1).tolist()),
         interval=_alpha(ratings, "interval"),
         ordinal=_alpha(ratings, "ordinal"),
         errors=share((means_of_rated < bar).astype(np.float64), np.arange(rated)),
@@ -280,9 +243,7 @@ def _subset(name: str, ratings: Floats, means: Floats, bar: float) -> Subset:
 
 def _alpha(ratings: Floats, level: Level) -> float | None:
     alpha = krippendorff(ratings, level)
-    if np.isnan(alpha):
-        return None
-    return alpha
+    return None if np.isnan(alpha) else alpha
 
 
 # --- The corpus without the errors ---
@@ -297,14 +258,13 @@ def _corpus_file(sheet: Sheet, corpus: str | Path | None, needed: bool) -> Path 
         If it cannot be read, is needed but missing, or its content differs from the rated corpus.
     """
     name, _, content_hash = sheet.corpus.rpartition("@")
+    path = sheet.path.parent / Path(name).name
     if corpus is not None:
         path = source_path(corpus)
-    else:
-        path = sheet.path.parent / Path(name).name
-        if not path.is_file():
-            if not needed:
-                return None
-            raise SourceError(f"no such file (the corpus of {sheet.path}); name it with --corpus", path)
+    elif not path.is_file():
+        if not needed:
+            return None
+        raise SourceError(f"no such file (the corpus of {sheet.path}); name it with --corpus", path)
     try:
         with open_file(path) as file:
             content = file.read()
@@ -326,13 +286,10 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
     below
         (rows,) whether a row is below the bar.
     """
-    lines = list[Line]()
     # Not splitlines, which also splits at characters that may occur inside a JSON string.
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        if line:
-            lines.append(json.loads(line))
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     remaining_lines = _without_errors(lines, path, sheet, below)
-    remaining = _count_samples(remaining_lines)
+    total, remaining = (sum("document" not in line for line in some) for some in (lines, remaining_lines))
     if not remaining:
         raise InputError(f"no row of {path} reaches the bar of {rated.bar:g}; {out} is not written")
     content = content_of(json.dumps(line, ensure_ascii=False) for line in remaining_lines)
@@ -341,20 +298,14 @@ def _write_remaining(path: Path, out: Path, sheet: Sheet, below: NDArray[np.bool
     section = f"{dropped}; remaining: {counted(remaining, 'sample')}.\n\n{markdown(rated)}"
     # A corpus that was not built by this program has no card.
     old_card = Places(path).card
-    card = "# Data card\n"
-    if old_card.is_file():
-        card = old_card.read_text(encoding="utf-8")
+    card = old_card.read_text(encoding="utf-8") if old_card.is_file() else "# Data card\n"
     new_card = with_reading(card, section, name_of(out.name, content))
     write_files({Places(out).card: new_card.encode(), out: content})
-    return remaining, _count_samples(lines)
+    return remaining, total
 
 
 Line = dict[str, Any]
 """A line of a corpus, decoded: a sample, or a document to search."""
-
-
-def _count_samples(lines: Sequence[Line]) -> int:
-    return sum("document" not in line for line in lines)
 
 
 def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDArray[np.bool_]) -> list[Line]:
@@ -380,21 +331,20 @@ def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDAr
         if "document" in line or not wrong:
             remaining.append(line)
             continue
-        # Samples other than minimal pairs are dropped as a whole.
-        edits = {edit: text for edit, text in line.get("edits", {}).items() if edit not in wrong}
-        if edits:
-            remaining.append(_with_edits(line, edits))
+        # Samples other than minimal pairs have no edits and are dropped as a whole.
+        reduced = _without_edits(line, wrong)
+        if "edits" in reduced:
+            remaining.append(reduced)
     return remaining
 
 
-def _with_edits(line: Line, edits: Mapping[str, str]) -> Line:
-    """Return a minimal pair with some of its edits, and how these were made."""
-    reduced = {name: value for name, value in line.items() if name != "source"}
-    reduced["edits"] = edits
-    ways = {edit: way for edit, way in line.get("source", {}).items() if edit in edits}
-    if ways:
-        reduced["source"] = ways
-    return reduced
+def _without_edits(line: Line, wrong: Set[str]) -> Line:
+    """Return a sample without some of its edits, and without how these were made."""
+    reduced = dict(line)
+    for field in ("edits", "source"):
+        if isinstance(line.get(field), dict):
+            reduced[field] = {edit: value for edit, value in line[field].items() if edit not in wrong}
+    return {name: value for name, value in reduced.items() if value != {}}
 
 
 def _id(line: Line) -> str:

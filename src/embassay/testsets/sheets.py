@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -79,6 +79,11 @@ class Sheet:
     corpus: str
     rows: tuple[RatedRow, ...]
 
+    @property
+    def edits(self) -> list[tuple[tuple[str, ...], str]]:
+        """What is rated, without the ratings."""
+        return [(row.items, row.edit) for row in self.rows]
+
 
 # --- Writing ---
 
@@ -94,7 +99,17 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
     - for compositions, at most 400 of each operator, the target next to a and b;
     - for questions, each one, next to the first passage that answers it.
     """
-    rows = _rows_of_single_samples(samples, {document.id: document for document in documents})
+    rows = list[RatedRow]()
+    passages = {document.id: " ".join(document.passages) for document in documents}
+    for sample in samples:
+        items = (sample.id,)
+        if isinstance(sample, MinimalPairs):
+            rows += [RatedRow(items, name, sample.original, text) for name, text in sample.edits]
+        elif isinstance(sample, Composition):
+            rows.append(RatedRow(items, sample.operator, f"A: {sample.a} / B: {sample.b}", sample.target))
+        elif isinstance(sample, Question):
+            passage = passages.get(sample.right[0], UNANSWERED) if sample.right else UNANSWERED
+            rows.append(RatedRow(items, "question", passage, sample.question))
     rows += _rows_of_choices([sample for sample in samples if isinstance(sample, Choice)])
     rows += _rows_of_groups([sample for sample in samples if isinstance(sample, Grouped)])
     # In random order, so that a rater who stops early has still rated a sample of all kinds.
@@ -106,25 +121,6 @@ def rows_of(samples: Sequence[Sample], seed: int, documents: Sequence[Document] 
         if row.edit not in OPERATORS or counts[row.edit] <= PER_OPERATOR:
             chosen.append(row)
     return tuple(chosen)
-
-
-def _rows_of_single_samples(samples: Sequence[Sample], documents: Mapping[str, Document]) -> list[RatedRow]:
-    """Return the rows of samples that are rated independently of other samples."""
-    rows = list[RatedRow]()
-    for sample in samples:
-        items = (sample.id,)
-        if isinstance(sample, MinimalPairs):
-            rows += [RatedRow(items, name, sample.original, text) for name, text in sample.edits]
-        elif isinstance(sample, Composition):
-            both = f"A: {sample.a} / B: {sample.b}"
-            rows.append(RatedRow(items, sample.operator, both, sample.target))
-        elif isinstance(sample, Question):
-            passage = UNANSWERED
-            if sample.right and sample.right[0] in documents:
-                document = documents[sample.right[0]]
-                passage = " ".join(document.passages)
-            rows.append(RatedRow(items, "question", passage, sample.question))
-    return rows
 
 
 def _rows_of_choices(samples: Sequence[Choice]) -> list[RatedRow]:
@@ -163,12 +159,11 @@ def sheet_of(corpus: str, rows: Sequence[RatedRow]) -> bytes:
     """
     lines = list[Sequence[str]]()
     for number, row in enumerate(rows, 1):
-        place = f"{number} of {len(rows)}"
         items = shown(" ".join(map(_escaped_id, row.items)))
-        original, text = shown(row.original), shown(row.text)
-        # The annotator fills the last two.
-        rating, remark = "", ""
-        lines.append((corpus, place, items, row.edit, original, text, rating, remark))
+        # The annotator fills the last two: rating and remark.
+        lines.append(
+            (corpus, f"{number} of {len(rows)}", items, row.edit, shown(row.original), shown(row.text), "", "")
+        )
     return table_of(COLUMNS, lines)
 
 
@@ -186,17 +181,13 @@ def table_of(head: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 def shown(text: str) -> str:
     """Return a text as a cell that no spreadsheet evaluates: a formula gets an apostrophe before it."""
-    if text.startswith(_FORMULA):
-        return f"'{text}"
-    return text
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def meant(cell: str) -> str:
     """Return the text of a cell that :func:`shown` made."""
     is_escaped = cell.startswith("'") and cell[1:].startswith(_FORMULA)
-    if is_escaped:
-        return cell[1:]
-    return cell
+    return cell[1:] if is_escaped else cell
 
 
 # --- Reading ---

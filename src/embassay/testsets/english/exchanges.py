@@ -1,4 +1,4 @@
-"""Edits that HEROS does not have: another number, another name of the same kind, subject and object swapped.
+"""Edits that HEROS does not have: another number, another name of the same kind.
 
 An edit is made only if it certainly changes the meaning and leaves the rest as it is; else the functions return None.
 """
@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.testsets.english.noun_phrases import PERSONS, noun_phrase
 from embassay.testsets.english.word_classes import wordset
 from embassay.testsets.english.wordnet import Lexicon
 from embassay.testsets.english.words import Tagged, Word, substituted, word_at
@@ -24,12 +23,6 @@ PLACES = ("country", "city", "capital", "state", "continent", "island", "river",
 SPELT = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _FIXED = re.compile(r"(?i)24|7|9|11|100|101|180|360|404|420|50|69|1")
 """Numbers that are often not counts, such as those of 24/7, 9/11 and error 404."""
-_SYMMETRIC = wordset(
-    "be become remain seem resemble equal marry date meet fight match have mean include involve contain join divorce "
-    "know need want like get cost take total weigh last kiss hug begin start create "
-    "establish found open"
-)
-"""Verbs that mean the same, or hardly anything, with subject and object swapped."""
 _WITH_ARTICLE = wordset("republic states kingdom islands emirates netherlands philippines midwest cali")
 """Words of names that need an article, and names that are not places of a kind."""
 _NOT_A_COUNT = frozenset({"of", "number", "vs", "-", "/", "#", "or", "and", "to", "the"})
@@ -156,61 +149,6 @@ class Names:
         if is_place:
             return kind
         return None
-
-
-def role_swap(tagged: Tagged) -> str | None:
-    """Return the sentence with subject and object swapped; None if it has no such subject and object.
-
-    Both must be persons or names of the same number, with a verb between them. The subject must be at the start of the
-    sentence; after the object the clause must end, or a preposition follow.
-    """
-    words = tagged.words
-    subject = noun_phrase(words, 0)
-    if subject is None:
-        return None
-    verb = subject.end
-    while word_at(words, verb).tag in {"RB", "MD"}:
-        verb += 1
-    if word_at(words, verb).tag not in {"VBD", "VBZ", "VBP", "VB"} or words[verb].lemma in _SYMMETRIC:
-        return None
-    goal = noun_phrase(words, verb + 1)
-    if goal is None or word_at(words, goal.end).tag[:2] in {"PO", "TO", "VB", "NN", "JJ", "PR"}:
-        return None
-    # After the swap a possessive would refer to the other person.
-    if any(word.tag in {"PRP$", "POS"} for word in words[: goal.end]):
-        return None
-    kind = _person_kind(words, subject.head)
-    if kind is None or kind != _person_kind(words, goal.head):
-        return None
-    first, second = _phrase(tagged, 0, subject.end), _phrase(tagged, verb + 1, goal.end)
-    if first == second:
-        # "Jackie loves Jackie": the swap would change nothing.
-        return None
-    if words[0].tag not in {"NNP", "NNPS"}:
-        first = first[0].lower() + first[1:]
-    second = second[0].upper() + second[1:]
-    middle = tagged.text[words[subject.end - 1].end : words[verb + 1].start]
-    rest = tagged.text[words[goal.end - 1].end :]
-    return f"{second}{middle}{first}{rest}"
-
-
-def _person_kind(words: Sequence[Word], head: int) -> str | None:
-    """Return ``name``, ``person`` or ``persons`` for a noun that names people; None for other nouns."""
-    word, before = words[head], word_at(words, head - 1)
-    if word.tag == "NNP":
-        # "NASA" is not a person; "the Smith" and "young Smith" cannot change places with a bare name.
-        is_person = not word.text.isupper() and before.tag not in {"NNP", "DT", "JJ", "NN"}
-        if is_person:
-            return "name"
-        return None
-    if word.tag not in {"NN", "NNS"}:
-        return None
-    if word.lemma not in PERSONS and word.lowercase not in PERSONS:
-        return None
-    is_plural = word.tag == "NNS" or word.lowercase in {"people", "men"}
-    if is_plural:
-        return "persons"
-    return "person"
 
 
 def _phrase(tagged: Tagged, start: int, end: int) -> str:

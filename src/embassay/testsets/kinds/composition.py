@@ -40,7 +40,7 @@ PLACES = ("{first}", "{second}")
 FUSED = ("F12", "F23")
 BY_RULES = "fused by rules"
 RULES_NOTE = (
-    "The sentences were fused by rules, mostly with a conjunction: for trying things out. Such fusions keep the words "
+    'The sentences were fused by rules, with "and" or a semicolon: for trying things out. Such fusions keep the words '
     "of both sentences in order, so that encoders that count words do well on them."
 )
 
@@ -97,7 +97,7 @@ def build(
     drawn, rejected = triples(sources, seed=seed, count=count, per_document=per_document)
     if generator is None:
         way = BY_RULES
-        fusions = _by_rules(drawn, seed, rejected, advance)
+        fusions = _by_rules(drawn, rejected, advance)
     else:
         way = f"fused by {generator.name}"
         fusions = _by_generator(drawn, generator, template, rejected, advance)
@@ -198,11 +198,11 @@ def _filled(template: str, first: str, second: str) -> str:
     return first.join(part.replace(PLACES[1], second) for part in parts)
 
 
-def _by_rules(drawn: Sequence[Triple], seed: int, rejected: Counter[str], advance: Advance) -> dict[str, str]:
+def _by_rules(drawn: Sequence[Triple], rejected: Counter[str], advance: Advance) -> dict[str, str]:
     """Return the fusions that rules make, by key; count in ``rejected`` the pairs that they cannot fuse."""
     fusions, pairs = dict[str, str](), list(_pairs(drawn))
     for number, (key, (first, second)) in enumerate(pairs, 1):
-        fusion = fuse(first, second, seed)
+        fusion = fuse(first, second)
         if fusion.problem:
             rejected[f"not fused by rules: {fusion.problem}"] += 1
         else:

@@ -2,7 +2,7 @@
 
 Source: Chiang, Chuang, Glass & Lee (2023), "Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS", section
 2.2. Rules replace its authors' manual work, and reject if in doubt: an original has all six edits or is
-left out, and each reason is counted. Not in HEROS: ``number``, ``entity`` and ``role_swap``, if they are certain.
+left out, and each reason is counted. Not in HEROS: ``number`` and ``entity``, if they are certain.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation, has_contraction
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
-from embassay.testsets.english.question_tags import split_tag, with_tag
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import Lexicon, wordnet
@@ -161,8 +160,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
 
 def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
     """Return the quadruple of a sentence, or the reason why there is none."""
-    clause, question_tag = split_tag(text)
-    tagged = tag(clause)
+    tagged = tag(text)
     candidate = find(tagged, lexicon)
     if isinstance(candidate, str):
         return candidate
@@ -182,17 +180,6 @@ def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
         return "the negation cannot be added or removed"
 
     texts = (tagged.text, swapped.text, polarity, paraphrase)
-    if question_tag is not None:
-        # A question tag is reversed if the clause was negated, or its negation removed.
-        opposite = question_tag.opposite()
-        if opposite is None:
-            return "a question tag that cannot be reversed"
-        texts = (
-            with_tag(texts[0], question_tag),
-            with_tag(texts[1], question_tag),
-            with_tag(texts[2], opposite),
-            with_tag(texts[3], opposite),
-        )
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
     return _Quadruple(
         texts,
