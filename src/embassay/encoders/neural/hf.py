@@ -37,7 +37,9 @@ from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
     NeuralEncoder,
+    check_code,
     check_dimensions,
+    check_no_adapter,
     check_place,
     explicit_options,
     prompt_options,
@@ -281,13 +283,9 @@ class TransformersEncoder(NeuralEncoder):
             warnings.append(
                 "hf: ignores the pooling, prompts and length configured for sentence-transformers; st: uses them"
             )
-        trusted = self.runtime.trust_remote_code
-        if self._own_code and not trusted:
-            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
-        if trusted and self.tokens != self.folder and own_code_of(self.tokens):
+        warnings += self._code_warnings(self._own_code)
+        if self.runtime.trust_remote_code and self.tokens != self.folder and own_code_of(self.tokens):
             warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options['tokenizer']}")
-        if any("--" in name for name in self._own_code):
-            warnings.append("the model's code is in another repository and is not part of the fingerprint")
         if self.device == AUTO_MAP:
             warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
@@ -302,16 +300,13 @@ _SAID: Mapping[Kind, str] = {
 
 def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> None:
     """Raise an error if a folder has no transformers model or no tokenizer, or needs code that is not trusted."""
-    if (folder / "adapter_config.json").is_file():
-        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    check_no_adapter(target, folder)
     config_of(folder)
     for place, needs_no_code in ((folder, _known_to_library), (tokens, _tokenizer_known_to_library)):
         code = own_code_of(place)
-        if code and not runtime.trust_remote_code and not needs_no_code(place):
-            raise SpecError(
-                f"encoder {target!r} brings its own code ({', '.join(code)}); "
-                "if you trust it, add --trust-remote-code LABEL"
-            )
+        # The library is imported only for a model with code.
+        if code and not needs_no_code(place):
+            check_code(target, code, runtime.trust_remote_code)
     if tokens == folder and without_tokenizer(folder):
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); "

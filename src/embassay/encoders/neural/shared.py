@@ -21,7 +21,7 @@ from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.errors import EncoderError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, ModelNotFoundError, SpecError, UnknownNameError
 from embassay.samples.base import Role
 from embassay.types import Card, Encoder, Runtime, check_device
 from embassay.vectors import Similarity
@@ -224,6 +224,21 @@ class PromptedEncoder(ABC):
         )
 
 
+def check_code(target: str, code: Sequence[str], trusted: bool) -> None:
+    """Raise SpecError for a model that needs the classes ``code`` of its own, unless it is trusted."""
+    if code and not trusted:
+        raise SpecError(
+            f"encoder {target!r} brings its own code ({', '.join(code)}); "
+            "if you trust it, add --trust-remote-code LABEL"
+        )
+
+
+def check_no_adapter(target: str, folder: Path) -> None:
+    """Raise ModelNotFoundError for the folder of an adapter, which has no weights of a whole model."""
+    if (folder / "adapter_config.json").is_file():
+        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+
+
 @dataclass(frozen=True)
 class NeuralEncoder(PromptedEncoder):
     """A neural model; it is loaded when the first text is encoded.
@@ -346,6 +361,15 @@ class NeuralEncoder(PromptedEncoder):
     def _size(self) -> int:
         """Bytes of the weights in memory; 0 if unknown."""
         return weights(self.weights_folder, self.dtype, self._left_out)
+
+    def _code_warnings(self, code: Sequence[str]) -> list[str]:
+        """Return warnings about the classes that a model brings along as code."""
+        warnings = []
+        if code and not self.runtime.trust_remote_code:
+            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
+        if any("--" in name for name in code):
+            warnings.append("the model's code is in another repository and is not part of the fingerprint")
+        return warnings
 
     def _family_warnings(self) -> list[str]:
         """Return a warning if the model's name suggests prompts, and none is set."""

@@ -38,7 +38,9 @@ from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
     NeuralEncoder,
+    check_code,
     check_dimensions,
+    check_no_adapter,
     check_place,
     explicit_options,
     prompt_options,
@@ -253,10 +255,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             warnings.append(self.why_not_light)
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
-        if own_code(self.found.folder) and not self.runtime.trust_remote_code:
-            warnings.append("the model brings its own code, which is not run without --trust-remote-code")
-        if any("--" in name for name in own_code(self.found.folder)):
-            warnings.append("the model's code is in another repository and is not part of the fingerprint")
+        warnings += self._code_warnings(own_code(self.found.folder))
         prompt_name = overlooked(self._config.get("prompts") or {})
         if prompt_name and "document_prompt" not in self.options:
             warnings.append(
@@ -375,12 +374,7 @@ def _hash_tensors(tensors: Mapping[str, Tensor]) -> str:
 
 def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
     """Raise SpecError for a model with its own code, unless it is trusted, and for modules that are not supported."""
-    foreign = own_modules(folder)
-    if foreign and not runtime.trust_remote_code:
-        raise SpecError(
-            f"encoder {target!r} brings its own code ({', '.join(foreign)}); "
-            "if you trust it, add --trust-remote-code LABEL"
-        )
+    check_code(target, own_modules(folder), runtime.trust_remote_code)
     if any(kind.endswith((".Router", ".Asym")) for kind, _ in modules(folder)):
         raise SpecError(
             f"encoder {target!r} uses different modules for queries and documents (Router), which is not supported"
@@ -389,8 +383,7 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
         raise ModelNotFoundError(
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
         )
-    if (folder / "adapter_config.json").is_file():
-        raise ModelNotFoundError(f"encoder {target!r} is an adapter; merge it into its base model and save that")
+    check_no_adapter(target, folder)
 
 
 def _dimensions(folder: Path) -> int | None:
