@@ -110,7 +110,6 @@ def test_queries_may_be_searched_and_ranked_in_parts(monkeypatch):
     rows = clustered(3040)
     task = task_of(rows[:40], rows[40:], starts=np.arange(0, 3000, 3))
     expected, _ = approximate(task)
-    monkeypatch.setattr(topk_faiss, "STEP", 13)
     monkeypatch.setattr(topk_faiss, "RANKED", 7)
     answer, _ = approximate(task)
     assert_same(answer, expected)

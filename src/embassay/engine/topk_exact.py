@@ -439,27 +439,39 @@ class Scanner:
             key, similarity, passage = nearest_passages(row * block.count + document, passage, similarity)
             row, document = np.divmod(key, block.count)
         bars = self.answer.bars(queries)[row]
-        defined = ~np.isnan(similarity)
         # A document that only reaches the bar cannot enter: the answer has k documents as near with a lower index.
-        near = defined & ((similarity > bars) | np.isneginf(bars))
+        near = ~np.isnan(similarity) & ((similarity > bars) | np.isneginf(bars))
         self.answer.add(queries[row[near]], block.first + document[near], passage[near], similarity[near])
 
         begin = np.searchsorted(row, np.arange(len(scores) + 1))
-        for number, (place, pair) in enumerate(zip(places, pairs, strict=True)):
+        for place, pair, most in zip(places, pairs, high, strict=True):
             part = slice(begin[place], begin[place + 1])
-            if np.isnan(own[number]):
-                is_nearer, is_equal = defined[part], ~defined[part]
-            else:
-                is_nearer, is_equal = similarity[part] > own[number], similarity[part] == own[number]
-            # By its product any passage may show that a document is nearer, also one that is not open.
-            nearer = scores[place] > high[number]
-            if task.starts is not None:
-                documents_nearer = block.documents[nearer]
-                nearer = np.zeros(block.count, dtype=np.bool_)
-                nearer[documents_nearer] = True
-            nearer[document[part][is_nearer]] = True
-            self.answer.greater[pair] += np.count_nonzero(nearer)
-            self.answer.tied[pair] += np.count_nonzero(~nearer[document[part][is_equal]])
+            self._count(block, pair, scores[place] > most, document[part], similarity[part])
+
+    def _count(self, block: Block, pair: int, above: Bools, document: Ints, similarity: Floats) -> None:
+        """Count the documents of a block that are nearer than the document of a pair, and those that are as near.
+
+        Parameters
+        ----------
+        above
+            (B,) which passages are nearer by their products alone.
+        document, similarity
+            (n,) the documents of which a passage is open, and their similarities.
+        """
+        nearer = above
+        if self.task.starts is not None:
+            nearer = np.zeros(block.count, dtype=np.bool_)
+            nearer[block.documents[above]] = True
+        own = self.task.pair_similarity[pair]
+        if np.isnan(own):
+            undefined = np.isnan(similarity)
+            is_nearer, is_equal = ~undefined, undefined
+        else:
+            is_nearer, is_equal = similarity > own, similarity == own
+        nearer[document[is_nearer]] = True
+        self.answer.greater[pair] += np.count_nonzero(nearer)
+        # A passage that is not open may be nearer than the open one that is as near.
+        self.answer.tied[pair] += np.count_nonzero(~nearer[document[is_equal]])
 
     def _may_be_near(self, block: Block, scores: np.ndarray, bars: Floats, error: float) -> Bools:
         """Return which passages may be those of the k nearest documents; those with an unknown similarity may."""

@@ -35,7 +35,7 @@ LISTS = 2048
 SAMPLED = 64
 """The centres are learnt from at most this many passages for each list."""
 STEP = 16_384
-"""The number of queries or passages that are passed to faiss at once."""
+"""The number of passages that are passed to faiss at once."""
 SCALED = 2048
 """The number of vectors that are scaled in float64 at once."""
 RANKED = 256
@@ -57,9 +57,10 @@ def approximate(task: SearchTask, probed: int = PROBED) -> tuple[Answer, str]:
     MissingExtraError
         If faiss is not installed.
     """
-    index = _trained_index(load(), task, probed)
+    faiss = load()
+    index = _trained_index(faiss, task, probed)
     queries = np.flatnonzero(task.defined)
-    proposed = _propose(index, task, queries)
+    proposed = _propose(faiss, index, task, queries)
     answer = Answer(task)
     # Not all documents are compared, so the ranks are unknown.
     answer.greater[:] = answer.tied[:] = -1
@@ -85,7 +86,7 @@ def _trained_index(faiss: ModuleType, task: SearchTask, probed: int) -> Any:
     return index
 
 
-def _propose(index: Any, task: SearchTask, queries: Ints) -> Ints:
+def _propose(faiss: ModuleType, index: Any, task: SearchTask, queries: Ints) -> Ints:
     """Return (n, depth) passages of n queries, in any order: the nearest ones in the lists that are searched.
 
     −1 fills the row of a query that has fewer.
@@ -98,27 +99,14 @@ def _propose(index: Any, task: SearchTask, queries: Ints) -> Ints:
     depth = min(depth, count)
     rows = _scaled(task, task.queries, queries)
     closeness, lists = index.quantizer.search(rows, index.nprobe)
-    scores = np.full((len(queries), depth), -np.inf, dtype=np.float32)
-    passages = np.full((len(queries), depth), -1, dtype=np.int64)
+    nearest = faiss.ResultHeap(len(queries), depth, keep_max=True)
     for start in range(0, count, STEP):
         block = np.arange(start, min(start + STEP, count))
         index.reset()
         index.add_with_ids(_scaled(task, task.passages, block), block)
-        for first in range(0, len(queries), STEP):
-            part = slice(first, first + STEP)
-            of_block = index.search_preassigned(rows[part], depth, lists[part], closeness[part])
-            scores[part], passages[part] = _nearest(depth, (scores[part], passages[part]), of_block)
-    return passages
-
-
-def _nearest(
-    depth: int, before: tuple[NDArray[np.float32], Ints], new: tuple[NDArray[np.float32], Ints]
-) -> tuple[NDArray[np.float32], Ints]:
-    """Return the ``depth`` highest scores of each row of two (n, m) arrays of scores, and their passages."""
-    scores = np.concatenate([before[0], new[0]], axis=1)
-    passages = np.concatenate([before[1], new[1]], axis=1)
-    highest = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
-    return np.take_along_axis(scores, highest, axis=1), np.take_along_axis(passages, highest, axis=1)
+        nearest.add_result(*index.search_preassigned(rows, depth, lists, closeness))
+    nearest.finalize()
+    return np.asarray(nearest.I)
 
 
 def _add_documents(answer: Answer, task: SearchTask, queries: Ints, passages: Ints) -> None:

@@ -12,8 +12,8 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,18 @@ from embassay.samples.base import Text
 from embassay.store.canonical import canonical, write
 
 
-class Chunks(TypedDict):
+@dataclass(frozen=True)
+class Chunks:
     """The content of the file.
 
-    ``texts`` is a hash of the encoder's fingerprint and texts. ``had`` holds one bit per text, in hexadecimal: whether
-    the text had a vector at the first start. ``chunks`` maps the number of each finished chunk to the digest of its
-    vectors.
+    Attributes
+    ----------
+    texts
+        A hash of the encoder's fingerprint and texts.
+    had
+        One bit per text, in hexadecimal: whether the text had a vector at the first start.
+    chunks
+        The digest of the vectors of each finished chunk, by its number.
     """
 
     texts: str
@@ -64,12 +70,12 @@ class Ledger:
         """
         if self._content is None:
             bits = np.packbits(now).tobytes()
-            self._content = {"texts": self._identity, "had": bits.hex(), "chunks": {}}
+            self._content = Chunks(self._identity, bits.hex(), {})
             # Without a missing text nothing will be encoded, and a restart has nothing to repeat.
             if not now.all():
                 write(self._path, canonical(self._content))
             return now
-        bits = bytes.fromhex(self._content["had"])
+        bits = bytes.fromhex(self._content.had)
         packed = np.frombuffer(bits, dtype=np.uint8)
         return np.unpackbits(packed, count=len(now)).astype(bool)
 
@@ -77,7 +83,7 @@ class Ledger:
         """Return whether these are all the vectors of a chunk, exactly as an earlier start made them."""
         if self._content is None:
             return False
-        expected = self._content["chunks"].get(str(chunk))
+        expected = self._content.chunks.get(str(chunk))
         if expected is None:
             return False
         vectors = [row for row in rows if row is not None]
@@ -88,25 +94,21 @@ class Ledger:
         """Record the digest of the vectors of a chunk, which must already be in the cache."""
         if self._content is None:
             raise RuntimeError("call had_vectors first")
-        self._content["chunks"][str(chunk)] = digest(rows)
+        self._content.chunks[str(chunk)] = digest(rows)
         write(self._path, canonical(self._content))
 
     def _read(self, count: int) -> Chunks | None:
         """Return the content of the file; None if it does not exist, is damaged, or belongs to other texts."""
+        from pydantic import TypeAdapter
+
         try:
-            content: Chunks = json.loads(self._path.read_bytes())
-            bits = bytes.fromhex(content["had"])
-            digests = list(content["chunks"].values())
-            identity = content["texts"]
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            content: Chunks = TypeAdapter(Chunks).validate_json(self._path.read_bytes(), strict=True)
+            bits = bytes.fromhex(content.had)
+        except (OSError, ValueError):
             # Without the ledger the texts are encoded again, which costs time but gives the right vectors.
             return None
-        bytes_of_mask = math.ceil(count / 8)
-        if identity != self._identity or len(bits) != bytes_of_mask:
-            return None
-        if not all(isinstance(digest, str) for digest in digests):
-            return None
-        return content
+        is_of_these_texts = content.texts == self._identity and len(bits) == math.ceil(count / 8)
+        return content if is_of_these_texts else None
 
 
 def digest(rows: Sequence[NDArray[np.float32]]) -> str:

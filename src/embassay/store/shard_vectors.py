@@ -6,7 +6,7 @@ would then grow with the folder.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -146,11 +146,6 @@ class ShardVectors:
                 # The shards are read in their order, so the first row that has a value is already there.
                 rows.setdefault(value, int(self.starts[number]) + row_in_shard)
         return rows
-
-    def columns(self, column: Column) -> Iterator[list[str]]:
-        """Yield the ids or text hashes of each shard."""
-        for plan in self.manifest.shards:
-            yield _table(self.folder, plan, [column])[column].to_list()
 
     def id_of(self, row: int) -> str:
         """Return the id of a row."""
