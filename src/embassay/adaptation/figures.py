@@ -64,8 +64,10 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     rows = _by_place(result, corpus)
     body = []
     for figure in FIGURES:
-        if any((figure.quantity, figure.subset, encoder) in rows for encoder in (first, second)):
-            body.append((figure.heading, _cell(rows, figure, first), _cell(rows, figure, second)))
+        if not any((figure.quantity, figure.subset, encoder) in rows for encoder in (first, second)):
+            continue
+        cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
+        body.append((figure.heading, *cells))
     return table(("", first, second), body)
 
 
