@@ -541,10 +541,8 @@ def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_byt
     assert {Path(name).name for name in found} == {*RECORDS, "model.safetensors"}
     moments = (
         "pretrained.training/checkpoint-*/weights.safetensors",
-        "pretrained/model.safetensors",
         "finetuned.training/checkpoint-*/complete.json",
         "finetuned.training/model/training.json",
-        "pretrained+finetuned.training/checkpoint-*/optimizer.pt",
         "run/run.json",
     )
     kills = 0
@@ -555,7 +553,7 @@ def test_a_real_adaptation_that_is_killed_again_and_again_ends_with_the_same_byt
         kills += process.poll() is None
         process.kill()
         process.wait(timeout=600)
-    assert kills >= 4
+    assert kills >= 3
     assert start("killed").wait(timeout=600) == 0
     assert records(outs["killed"]) == found
     assert all("steps" in (outs["whole"] / name / "README.md").read_text() for name in VARIANTS)

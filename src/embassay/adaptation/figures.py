@@ -64,9 +64,10 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     rows = _by_place(result, corpus)
     body = []
     for figure in FIGURES:
+        if not any((figure.quantity, figure.subset, encoder) in rows for encoder in (first, second)):
+            continue
         cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
-        if cells != [DASH, DASH]:
-            body.append((figure.heading, *cells))
+        body.append((figure.heading, *cells))
     return table(("", first, second), body)
 
 

@@ -25,8 +25,7 @@ class AdaptOptions:
     objective
         Objective of pre-training: mlm (predict masked words), tsdae (restore deleted words), simcse (dropout).
     loss
-        Loss of fine-tuning: mnr (rank the right document first in the batch), triplet (nearer by a margin), or a loss
-        of sentence-transformers by its name.
+        Loss of fine-tuning: mnr (right document first in batch), triplet (by a margin), or one of the library by name.
     negatives
         Maximum number of hard negatives for each question, found with the base model. More make training slower.
     window

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -59,15 +58,6 @@ def adapt(
     from embassay.adaptation.request import AdaptRequest
     from embassay.run.progress import Bar
 
-    cache_folder = None
-    if cache is not None:
-        cache_folder = output_path(cache)
-    # The verdict is printed also with --quiet.
-    message: Callable[[str], None] = say
-    progress = Bar().training
-    if quiet:
-        message = _ignore
-        progress = _no_bar
     request = AdaptRequest(
         base,
         corpus,
@@ -75,11 +65,12 @@ def adapt(
         options,
         general=general,
         overwrite=overwrite,
-        cache=cache_folder,
+        cache=None if cache is None else output_path(cache),
         quiet=quiet,
-        say=message,
-        training=progress,
     )
+    # The verdict is printed also with --quiet.
+    if not quiet:
+        request = replace(request, say=say, training=Bar().training)
     adaptation = Adaptation.prepare(request)
     if dry_run:
         for line in adaptation.summary():
@@ -101,13 +92,3 @@ def adapt(
     request.say(f"report: {request.out / 'run' / 'report.html'}")
     request.say(f"verdict: {request.out / 'verdict.md'}")
     return FINE
-
-
-def _ignore(line: str) -> None:
-    """Print nothing."""
-
-
-@contextmanager
-def _no_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Open no progress bar."""
-    yield lambda done, total: None

@@ -54,7 +54,8 @@ class History:
     @property
     def poorer(self) -> int:
         """The number of evaluations since the best one."""
-        return sum(step > self.best[0] for step, _ in self.evaluations[1:])
+        best = self.best
+        return sum(step > best[0] for step, _ in self.evaluations[1:])
 
     def kept_step(self) -> int:
         """Return the step whose weights are kept: that of the best evaluation, or the last one without evaluations."""
