@@ -15,9 +15,7 @@ from embassay.comparison.runs import Common, CommonTask, StoredRun, TaskName
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
-from embassay.run.execute import without_best
-from embassay.run.findings import findings_of
-from embassay.run.pages import headlines
+from embassay.run.execute import joined, without_best
 from embassay.stats.units import Floats
 from embassay.store.results import rounded
 from embassay.types import Draws, ItemScores
@@ -80,15 +78,14 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
     last = runs[-1].result
     draws = Draws(last.seed, last.resamples)
     records = {(run.name, record.name): record for run in runs for record in run.result.encoders}
-    result = _summarised(runs, common.tasks, scores, draws)
     encoders: dict[str, EncoderRecord] = {}
     for place, record in records.items():
         name = labels[place]
         # Of an encoder of several runs the last record stays, at the place of the first.
         encoders[name] = replace(record, name=name, baseline=name not in candidates)
-    result = replace(result, encoders=tuple(encoders.values()))
-    result = replace(result, findings=findings_of(result, headlines(result)))
-    return MergedRuns(result, common.tasks, scores, labels, records, draws)
+    head = Result(draws.seed, draws.resamples, tuple(encoders.values()), _corpora(last, common.tasks, scores))
+    parts = [_summarised(task, list(scores[task.name].values()), last, draws) for task in common.tasks]
+    return MergedRuns(joined(head, parts), common.tasks, scores, labels, records, draws)
 
 
 def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dict[Place, str]:
@@ -200,27 +197,26 @@ def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
     return None
 
 
-def _summarised(
-    runs: Sequence[StoredRun],
-    tasks: Sequence[CommonTask],
-    scores: Mapping[TaskName, Mapping[str, ItemScores]],
-    draws: Draws,
-) -> Result:
-    """Return the result of all tasks, without encoders and findings of the whole run."""
-    records = {record.name: record for record in runs[-1].result.corpora}
+def _summarised(task: CommonTask, scores: Sequence[ItemScores], last: Result, draws: Draws) -> Result:
+    """Return the result of one task; ``last`` is that of the last run."""
+    part = rounded(task.method.summarise(scores, draws))
+    if any(record.builtin for record in last.corpora if record.name == task.corpus):
+        # No best encoder is named on built-in corpora.
+        part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
+    return part
+
+
+def _corpora(
+    last: Result, tasks: Sequence[CommonTask], scores: Mapping[TaskName, Mapping[str, ItemScores]]
+) -> tuple[CorpusRecord, ...]:
+    """Return the corpora of the tasks; a record describes the common items where some are left out."""
+    records = {record.name: record for record in last.corpora}
     corpora: dict[str, CorpusRecord] = {}
-    parts = []
     for task in tasks:
-        of_task = list(scores[task.name].values())
-        part = rounded(task.method.summarise(of_task, draws))
         record = records[task.corpus]
-        if record.builtin:
-            # No best encoder is named on built-in corpora.
-            part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
-        parts.append(part)
-        # The record describes the whole corpus; here it must describe the common items.
         if any(task.left_out.values()):
-            _, sizes = np.unique(of_task[0].unit, return_counts=True)
+            unit = next(iter(scores[task.name].values())).unit
+            _, sizes = np.unique(unit, return_counts=True)
             # The effective number of units (Kish): fewer where their sizes differ.
             effective_units = float(sizes.sum() ** 2 / (sizes @ sizes))
             record = replace(
@@ -231,13 +227,4 @@ def _summarised(
                 effective_units=effective_units,
             )
         corpora.setdefault(task.corpus, record)
-    return Result(
-        draws.seed,
-        draws.resamples,
-        corpora=tuple(corpora.values()),
-        rows=tuple(row for part in parts for row in part.rows),
-        comparisons=tuple(comparison for part in parts for comparison in part.comparisons),
-        series=tuple(series for part in parts for series in part.series),
-        verdicts=tuple(verdict for part in parts for verdict in part.verdicts),
-        findings=tuple(finding for part in parts for finding in part.findings),
-    )
+    return tuple(corpora.values())
