@@ -48,7 +48,7 @@ class StoredTask:
     scores
         By the label of the encoder, in the order of the run.
     items
-        The items of the corpus by their ids; None where the run has no list of them.
+        The items of the corpus by their ids; empty where the run has no list of them.
     reduced
         Whether only the scores are kept that a check reads.
     documents
@@ -61,7 +61,7 @@ class StoredTask:
     version: str
     fingerprint: str
     scores: Mapping[str, ItemScores]
-    items: Mapping[str, StoredItem] | None
+    items: Mapping[str, StoredItem]
     reduced: bool = False
     documents: str = ""
 
@@ -227,11 +227,7 @@ def _tasks(
             fingerprint = content_hash(fingerprints)
         # The questions are the same on all variants, so the items of the first will do.
         corpus_items = items.get(fingerprints[0])
-        items_by_id = None
-        documents = ""
-        if corpus_items is not None:
-            items_by_id = {item.id: item for item in corpus_items.items}
-            documents = corpus_items.documents
+        listed = corpus_items.items if corpus_items else ()
         version, options = made_by[diagnostic]
         # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
         reduced_tasks = record.get("reduced", [])
@@ -242,9 +238,9 @@ def _tasks(
             version=version,
             fingerprint=fingerprint,
             scores=scores_by_encoder,
-            items=items_by_id,
+            items={item.id: item for item in listed},
             reduced=[diagnostic, corpus] in reduced_tasks,
-            documents=documents,
+            documents=corpus_items.documents if corpus_items else "",
         )
 
 
@@ -515,9 +511,9 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
     )
 
 
-def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
+def _listed_items(items: Mapping[str, StoredItem], ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
     """Return the items with these ids; None if some are not listed."""
-    if items is None or any(item not in items for item in ids):
+    if any(item not in items for item in ids):
         return None
     return tuple(items[item] for item in ids)
 
@@ -540,7 +536,7 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     InputError
         If the run has no list of items, or the items of the diagnostic are no items of the corpus.
     """
-    if task.items is None:
+    if not task.items:
         raise InputError(f"the corpora differ, and {run} has no list of items; repeat its command with --overwrite")
     ids = [str(item) for item in _any_scores(task).item]
     if any(item not in task.items for item in ids):
