@@ -200,7 +200,7 @@ def _write_items(run: StoredRun, folder: RunFolder, *, texts: bool) -> None:
     """Write the hashes of the items, with their texts if asked."""
     items_of: dict[str, CorpusItems] = {}
     for task in run.tasks.values():
-        if task.items is not None:
+        if task.items:
             items = tuple(task.items.values())
             items_of[task.corpus] = CorpusItems(task.corpus, task.fingerprint, items, task.documents)
     corpora = list(items_of.values())

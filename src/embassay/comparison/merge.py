@@ -84,9 +84,9 @@ def merge(runs: Sequence[StoredRun], common: Common) -> MergedRuns:
         name = labels[place]
         # Of an encoder of several runs the last record stays, at the place of the first.
         encoders[name] = replace(record, name=name, baseline=name not in candidates)
-    head = Result(draws.seed, draws.resamples, encoders=tuple(encoders.values()))
-    result = _summarised(head, last.corpora, common.tasks, scores, draws)
-    return MergedRuns(result, common.tasks, scores, labels, records, draws)
+    head = Result(draws.seed, draws.resamples, tuple(encoders.values()), _corpora(last, common.tasks, scores))
+    parts = [_summarised(task, list(scores[task.name].values()), last, draws) for task in common.tasks]
+    return MergedRuns(joined(head, parts), common.tasks, scores, labels, records, draws)
 
 
 def merged_labels(runs: Sequence[StoredRun], tasks: Sequence[CommonTask]) -> dict[Place, str]:
@@ -168,36 +168,26 @@ def _reference(run: StoredRun, labels: Mapping[Place, str]) -> str | None:
     return None
 
 
-def _summarised(
-    head: Result,
-    all_corpora: Sequence[CorpusRecord],
-    tasks: Sequence[CommonTask],
-    scores: Mapping[TaskName, Mapping[str, ItemScores]],
-    draws: Draws,
-) -> Result:
-    """Return the result of all tasks.
+def _summarised(task: CommonTask, scores: Sequence[ItemScores], last: Result, draws: Draws) -> Result:
+    """Return the result of one task; ``last`` is that of the last run."""
+    part = rounded(task.method.summarise(scores, draws))
+    if any(record.builtin for record in last.corpora if record.name == task.corpus):
+        # No best encoder is named on built-in corpora.
+        part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
+    return part
 
-    Parameters
-    ----------
-    head
-        A result with encoders only.
-    all_corpora
-        The records of the corpora, for all their items.
-    """
-    records = {record.name: record for record in all_corpora}
+
+def _corpora(
+    last: Result, tasks: Sequence[CommonTask], scores: Mapping[TaskName, Mapping[str, ItemScores]]
+) -> tuple[CorpusRecord, ...]:
+    """Return the corpora of the tasks; a record describes the common items where some are left out."""
+    records = {record.name: record for record in last.corpora}
     corpora: dict[str, CorpusRecord] = {}
-    parts = []
     for task in tasks:
-        of_task = list(scores[task.name].values())
-        part = rounded(task.method.summarise(of_task, draws))
         record = records[task.corpus]
-        if record.builtin:
-            # No best encoder is named on built-in corpora.
-            part = replace(part, verdicts=tuple(without_best(verdict) for verdict in part.verdicts))
-        parts.append(part)
-        # The record describes the whole corpus; here it must describe the common items.
         if any(task.left_out.values()):
-            _, sizes = np.unique(of_task[0].unit, return_counts=True)
+            unit = next(iter(scores[task.name].values())).unit
+            _, sizes = np.unique(unit, return_counts=True)
             # The effective number of units (Kish): fewer where their sizes differ.
             effective_units = float(sizes.sum() ** 2 / (sizes @ sizes))
             record = replace(
@@ -208,4 +198,4 @@ def _summarised(
                 effective_units=effective_units,
             )
         corpora.setdefault(task.corpus, record)
-    return joined(replace(head, corpora=tuple(corpora.values())), parts)
+    return tuple(corpora.values())

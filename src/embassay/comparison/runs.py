@@ -49,7 +49,7 @@ class StoredTask:
     scores
         By the label of the encoder, in the order of the run.
     items
-        The items of the corpus by their ids; None where the run has no list of them.
+        The items of the corpus by their ids; empty where the run has no list of them.
     reduced
         Whether only the scores are kept that a check reads.
     documents
@@ -62,7 +62,7 @@ class StoredTask:
     version: str
     fingerprint: str
     scores: Mapping[str, ItemScores]
-    items: Mapping[str, StoredItem] | None
+    items: Mapping[str, StoredItem]
     reduced: bool = False
     documents: str = ""
 
@@ -236,6 +236,7 @@ def _tasks(
         first_fingerprint, *others = fingerprints[diagnostic, corpus]
         # The questions are the same on all variants, so the items of the first will do.
         corpus_items = items.get(first_fingerprint)
+        listed = corpus_items.items if corpus_items else ()
         version, options = methods[diagnostic]
         yield StoredTask(
             diagnostic=diagnostic,
@@ -244,10 +245,10 @@ def _tasks(
             version=version,
             fingerprint=content_hash([first_fingerprint, *others]) if others else first_fingerprint,
             scores={scores.origin.encoder: scores for scores in joined},
-            items=None if corpus_items is None else {item.id: item for item in corpus_items.items},
+            items={item.id: item for item in listed},
             # Only a baseline has reduced tasks: those whose scores were too large to be kept whole.
             reduced=[diagnostic, corpus] in record.get("reduced", []),
-            documents="" if corpus_items is None else corpus_items.documents,
+            documents=corpus_items.documents if corpus_items else "",
         )
 
 
@@ -487,9 +488,9 @@ def _different_corpora(tasks: Mapping[str, StoredTask], method: Diagnostic) -> C
     )
 
 
-def _listed_items(items: Mapping[str, StoredItem] | None, ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
+def _listed_items(items: Mapping[str, StoredItem], ids: Sequence[str]) -> tuple[StoredItem, ...] | None:
     """Return the items with these ids; None if some are not listed."""
-    if items is None or any(item not in items for item in ids):
+    if any(item not in items for item in ids):
         return None
     return tuple(items[item] for item in ids)
 
@@ -507,7 +508,7 @@ def places_by_content(run: str, task: StoredTask) -> dict[tuple[str, int], int]:
     InputError
         If the run has no list of items, or the items of the diagnostic are no items of the corpus.
     """
-    if task.items is None:
+    if not task.items:
         raise InputError(f"the corpora differ, and {run} has no list of items; repeat its command with --overwrite")
     ids = [str(item) for item in task.some_scores.item]
     if any(item not in task.items for item in ids):

@@ -231,21 +231,15 @@ class VectorCache:
         OutputError
             If it cannot be written to.
         """
-        exact: list[EncoderVectors] = []
-        without_scheme: list[EncoderVectors] = []
+        chosen: list[EncoderVectors] = []
         names = set()
         for vectors in self._all():
             note = vectors.note()
-            if note is None:
-                continue
-            names.add(note.name or note.fingerprint)
-            if encoder in (note.fingerprint, note.name):
-                exact.append(vectors)
-            # "st:all-MiniLM-L6-v2" -> "all-MiniLM-L6-v2"
-            elif note.name and encoder == note.name.partition(":")[2]:
-                without_scheme.append(vectors)
-        # An exact match wins over names that match only without their scheme.
-        chosen = exact or without_scheme
+            if note is not None:
+                names.add(note.name or note.fingerprint)
+                # "st:all-MiniLM-L6-v2" -> "all-MiniLM-L6-v2"
+                if encoder in (note.fingerprint, note.name, note.name.partition(":")[2]):
+                    chosen.append(vectors)
         if not chosen:
             raise UnknownNameError("encoder in the cache", encoder, names)
         removed = 0
