@@ -30,9 +30,10 @@ def vectors_of(corpus, vectors, make=np.array, **more):
     return Vectors(make([vectors[text] for _, text in texts]), {text: i for i, text in enumerate(texts)}, **more)
 
 
-def rows(result, encoder="t"):
-    """Return the rows of an encoder by quantity, subset and condition."""
-    return {(r.quantity, r.subset, r.condition): r for r in result.rows if r.encoder == encoder}
+def rows(result, encoder="t", diagnostic=""):
+    """Return the rows of an encoder by quantity, subset and condition; of one diagnostic where there are several."""
+    chosen = [r for r in result.rows if r.encoder == encoder and diagnostic in ("", r.diagnostic)]
+    return {(r.quantity, r.subset, r.condition): r for r in chosen}
 
 
 def rows_of(result, encoder, quantity="accuracy", condition=""):

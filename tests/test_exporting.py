@@ -12,7 +12,7 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
-from embassay.export import fidelity
+from embassay.export import fidelity, writing
 from embassay.export import making as exporting_module
 from embassay.export.making import make
 from embassay.run.resolve import load_encoder
@@ -30,6 +30,25 @@ def model(tmp_path_factory):
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.make(tmp_path_factory.mktemp("tiny"), prompts={"query": "q: "}, dense=True)
+
+
+GRAPHS = {}
+"""The traced graph of the model by its options."""
+
+
+@pytest.fixture
+def traced_once(model, monkeypatch):
+    """Trace the model for the first export only: the tests are about what becomes of the folder."""
+    trace = writing._trace
+
+    def traced(model, features, options, path):
+        key = repr(options)
+        if key not in GRAPHS:
+            trace(model, features, options, path)
+            GRAPHS[key] = path.read_bytes()
+        path.write_bytes(GRAPHS[key])
+
+    monkeypatch.setattr(writing, "_trace", traced)
 
 
 @pytest.mark.slow
@@ -97,6 +116,7 @@ def test_a_folder_of_something_else_is_left_alone(model, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+@pytest.mark.usefixtures("traced_once")
 def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypatch):
     nothing = fidelity.Fidelity(0, 1.0, 1.0, 0.0, 1.0, 0, ())
     monkeypatch.setattr(fidelity, "measure", lambda *given: nothing)
@@ -120,6 +140,7 @@ def test_an_exported_model_is_replaced_on_request_only(model, tmp_path, monkeypa
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.usefixtures("traced_once")
 @pytest.mark.parametrize(
     ("lowest", "difference", "told"),
     [
@@ -139,6 +160,7 @@ def test_a_graph_that_gives_other_vectors_is_not_kept(model, tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("traced_once")
 @pytest.mark.parametrize(("to", "error"), [("openvino", OSError(28, "No space left on device")), ("onnx", None)])
 def test_what_stops_an_export_is_said_and_leaves_nothing(model, tmp_path, monkeypatch, capsys, to, error):
     def stop(*given):
@@ -154,13 +176,12 @@ def test_what_stops_an_export_is_said_and_leaves_nothing(model, tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.usefixtures("traced_once")
 def test_a_runtime_that_cannot_write_is_an_error_of_the_export(model, tmp_path, monkeypatch):
-    from embassay.export import writing as exported_writing
-
     def fail(*given):
         raise RuntimeError("basic_ios::clear: iostream error\nmore")
 
-    monkeypatch.setattr(exported_writing, "_convert", fail)
+    monkeypatch.setattr(writing, "_convert", fail)
     with pytest.raises(
         EncoderError, match=r"openvino cannot .* \([\d,]+ MB free in the folder\): basic_ios::clear: iostream"
     ):
@@ -178,6 +199,7 @@ def test_places_that_cannot_be_written_are_refused_before_any_work(tmp_path, mon
         make("no such model", Path("out"), "tflite")
 
 
+@pytest.mark.usefixtures("traced_once")
 def test_what_killed_exports_left_is_removed_when_it_is_old(model, tmp_path, monkeypatch):
     old, new, other = (tmp_path / name for name in (".out.1.ab.part", ".out.2.cd.part", ".else.1.ab.part"))
     for folder in (old, new, other):

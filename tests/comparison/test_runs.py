@@ -1,6 +1,8 @@
 """Finished runs and the items that they have in common."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,20 +26,25 @@ TEXTS["payment"] = "We take all cards and bank transfers."
 
 
 @pytest.fixture
-def run_of(tmp_path):
-    documents = tmp_path / "docs"
-    documents.mkdir()
-    for name, text in TEXTS.items():
-        (documents / f"{name}.txt").write_text(text)
+def run_of(tmp_path, finished):
+    """Return a function that runs encoders on questions about three documents, and returns the folder of the run."""
+    root, runs = finished
 
     def make(name, lines=LINES, encoders=("hashing",), **options):
-        questions = tmp_path / f"{name}.csv"
-        questions.write_text("id,question,document\n" + "".join(f"{i},{q},{d}\n" for i, q, d in lines))
-        source = f"docs={documents},questions={questions}"
-        out = tmp_path / name
-        request = RunRequest(list(encoders), [source], ["retrieval,k=1"], out=out, quiet=True, resamples=50, **options)
-        assert carry_out(request) == 0
-        return out
+        key = repr((lines, encoders, options))
+        if key not in runs:
+            folder = root / str(len(runs))
+            (folder / "docs").mkdir(parents=True)
+            for document, text in TEXTS.items():
+                (folder / "docs" / f"{document}.txt").write_text(text)
+            questions = folder / "questions.csv"
+            questions.write_text("id,question,document\n" + "".join(f"{i},{q},{d}\n" for i, q, d in lines))
+            options = {"out": folder / "run", "quiet": True, "resamples": 50, **options}
+            source = f"docs={folder / 'docs'},questions={questions}"
+            assert carry_out(RunRequest(list(encoders), [source], ["retrieval,k=1"], **options)) == 0
+            runs[key] = folder / "run"
+        # A test may change the files of its run.
+        return Path(shutil.copytree(runs[key], tmp_path / name))
 
     return make
 
@@ -122,7 +129,7 @@ def test_what_is_no_finished_run_is_refused(run_of, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(SourceError, match="not a finished run"):
         read_run(tmp_path / "empty")
-    folder = run_of("one")
+    folder = run_of("other")
     record = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps({**record, "state": "running"}))
     with pytest.raises(SourceError, match="did not finish"):

@@ -52,15 +52,15 @@ LAWS = {
     "exponential": (lambda z: -np.log(stats.norm.sf(z)), 1.0),
 }
 # Every number of units with every kind of sizes, the laws and the correlations taken in turns; for shares every number
-# of units with every share, sizes and correlations in turns.
-MEANS = [
-    (("normal", "cosine", "clipped")[(i + j) % 3], units, sizes, CORRELATIONS[(i + 2 * j) % 3])
-    for (i, units), (j, sizes) in product(enumerate(UNITS), enumerate(USUAL))
-]
-CLUSTERED_SHARES = [
-    (p, units, ("four", "poisson", "pareto")[(i + j) % 3], CORRELATIONS[(i + 2 * j) % 3])
-    for (i, units), (j, p) in product(enumerate(UNITS), enumerate(SHARES))
-]
+# of units with every share, sizes and correlations in turns. Every other one is slow, as on a chessboard.
+MEANS, CLUSTERED_SHARES = [], []
+for (_i, _units), (_j, (_sizes, _p)) in product(enumerate(UNITS), enumerate(zip(USUAL, SHARES, strict=True))):
+    _marks = [pytest.mark.slow] * ((_i + _j) % 2)
+    _law = ("normal", "cosine", "clipped")[(_i + _j) % 3]
+    _clustered = ("four", "poisson", "pareto")[(_i + _j) % 3]
+    _correlation = CORRELATIONS[(_i + 2 * _j) % 3]
+    MEANS.append(pytest.param(_law, _units, _sizes, _correlation, marks=_marks))
+    CLUSTERED_SHARES.append(pytest.param(_p, _units, _clustered, _correlation, marks=_marks))
 ALL_MEANS = list(product(["normal", "cosine", "clipped"], UNITS, ["four", "poisson", "pareto"], CORRELATIONS))
 ALL_SHARES = list(product(SHARES, UNITS, ["four", "poisson", "pareto"], CORRELATIONS))
 
@@ -257,7 +257,7 @@ def discordant(rate, lean, correlation=0.0):
     return draw
 
 
-@pytest.mark.parametrize("units", [15, 40, 120])
+@pytest.mark.parametrize("units", [15, pytest.param(40, marks=pytest.mark.slow), 120])
 @pytest.mark.parametrize("sizes", ["one", "poisson"])
 @pytest.mark.parametrize("law", ["normal", "cosine"])
 def test_the_interval_of_a_difference_of_means_holds(law, sizes, units):
@@ -374,7 +374,7 @@ def rejected(exchanges):
     return np.mean(found)
 
 
-@pytest.mark.parametrize("units", [12, 40, 120])
+@pytest.mark.parametrize("units", [12, pytest.param(40, marks=pytest.mark.slow), 120])
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("kind", ["shares", "numbers"])
 def test_the_permutation_test_has_its_size(kind, size, units):
