@@ -33,7 +33,10 @@ def test_rows_of_a_batch_are_about_as_long():
 def test_no_text_belongs_to_two_rows_of_a_batch():
     rng = np.random.default_rng(1)
     texts = [f"t{n}" for n in range(60)]
-    rows = [Row(5, frozenset((f"q{n // 2}", *rng.choice(texts, 5, replace=False).tolist())), 3) for n in range(200)]
+    rows = []
+    for n in range(200):
+        own = rng.choice(texts, 5, replace=False).tolist()
+        rows.append(Row(5, frozenset({f"q{n // 2}", *own}), 3))
     batches = draw(rows, 8, 1, 0)
     assert sorted(row for batch in batches for row in batch) == list(range(len(rows)))
     for batch in batches:
