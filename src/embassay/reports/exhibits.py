@@ -74,7 +74,7 @@ def exhibits(
         scope = scope_of(result, verdict, layouts)
         key = citation_key(citations.get(verdict.diagnostic, ""))
         corpus = corpora[verdict.corpus]
-        origin = [text for text in (corpus.source, corpus.licence) if text not in ("", "unknown")]
+        origin: list[str] = [text for text in (corpus.source, corpus.licence) if text not in ("", "unknown")]
         source = f"Corpus: {', '.join((corpus.name, *origin))}. Method: {layout.source}. {made}"
         for part in (layout.headline, *layout.parts, *layout.paper):
             for encoder, note, content in contents_of(scope, part):
