@@ -41,15 +41,12 @@ def test_contractions_are_split_and_places_kept(text, parts):
         ("They want to work late.", "work", "VB"),
         ("The work was hard.", "work", "NN"),
         ("She has never seen it.", "seen", "VBN"),
-        ("That makes you feel small.", "feel", "VB"),
-        ("Let's go home.", "go", "VB"),
         ("My love for tea is old.", "love", "NN"),
         ("We love tea.", "love", "VBP"),
         ("The shop is open.", "open", "JJ"),
         ("He's gone.", "'s", "VBZ"),
         ("My aunt's car broke.", "'s", "POS"),
         ("You'd enjoy it.", "'d", "MD"),
-        ("Git's ability to merge is great.", "Git", "NN"),  # a possessive, not a command
     ],
 )
 def test_a_word_is_tagged_by_its_place(text, word, expected):

@@ -14,10 +14,6 @@ from embassay.errors import MissingExtraError
 from embassay.testsets.english.brill import by_context, lexicon
 from embassay.testsets.english.word_classes import BE, DO, HAVE, SUBJECTS, wordset
 
-CAUSATIVES = wordset(
-    "let lets make makes made making help helps helped helping see saw seen watch watched hear heard have had"
-)
-"""Verbs that take an object and a base form: "makes you feel"."""
 _CONJUNCTIONS = wordset(
     "if because although since that as while before after until though whether than when unless once like so"
 )
@@ -27,7 +23,6 @@ _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS", "CD"})
 _VERBS = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "VBG"})
 _CERTAIN = frozenset({"NNP", "CD", ".", ",", ":"})
 """Tags that the form of a word determines."""
-_OBJECTS = wordset("'s me him us them it you")
 _BEFORE_IS = SUBJECTS | wordset("that there here what who where how when why everything everyone")
 """Words after which 's is a verb."""
 _WORDS_OF_TAG = {
@@ -74,8 +69,6 @@ def tags(words: Sequence[str]) -> tuple[str, ...]:
     # From left to right, because a correction uses the corrected tags before it.
     for place in range(len(words)):
         current[place] = _corrected(lower, current, place)
-        if current[place] in _VERBS and _is_possessor(lower, place):
-            current[place] = "NN"
     return tuple(current)
 
 
@@ -208,11 +201,6 @@ def _corrected(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     return tag
 
 
-def _is_possessor(words: Sequence[str], place: int) -> bool:
-    """Return whether a word that is not a closed-class word has an 's after it, so that it cannot be a verb."""
-    return place + 1 < len(words) and words[place + 1] == "'s" and words[place] not in {*_FIXED, "let", "lets"}
-
-
 def _of_apostrophe_s(words: Sequence[str], tags: Sequence[str], place: int) -> str:
     """Return the tag of 's, which may be "is" or "has", "us", or a possessive."""
     before = ""
@@ -296,7 +284,7 @@ def _after_auxiliary(
 def _after_subject(
     words: Sequence[str], tags: Sequence[str], place: int, before: int, can: frozenset[str]
 ) -> str | None:
-    """Return the tag of a word after a subject pronoun, or after the object of "make", "let" …; None after other words.
+    """Return the tag of a word after a subject pronoun; None after other words.
 
     The parameters are those of :func:`_after_auxiliary`.
     """
@@ -304,8 +292,6 @@ def _after_subject(
     earlier, earlier_tag = "", ""
     if before > 0:
         earlier, earlier_tag = words[before - 1], tags[before - 1]
-    if subject in _OBJECTS and earlier in CAUSATIVES and "VB" in can and tag in _VERBS | {"NN"}:
-        return "VB"
     if subject not in SUBJECTS:
         return None
     # "It" and "you" are objects in "love it so much", but subjects in "if it rains" and "I think it rains".
