@@ -19,6 +19,7 @@ from typing import Any
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
+from embassay.integrations.mteb import model_meta
 from embassay.result import EncoderRecord, Result, Verdict
 from embassay.store.run_record import RunRecord
 from embassay.types import Draws
@@ -86,8 +87,7 @@ def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, f
         # Only another measure than the headline's is part of a name.
         is_of_headline = verdict.measure in ("", row.measure)
         name = joined_name(row, "" if is_of_headline else row.measure)
-        key = (row.quantity, row.subset, row.condition)
-        if is_of_headline and key == (verdict.quantity, verdict.subset, verdict.condition):
+        if verdict.ranks_by(row):
             main_score = name
         if row.value is not None:
             scores.setdefault(name, row.value)
@@ -150,20 +150,6 @@ def _date(record: RunRecord) -> datetime | None:
 
 def _model_meta(encoder: EncoderRecord) -> bytes:
     """Return what mteb keeps about a model."""
-    from mteb.models import ModelMeta
-    from mteb.models.model_meta import ScoringFunction
-
-    similarity = ScoringFunction.COSINE
-    if encoder.similarity == "dot":
-        similarity = ScoringFunction.DOT_PRODUCT
-    meta = ModelMeta.create_empty(
-        overwrites={
-            "name": f"embassay/{_name(encoder.name)}",
-            "revision": encoder.fingerprint,
-            "n_parameters": encoder.parameters,
-            "embed_dim": encoder.dim,
-            "max_tokens": encoder.max_tokens,
-            "similarity_fn_name": similarity,
-        }
-    )
+    facts = {"n_parameters": encoder.parameters, "embed_dim": encoder.dim, "max_tokens": encoder.max_tokens}
+    meta = model_meta(encoder.name, encoder.fingerprint, encoder.similarity, facts)
     return json.dumps(meta.to_dict(), indent=2, default=str).encode("utf-8")
