@@ -384,6 +384,7 @@ def test_no_report_is_written_again_of_a_run_that_did_not_finish(embassay, tmp_p
     assert not (tmp_path / "again.html").exists()
 
 
+# Wrong names and numbers are in golden/mistakes.txt.
 BAD = {
     "missing file": (("-c", "none.json"), "none.json: no such file"),
     "not JSON": (("-c", "text.json"), "text.json, line 1: unrecognised format"),
@@ -392,12 +393,10 @@ BAD = {
     "not three": (("-c", "three.json"), "three.json, line 1, field 'sentences': must be a list of three candidates"),
     "label": (("-c", "label.json"), "label.json, line 1, field 'label': must be 0, 1 or 2"),
     "empty text": (("-c", "empty.json"), "empty.json, line 1, field 'input': an empty text"),
-    "unknown encoder": (("-e", "bwo"), "unknown encoder 'bwo'; did you mean 'bow'?"),
     "unreachable model": (
         ("-e", "org/model"),
         "encoder 'org/model': not in the local cache, and HF_HUB_OFFLINE is set",
     ),
-    "equal labels": (("-e", "bow", "-e", "bow"), "two encoders have the label 'bow'; rename one: -e NAME=bow"),
     "labels of two schemes": (
         ("-e", "a=bow", "-e", "a=hashing"),
         "two encoders have the label 'a'; rename one: -e NAME=hashing",
@@ -406,10 +405,7 @@ BAD = {
     "output not ours": (("-e", "bow", "-o", "."), "is not empty and not an Embassay run"),
     "unknown option": (("--sed", "3"), "Did you mean --seed?"),
     "not a number": (("--seed", "x"), "unable to convert"),
-    "unknown diagnostic": (("-d", "negated"), "did you mean 'negated_antonyms'?"),
-    "config": (("none.toml",), "none.toml: no such file"),
     "a corpus without -c": (("text.json",), "text.json: not a config file (.toml); pass a corpus with -c"),
-    "no resamples": (("--resamples", "0"), "resamples 1 or more"),
     "negative seed": (("--seed", "-1"), "seed must be 0 or more"),
     "cache": (("-e", "bow", "--cache", "text.json"), "text.json: cannot be used as a cache"),
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from embassay.errors import UnknownNameError
-from embassay.result import Result, Row
+from embassay.result import Result, Row, Verdict, headline_rows
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
@@ -32,3 +34,15 @@ def test_a_diagnostic_of_a_plug_in_that_is_not_installed_here_is_known_by_its_ro
 def test_a_misspelt_diagnostic_is_refused_with_the_nearest_name():
     with pytest.raises(UnknownNameError, match=r"unknown diagnostic 'retreival'; did you mean 'retrieval'\?"):
         RESULT.table("retreival")
+
+
+def test_a_verdict_ranks_by_rows_of_its_quantity_and_measure():
+    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, measure="cosine")
+    assert ranked.ranks_by(ROW)
+    assert not ranked.ranks_by(replace(ROW, measure="dot"))
+    assert replace(ranked, measure="").ranks_by(replace(ROW, measure="dot"))
+    for other in ({"diagnostic": "shift"}, {"quantity": "RR"}, {"subset": "a"}, {"condition": "whiten"}):
+        assert not ranked.ranks_by(replace(ROW, **other))
+    # The rows of a verdict are those of its corpus.
+    result = Result(0, 1, rows=(ROW, replace(ROW, corpus="faq", value=0.1)), verdicts=(ranked,))
+    assert headline_rows(result, ranked) == {"bow": ROW}

@@ -211,6 +211,11 @@ def without_baselines(views: Sequence[AnyView]) -> list[AnyView]:
     return requested or list(views)
 
 
+def of_requested(scores: Sequence[ItemScores]) -> list[ItemScores]:
+    """Return the scores of the encoders that were asked for; all of them where only baselines were run."""
+    return [view.scores for view in without_baselines([View(s) for s in scores])]
+
+
 def stream_of(scores: ItemScores) -> tuple[str, str]:
     """Return diagnostic and corpus fingerprint, which name the random streams of every figure.
 
@@ -286,9 +291,20 @@ def share_row(
     return row(scores, draws, quantity, subset, share.estimate, condition, measure, **more)
 
 
-def estimate_of(row: Row) -> Estimate:
-    """Return the estimate that a row was made from."""
-    return Estimate(row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason)
+def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
+    """Return the estimates that the rows of a headline were made from, by encoder."""
+    estimates = dict[str, Estimate]()
+    for row in rows:
+        is_headline = (row.quantity, row.subset, row.condition) == (
+            headline.quantity,
+            headline.subset,
+            headline.condition,
+        )
+        if is_headline and headline.measure in ("", row.measure):
+            estimates[row.encoder] = Estimate(
+                row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason
+            )
+    return estimates
 
 
 def pools_of(scores: Sequence[ItemScores]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from embassay.diagnostics.base import (
     View,
     candidates_of,
     comparisons,
-    estimate_of,
+    estimates_of,
     item_example,
     roles_of,
     row,
@@ -289,14 +289,11 @@ def _verdict(
     can_be_ranked = _has_enough(human) and _vary(human)
     if not can_be_ranked:
         return unranked(scores)
-    estimates = dict[str, Estimate]()
-    for r in rows:
-        if (r.quantity, r.subset) == (HEADLINE, "all"):
-            estimates[r.encoder] = estimate_of(r)
+    headline = _headline(scores)
     cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
     candidates = candidates_of(scores, cosines)
     standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
-    return verdict(scores, _headline(scores), estimates, differences, standings, chance=0.0)
+    return verdict(scores, headline, estimates_of(rows, headline), differences, standings, chance=0.0)
 
 
 def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ from embassay.types import AnyCorpus, Draws, Encoder
 if TYPE_CHECKING:
     from mteb.abstasks.abstask import AbsTask
     from mteb.abstasks.task_metadata import TaskMetadata
-    from mteb.models import EncoderProtocol
+    from mteb.models import EncoderProtocol, ModelMeta
     from mteb.types import PromptType
     from torch import Tensor
     from torch.utils.data import DataLoader
@@ -122,22 +122,30 @@ def mteb_model(encoder: Encoder | str) -> MtebModel:
     return MtebModel(load_encoder(encoder))
 
 
+def model_meta(name: str, fingerprint: str, similarity: str, facts: Mapping[str, object] | None = None) -> ModelMeta:
+    """Return what mteb keeps about a model.
+
+    Parameters
+    ----------
+    facts
+        Further fields of mteb's own.
+    """
+    from mteb.models import ModelMeta
+    from mteb.models.model_meta import ScoringFunction
+
+    function = ScoringFunction.DOT_PRODUCT if similarity == "dot" else ScoringFunction.COSINE
+    valid_name = re.sub(NOT_ASCII_NAMES, "_", name)
+    fields = {"name": f"embassay/{valid_name}", "revision": fingerprint, "similarity_fn_name": function}
+    return ModelMeta.create_empty(overwrites={**fields, **(facts or {})})
+
+
 class MtebModel:
     """An encoder with the methods of mteb's ``EncoderProtocol``."""
 
     def __init__(self, encoder: Encoder):
-        from mteb.models import ModelMeta
-        from mteb.models.model_meta import ScoringFunction
-
         self.encoder = encoder
         self._by_dot_product = encoder.card.similarity == "dot"
-        self.mteb_model_meta = ModelMeta.create_empty(
-            overwrites={
-                "name": f"embassay/{re.sub(NOT_ASCII_NAMES, '_', encoder.name)}",
-                "revision": encoder.fingerprint,
-                "similarity_fn_name": ScoringFunction.DOT_PRODUCT if self._by_dot_product else ScoringFunction.COSINE,
-            }
-        )
+        self.mteb_model_meta = model_meta(encoder.name, encoder.fingerprint, encoder.card.similarity)
 
     def encode(
         self, inputs: DataLoader, *, prompt_type: PromptType | None = None, **more: object

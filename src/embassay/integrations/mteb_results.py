@@ -18,6 +18,7 @@ from importlib.util import find_spec
 
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
+from embassay.integrations.mteb import model_meta
 from embassay.result import EncoderRecord, Result, Verdict, headline_rows
 from embassay.run.exports import Content, Export, FinishedRun
 from embassay.store.run_record import RunRecord
@@ -150,20 +151,6 @@ def _date(record: RunRecord) -> datetime | None:
 
 def _model_meta(encoder: EncoderRecord) -> bytes:
     """Return what mteb keeps about a model."""
-    from mteb.models import ModelMeta
-    from mteb.models.model_meta import ScoringFunction
-
-    similarity = ScoringFunction.COSINE
-    if encoder.similarity == "dot":
-        similarity = ScoringFunction.DOT_PRODUCT
-    meta = ModelMeta.create_empty(
-        overwrites={
-            "name": f"embassay/{_name(encoder.name)}",
-            "revision": encoder.fingerprint,
-            "n_parameters": encoder.parameters,
-            "embed_dim": encoder.dim,
-            "max_tokens": encoder.max_tokens,
-            "similarity_fn_name": similarity,
-        }
-    )
+    facts = {"n_parameters": encoder.parameters, "embed_dim": encoder.dim, "max_tokens": encoder.max_tokens}
+    meta = model_meta(encoder.name, encoder.fingerprint, encoder.similarity, facts)
     return json.dumps(meta.to_dict(), indent=2, default=str).encode("utf-8")

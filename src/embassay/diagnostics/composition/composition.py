@@ -27,8 +27,9 @@ from embassay.diagnostics.base import (
     View,
     candidates_of,
     comparisons,
-    estimate_of,
+    estimates_of,
     item_example,
+    of_requested,
     pools_of,
     roles_of,
     share_row,
@@ -256,9 +257,7 @@ class CompositionDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: criteria, nulls, margins, and which differences are real."""
-        requested = [s for s in scores if not s.origin.baseline]
-        if not requested:
-            requested = list(scores)
+        requested = of_requested(scores)
         # Made once, because each part computes a digest of its arrays, which are large.
         parts = [s.part(*(name for name in s.values if name != "ratings")) for s in scores]
         blocks = blocks_of(scores[0])
@@ -294,9 +293,7 @@ class CompositionDiagnostic:
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether each sample satisfies C1, C3 or C6, by its operator; subsets are operators."""
-        requested = [s for s in scores if not s.origin.baseline]
-        if not requested:
-            requested = list(scores)
+        requested = of_requested(scores)
         samples = len(scores[0].item)
         subset = np.full(samples, "", dtype="U32")
         correct = np.full((len(requested), samples), np.nan)
@@ -378,10 +375,7 @@ class CompositionDiagnostic:
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        estimates = dict[str, Estimate]()
-        for r in rows:
-            if (r.quantity, r.subset, r.measure, r.condition) == HEADLINE:
-                estimates[r.encoder] = estimate_of(r)
+        estimates = estimates_of(rows, headline)
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
         return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")

@@ -27,7 +27,7 @@ from embassay.diagnostics.base import (
     View,
     candidates_of,
     comparisons,
-    estimate_of,
+    estimates_of,
     item_example,
     pools_of,
     roles_of,
@@ -296,10 +296,7 @@ class MinimalPairsDiagnostic:
         headline = self.headline(scores)
         if headline is None:
             return unranked(scores)
-        estimates = dict[str, Estimate]()
-        for r in rows:
-            if (r.quantity, r.subset, r.condition) == ("contrast", HEADLINE_SUBSET, ""):
-                estimates[r.encoder] = estimate_of(r)
+        estimates = estimates_of(rows, headline)
         candidates = candidates_of(scores, headline.values)
         # No choice is wrong here, so items that an encoder leaves undefined cannot be counted as wrong.
         standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
