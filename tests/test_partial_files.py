@@ -9,6 +9,9 @@ import time
 
 import pytest
 
+from embassay.run.plan import prepare
+from embassay.run.record import settings_of
+from embassay.run.request import RunRequest
 from embassay.store import partial_files
 from embassay.store.canonical import write
 from embassay.store.partial_files import OLD, partial_file, remove_left_overs
@@ -73,13 +76,13 @@ def test_a_file_is_written_where_left_overs_lie_and_takes_them_away(tmp_path, de
 
 
 def test_a_run_that_goes_on_removes_them(tmp_path, dead):
-    run = RunFolder(tmp_path)
-    run.open({"seed": 0})
+    plan = prepare(RunRequest(["bow"], ["opposites"]))
+    RunFolder(tmp_path).open(settings_of(plan))
     (tmp_path / "scores").mkdir()
     put(tmp_path, f".{dead}.0123abcd.part")
     put(tmp_path / "scores", f".{dead}.0123abcd.part")
     kept = put(tmp_path / "scores", f".{os.getpid()}.0123abcd.part")
-    RunFolder(tmp_path).open({"seed": 0})
+    RunFolder(tmp_path).open(settings_of(plan))
     assert names(tmp_path) == ["run.json", "scores"]
     assert names(tmp_path / "scores") == [kept.name]
 

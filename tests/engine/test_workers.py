@@ -13,6 +13,7 @@ from embassay.engine.pending import at_once
 from embassay.engine.workers import Workers
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
+from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
 from embassay.store.results import to_bytes
 from embassay.store.runs import RunFolder
@@ -88,7 +89,7 @@ def test_what_is_ready_is_kept_when_a_later_encoder_is_interrupted(monkeypatch, 
     plan = prepare(RunRequest(["bow", "hashing"], ["paraphrases"], ["localization"], resamples=50, baselines=False))
     monkeypatch.setattr(type(plan.entries[1].encoder), "encode", interrupted)
     folder = RunFolder(tmp_path / "RUN")
-    folder.open({}, overwrite=False)
+    folder.open(settings_of(plan))
     with pytest.raises(KeyboardInterrupt):
         execute(plan, folder)
     assert len(list((tmp_path / "RUN" / "scores").iterdir())) == 1
