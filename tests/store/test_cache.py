@@ -270,6 +270,13 @@ def test_clearing_an_encoder_without_its_scheme(cache):
     assert (cache.count("one", TEXTS), cache.count("two", TEXTS)) == (0, 3)
 
 
+def test_clearing_an_empty_name_clears_nothing(cache):
+    cache.note("model", "model")
+    cache.put("model", TEXTS, ROWS)
+    with pytest.raises(UnknownNameError):
+        cache.clear("")
+
+
 def test_clearing_an_encoder_that_is_not_there(cache):
     with pytest.raises(UnknownNameError, match="did you mean 'model'"):
         cache.clear("modle")

@@ -147,6 +147,13 @@ def test_score_files_of_no_use_are_made_anew(folder, content):
     assert folder.load(ORIGIN) is None
 
 
+def test_scores_under_another_name_are_not_counted_twice(folder):
+    folder.save(scores())
+    (file,) = (folder.path / "scores").iterdir()
+    file.with_name("copy.npz").write_bytes(file.read_bytes())
+    assert len(list(folder.stored())) == 1
+
+
 def test_labels_of_any_kind_make_a_file_name(folder):
     origin = replace(ORIGIN, encoder="模" * 60, corpus="../../x")
     folder.save(scores(origin))

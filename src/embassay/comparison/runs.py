@@ -206,6 +206,8 @@ def _tasks(
     fingerprints: dict[TaskName, list[str]] = {}
     methods = {}
     for diagnostic, version, options, name in settings["diagnostics"]:
+        if name not in fingerprint_of:
+            raise SourceError("run.json is damaged; repeat the run's command", path)
         # A corpus that does not vary is its own variant.
         variant = known_variants.get(name, Variant(name, name, ""))
         task = (diagnostic, variant.corpus)

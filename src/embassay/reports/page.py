@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from embassay._version import __version__
 from embassay.formatting import counted
@@ -56,9 +56,6 @@ from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
 from embassay.reports.words import findings_of, readable, statement, support
 from embassay.result import Result, Verdict, anchor
-
-if TYPE_CHECKING:
-    pass
 
 TABLES: dict[type, Callable[..., Table | None]] = {
     EncoderTable: tables.encoder_table,

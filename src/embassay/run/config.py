@@ -103,5 +103,5 @@ def read(path: Path) -> Settings:
             fields = CheckSettings.model_fields if place.startswith("check.") else Settings.model_fields
             message = f"unknown setting; known settings: {', '.join(fields)}"
         raise SourceError(message, path, field=place) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"not valid TOML: {error}", path) from None

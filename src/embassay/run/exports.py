@@ -321,7 +321,8 @@ def write_folder(run: Path, out: Path | None, style: str, make: Callable[[Finish
         One of the functions above, or that of another package.
     """
     finished, folder = _run_and_path(run, out, style, style, is_folder=True)
-    export = make(finished)
+    with drawn_from(run):
+        export = make(finished)
     for name, content in export.contents.items():
         if callable(content):
             write_with(folder / name, content)

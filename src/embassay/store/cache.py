@@ -238,7 +238,8 @@ class VectorCache:
             if note is not None:
                 names.add(note.name or note.fingerprint)
                 # "st:all-MiniLM-L6-v2" -> "all-MiniLM-L6-v2"
-                if encoder in (note.fingerprint, note.name, note.name.partition(":")[2]):
+                without_scheme = note.name.partition(":")[2]
+                if encoder in {note.fingerprint, note.name, without_scheme} - {""}:
                     chosen.append(vectors)
         if not chosen:
             raise UnknownNameError("encoder in the cache", encoder, names)

@@ -148,7 +148,7 @@ def read_record(path: Path) -> RunRecord:
     except ValidationError as error:
         damaged = {problem["loc"][0] for problem in error.errors() if problem["loc"]}
         if not damaged:
-            # A disk that failed may leave half of a record. The run starts from the beginning.
+            # It may be half of a record, or the file of another program; the folder is not taken for a run.
             return {}
         # A damaged part must not make the whole run unreadable: the rest of it is still of use.
         rest = {name: value for name, value in json.loads(content).items() if name not in damaged}

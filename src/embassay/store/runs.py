@@ -182,6 +182,9 @@ class RunFolder:
                 # A damaged file: the run computes its scores again, and here they are missing.
                 continue
             version, scores = stored
+            # A file under another name is a copy, or of a development version.
+            if path != self._scores_path(scores.origin):
+                continue
             if any_version or version == __version__:
                 yield scores
 
