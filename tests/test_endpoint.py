@@ -1,11 +1,13 @@
 """The HTTP client: what is sent again, what is refused, what a message may show, and how many requests at a time."""
 
 import contextlib
+import errno
 import json
 import logging
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from embassay.endpoint import Endpoint, Retries
 from embassay.endpoint.address import read_address
 from embassay.endpoint.answers import SHOWN, excerpt, retry_after, used_tokens
 from embassay.endpoint.attempts import LostError
+from embassay.endpoint.connections import reason
 from embassay.endpoint.secrets import hider
 from embassay.endpoint.spending import Spending
 from embassay.endpoint.workers import each
@@ -26,7 +29,7 @@ from embassay.errors import EmbassayError, EncoderError, EndpointError, SpecErro
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
-KEY = "sk-Planted0123456789abcdef"
+KEY = "sk-Planted0123456789abcdefGHIJKL"
 PAYLOAD = {"model": "m", "input": ["x"]}
 
 
@@ -265,8 +268,8 @@ def test_the_deadline_holds_while_the_connection_is_encrypted(pauses, drips):
 def test_the_deadline_holds_while_a_request_is_sent(pauses):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         # Nothing is ever read here: the request does not fit into the buffers of the two sockets.
-        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.5, retries=quick(pauses, 1))
-        with pytest.raises(EndpointError, match=r"no complete answer within 0\.5 s"):
+        endpoint = Endpoint(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=3, retries=quick(pauses, 1))
+        with pytest.raises(EndpointError, match="no complete answer within 3 s"):
             endpoint.post("/embeddings", {"input": ["x" * 50_000_000]})
         endpoint.close()
 
@@ -308,6 +311,23 @@ def test_nobody_there(service, pauses):
     assert error.status is None
     assert not isinstance(error, LostError)
     assert endpoint.spending.lost == 0
+
+
+@pytest.mark.parametrize(
+    ("cause", "message"),
+    [
+        (OSError(errno.ENETUNREACH, "Connect call failed ('10.0.0.7', 1)"), os.strerror(errno.ENETUNREACH)),
+        (ConnectionResetError(errno.ECONNRESET, "x"), os.strerror(errno.ECONNRESET)),
+        (PermissionError(errno.EACCES, "x"), os.strerror(errno.EACCES)),
+        # Their numbers are not those of the operating system.
+        (ssl.SSLError(1, "the certificate has expired"), "the attempt failed"),
+        (socket.gaierror(-2, "Name or service not known"), "the attempt failed"),
+    ],
+)
+def test_why_a_connection_failed(cause, message):
+    failure = OSError("the attempt failed")
+    failure.__cause__ = ExceptionGroup("", [cause])
+    assert reason(failure) == message
 
 
 @pytest.mark.parametrize(
@@ -412,6 +432,16 @@ def test_the_secret_parts_of_an_address_are_sent_and_never_shown(service, pauses
     endpoint.close()
 
 
+def test_a_value_of_the_query_is_hidden_as_it_is_written_too(service, pauses):
+    endpoint = Endpoint(f"{service.url}?api-key=ab%2Fcd%2Bef%3Dgh12345678zz&abc%2Fdefghi", retries=quick(pauses))
+    service.script(lambda handler, payload: handler.answer(404, handler.path.encode(), {}))
+    said = failure(endpoint).said
+    assert said == "/v1/embeddings?api-key=…&…"
+    service.script(service.status(404, b"ab/cd+ef=gh12345678zz abc/defghi"))
+    assert failure(endpoint).said == "… …"
+    endpoint.close()
+
+
 def test_a_key_that_cannot_be_sent():
     for key in ("two words", "line\nbreak", "schlüssel"):
         with pytest.raises(SpecError, match="MY_KEY contains characters that no key has") as caught:
@@ -426,7 +456,7 @@ def has_quarter(text):
     return any(quarter.lower() in text.lower() for quarter in quarters)
 
 
-@pytest.mark.parametrize("part", [slice(8), slice(16), slice(5, 14), slice(-8, None), slice(None)])
+@pytest.mark.parametrize("part", [slice(8), slice(16), slice(5, 18), slice(-8, None), slice(None)])
 @pytest.mark.parametrize("body", ['{{"error": {{"message": "wrong key {}"}}}}', "x{}y"])
 def test_no_quarter_of_the_key_is_shown(service, endpoint, part, body):
     service.script(service.status(401, body.format(KEY[part].upper()).encode()))
@@ -436,11 +466,16 @@ def test_no_quarter_of_the_key_is_shown(service, endpoint, part, body):
 
 
 def test_what_is_no_secret_is_shown_as_it_is():
-    hide = hider([KEY, "ann", ""])
+    hide = hider([KEY, "ann", ""], quarters=True)
     for text in ("", "\\", "100 % of \\u00e9 %zz", KEY[:5], KEY[-7:], '{"a": "\\"x"}'):
         assert hide(text) == text
-    assert hide(f"?{KEY}&ann{KEY[:6]}") == "?…&…"
+    assert hide(f"?{KEY}&ann{KEY[:8]}") == "?…&…"
     assert hider([])("text") == hider([""])("text") == "text"
+
+
+def test_words_of_a_short_key_are_no_secret():
+    hide = hider(["local-server-token"], quarters=True)
+    assert hide("the local server; the observer: local-server-token") == "the local server; the observer: …"
 
 
 def test_a_secret_with_spaces_is_hidden_after_lines_are_joined():

@@ -12,7 +12,7 @@ from embassay.errors import EncoderError, EndpointError
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
-KEY = "sk-Planted0123456789abcdef"
+KEY = "sk-Planted0123456789abcdefGHIJKL"
 PROMPT = "Make one sentence of these two."
 
 
@@ -123,12 +123,21 @@ def test_nothing_said_is_nothing_taken_but_the_prompt(service, chat):
     assert chat.ask(PROMPT) == Answer("", "stop", False, guess(PROMPT), 0)
 
 
-def test_an_answer_that_has_a_part_of_the_key_is_kept_without_it(service, chat):
-    answers(service, body({"content": f"My key is {KEY[:12]}."}, f"stop {KEY}", model=f"m\n{KEY[-8:]}" + "x" * 999))
+def test_an_answer_that_has_the_key_is_kept_without_it(service, chat):
+    answers(service, body({"content": f"My key is {KEY}."}, f"stop {KEY}", model=f"m\n{KEY}" + "x" * 999))
     answer = chat.ask(PROMPT)
     assert (answer.text, answer.finish) == ("My key is ….", "stop …")
     assert answer.model.startswith("m …xxx")
     assert len(answer.model) < 250
+
+
+def test_a_part_of_the_key_in_an_answer_is_a_word(service):
+    endpoint = Endpoint(service.url, "an-observation-server-of-our-own-house")
+    text = "An observer of our own house."
+    answers(service, body({"content": text}, model="an-observation-server"))
+    answer = Chat(endpoint, "m").ask(PROMPT)
+    assert (answer.text, answer.model) == (text, "an-observation-server")
+    endpoint.close()
 
 
 def test_an_error_that_is_sent_as_an_answer_may_pass(service, chat):
@@ -213,6 +222,17 @@ def test_a_budget_is_kept_at_the_most_that_an_answer_may_take(service):
         chat.ask(PROMPT)
     assert len(service.seen) == 2
     endpoint.close()
+
+
+def test_an_answer_that_cannot_be_read_counts_with_the_estimate(service, chat):
+    answers(service, {"choices": ["x"], "usage": {"total_tokens": 50}})
+    with pytest.raises(EndpointError, match="is not a chat message"):
+        chat.ask(PROMPT)
+    spending = chat.endpoint.spending
+    assert (spending.requests, spending.tokens) == (1, guess(PROMPT) + 50)
+    # Nothing stays reserved.
+    spending.budget = spending.tokens + 1
+    spending.reserve(1)
 
 
 def test_where_nothing_is_kept_nothing_is_promised():

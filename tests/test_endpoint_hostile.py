@@ -17,7 +17,7 @@ from embassay.errors import EndpointError
 
 pytest.importorskip("httpx2", reason="the api extra is not installed")
 
-KEY = "sk-Planted0123456789abcdef"
+KEY = "sk-Planted0123456789abcdefGHIJKL"
 
 
 def raw(*pieces):
@@ -96,7 +96,8 @@ HOSTILE = {
     "an answer without end": (endless, "the limit is 1,114,624 bytes"),
     "gzip that unpacks to much": (bomb(100), "the limit is 1,114,624 bytes"),
     "damaged gzip": (answer(KEY.encode(), "Content-Encoding: gzip"), "the connection failed"),
-    "gzip in gzip": (answer(KEY.encode(), "Content-Encoding: gzip, gzip"), "the answer is not JSON"),
+    "gzip in gzip": (answer(KEY.encode(), "Content-Encoding: gzip, gzip"), "compressed as 'gzip, gzip'"),
+    "another compression": (answer(b"\x1b\x00", f"Content-Encoding: br{KEY}"), "compressed as 'br…'"),
 }  # fmt: skip
 
 

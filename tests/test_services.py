@@ -9,7 +9,7 @@ from embassay.endpoint import Retries
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 
-KEY = "sk-not-a-real-key-123"
+KEY = "sk-not-a-real-key-123-for-any-model"
 
 
 @pytest.fixture

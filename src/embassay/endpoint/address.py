@@ -49,6 +49,10 @@ class Address:
     def secrets(self) -> tuple[str, ...]:
         """The parts that must not be in a message: user, password, and values of the query long enough to be a key."""
         values = [value or name for name, value in parse_qsl(self.query, keep_blank_values=True)]
+        # A service that repeats the path repeats its values percent-encoded, as they were sent.
+        for parameter in self.query.split("&"):
+            name, _, value = parameter.partition("=")
+            values.append(value or name)
         return (self.user, self.password, *(value for value in values if len(value) >= SHORTEST_SECRET))
 
     def url(self, path: str) -> str:

@@ -88,7 +88,9 @@ class Endpoint:
             )
         if not (key.isascii() and key.isprintable() and " " not in key):
             raise SpecError(f"{key_name} contains characters that no key has, for example a space or a line break")
-        self.hide = hider([self._authorization.partition(" ")[2], *self.address.secrets])
+        secrets = [self._authorization.partition(" ")[2], *self.address.secrets]
+        self.hide = hider(secrets)
+        self._hide_in_messages = hider(secrets, quarters=True)
 
     def __repr__(self) -> str:
         """Return the address without secrets."""
@@ -139,9 +141,12 @@ class Endpoint:
                 raise
 
         answer = self._retries.run(send, stop, self._announce)
-        taken = used(answer)
-        # An answer that does not report its tokens counts with the estimate.
-        self.spending.settle(tokens, tokens if taken is None else taken)
+        taken = None
+        try:
+            taken = used(answer)
+        finally:
+            # An answer that does not report its tokens, or cannot be read, counts with the estimate.
+            self.spending.settle(tokens, tokens if taken is None else taken)
         return answer
 
     def each(self, work: Callable[[T], R], items: Sequence[T]) -> Generator[tuple[int, R], None, None]:
@@ -165,7 +170,7 @@ class Endpoint:
         self, problem: str, status: int | None = None, body: bytes = b"", kind: type[EndpointError] = EndpointError
     ) -> EndpointError:
         """Return an error of this service, without secrets."""
-        return kind(self.address.host, problem, status, answers.excerpt(body, self.hide))
+        return kind(self.address.host, problem, status, answers.excerpt(body, self._hide_in_messages))
 
     def close(self) -> None:
         """Close all connections; the next request opens new ones."""
@@ -209,7 +214,7 @@ class Endpoint:
             raise RetryableError(failure, answer_lost=True) from None
 
     def _connection_failed(self, error: Exception) -> str:
-        return f"the connection failed: {answers.one_line(reason(error), self.hide)}"
+        return f"the connection failed: {answers.one_line(reason(error), self._hide_in_messages)}"
 
     def _json(self, received: Received, path: str, longest: int) -> object:
         """Return the JSON of an answer, or raise the error that it stands for."""
@@ -223,6 +228,10 @@ class Endpoint:
         except RecursionError:
             raise self.error("the JSON of the answer is nested too deeply", status) from None
         except ValueError:
+            encoding = answers.one_line(received.headers.get("content-encoding", ""), self._hide_in_messages)
+            if encoding.lower() not in ("", "identity", "gzip"):
+                problem = f"the answer is compressed as '{encoding}', but only gzip was requested; check base_url"
+                raise self.error(problem, status) from None
             # An answer that begins like JSON was probably cut off on its way.
             if body.lstrip()[:1] in (b"{", b"["):
                 failure = self.error("the JSON of the answer is damaged or truncated", status, body, LostError)
@@ -240,7 +249,7 @@ class Endpoint:
         if 300 <= status < 400:
             # Redirects are not followed: the texts and the key are for the address that the user named.
             target = redirect_target(received.headers.get("location", ""), self.address.url(path))
-            shown = answers.one_line(target, self.hide)
+            shown = answers.one_line(target, self._hide_in_messages)
             return self.error(f"the service redirects to {shown}; check base_url", status)
         key_name = self._key_name if self._authorization else ""
         is_passing = status in answers.RETRYABLE and answers.QUOTA_USED_UP not in received.body

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from socket import gaierror
+from ssl import SSLError
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -131,7 +133,8 @@ def reason(error: BaseException) -> str:
         if isinstance(cause, BaseExceptionGroup):
             # A group has one failure for each address of the host.
             cause = cause.exceptions[0]
-        if isinstance(cause, ConnectionError) and cause.errno:
+        # The numbers of SSLError and gaierror are not those of the operating system.
+        if isinstance(cause, OSError) and not isinstance(cause, SSLError | gaierror) and cause.errno:
             return os.strerror(cause.errno)
         cause = cause.__cause__ or cause.__context__
     return str(error) or type(error).__name__

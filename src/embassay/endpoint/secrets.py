@@ -1,4 +1,4 @@
-"""Removing secrets from everything that is shown or stored: each as a whole, and each quarter of a long one."""
+"""Removing secrets from everything that is shown or stored; in messages, each quarter of a long one too."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Callable, Iterable
 
 MARK = "…"
 """The replacement of a secret."""
-SHORTEST = 4
-"""The minimum number of characters of a quarter that is hidden by itself."""
+LONG = 32
+"""The minimum number of characters of a secret whose quarters are hidden; those of a shorter one may be words."""
 
 
-def hider(secrets: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that replaces secrets and their quarters in a text.
+def hider(secrets: Iterable[str], *, quarters: bool = False) -> Callable[[str], str]:
+    """Return a function that replaces secrets in a text.
 
-    Services repeat the beginning or the end of a wrong key. The case of letters is ignored, because host names are
-    shown in lower case.
+    With ``quarters``, for messages, each quarter of a long secret is replaced too: services repeat the beginning or the
+    end of a wrong key. The case of letters is ignored, because host names are shown in lower case.
     """
     pieces = set[str]()
     for secret in secrets:
-        size = len(secret) // 4
         pieces.add(secret)
-        if size >= SHORTEST:
+        if quarters and len(secret) >= LONG:
+            size = len(secret) // 4
             pieces |= {secret[:size], secret[size : 2 * size], secret[2 * size : 3 * size], secret[3 * size :]}
     pieces.discard("")
     # The longest first, so that a secret is found as a whole; neighbouring pieces become one mark.
