@@ -182,6 +182,24 @@ def record(**changes):
     return change
 
 
+def without(name):
+    def change(folder):
+        found = json.loads((folder / "paragraphs.json").read_bytes())
+        del found["settings"][name]
+        (folder / "paragraphs.json").write_text(json.dumps(found))
+
+    return change
+
+
+def words(changed):
+    def change(folder):
+        found = json.loads((folder / "paragraphs.json").read_bytes())
+        pairs = [changed(*pair) for pair in zip(found["vocabulary"], found["counts"], strict=True)]
+        record(vocabulary=[word for word, _ in pairs], counts=[count for _, count in pairs])(folder)
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -191,6 +209,14 @@ def record(**changes):
         (infinite, "hidden.npy: float32"),
         (record(vocabulary=None), "paragraphs.json: damaged (vocabulary: Input should be a valid array)"),
         (record(settings={"model": "glove"}), "paragraphs.json: damaged (settings.model: Input should be 'skipgram'"),
+        (record(settings={"dim": 0}), "paragraphs.json: damaged (settings.dim: Input should be greater than 0"),
+        (record(settings={"dim": "24"}), "paragraphs.json: damaged (settings.dim: Input should be a valid integer"),
+        (record(settings={"window": 0}), "paragraphs.json: damaged (settings.window: Input should be greater than 0"),
+        (without("window"), "paragraphs.json: damaged (settings.window: Field required); train again"),
+        (without("lower"), "paragraphs.json: damaged (settings.lower: Field required); train again"),
+        (words(lambda word, count: (word, count - 1000)), "damaged (counts.0: Input should be greater than 0)"),
+        (words(lambda word, count: ("the", count)), "paragraphs.json: damaged (vocabulary: contains a word twice)"),
+        (record(counts=[1]), "paragraphs.json: damaged (counts: must be as many as the words in vocabulary, is 1)"),
         (record(settings={"dim": "many"}), "paragraphs.json: damaged (settings.dim: Input should be a valid integer"),
     ],
 )

@@ -263,6 +263,9 @@ def test_damaged_arrays(copied, name, content, problem):
     ("change", "problem"),
     [
         ({"settings": {"trees": "right", "dim": "six"}}, r"damaged \(settings.dim: Input should be a valid integer"),
+        ({"settings": {"trees": "right", "dim": 6}}, r"damaged \(settings.normalize: Field required\); train again"),
+        ({"settings": {"normalize": True, "dim": 6}}, r"damaged \(settings.trees: Field required\); train again"),
+        ({"vocabulary": ["rain", "rain"]}, r"damaged \(vocabulary: contains a word twice\); train again"),
         ({"settings": {"trees": "oak", "dim": 6}}, r"damaged \(settings.trees: Input should be 'brackets'"),
     ],
 )

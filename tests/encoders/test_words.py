@@ -312,7 +312,14 @@ def test_the_route_says_what_was_read(glove):
             "not the record of a 'words' model",
         ),
         (
-            {"words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"], "settings": {"dim": 2}}'},
+            {"words.json": b'{"kind": "words", "format": 1, "files": [], "settings": {"dim": 2, "lower": true}}'},
+            "damaged (settings.tokens: Field required); train again",
+        ),
+        (
+            {
+                "words.json": b'{"kind": "words", "format": 1, "files": ["words.bin"], '
+                b'"settings": {"dim": 2, "lower": true, "tokens": "words"}}'
+            },
             "words.bin is missing",
         ),
         (

@@ -66,18 +66,24 @@ def truncated(path):
     path.write_bytes(path.read_bytes()[:-10])
 
 
+def zeroed(path):
+    path.write_bytes(bytes(path.stat().st_size))
+
+
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
         ("complete.json", lambda path: path.unlink()),
         ("weights.safetensors", truncated),
+        ("weights.safetensors", zeroed),
+        ("trainer_state.json", zeroed),
         pytest.param("optimizer.pt", lambda path: path.unlink(), marks=pytest.mark.slow),
         pytest.param("rng_state.pth", truncated, marks=pytest.mark.slow),
         pytest.param("trainer_state.json", truncated, marks=pytest.mark.slow),
     ],
 )
-def test_a_checkpoint_that_is_not_complete_is_skipped(learn, stopped, tmp_path, name, damage):
-    """As a kill while it is written leaves it: without its last file, or with a file that is missing or cut off."""
+def test_a_checkpoint_that_is_not_whole_is_skipped(learn, stopped, tmp_path, name, damage):
+    """As a kill or a power cut leaves it: without its last file, or with one that is missing, cut off or of zeros."""
     learn(tmp_path / "whole")
     advance = stopped(11)
     with pytest.raises(advance.error):

@@ -1,6 +1,7 @@
 """The folder of a training: what it refuses, what it takes up again, what it leaves."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -132,6 +133,69 @@ def test_overwriting_replaces_the_old_model_when_the_new_one_is_complete(folder)
     assert names(other) == ["vectors.npy", "words.json"]
     other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
     assert names(other) == ["fold.npy", "urae.json"]
+
+
+def test_a_link_to_a_model_stays_and_its_model_is_replaced(folder, tmp_path):
+    finish(folder())
+    (tmp_path / "model").rename(tmp_path / "target")
+    (tmp_path / "model").symlink_to("target")
+    other = folder(kind="urae")
+    other.open(overwrite=True)
+    other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
+    assert names(other) == ["fold.npy", "urae.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "target", "text.txt"]
+    assert (tmp_path / "model").is_symlink()
+
+
+def test_a_kill_while_the_old_model_is_removed_leaves_no_folder_that_is_refused(folder, monkeypatch):
+    finish(folder())
+    other = folder(kind="urae")
+    other.open(overwrite=True)
+    other.keep(1, {"fold": np.ones(1)})
+
+    def killed(removed, ignore_errors=False):
+        """Remove the record before the other files, as may be."""
+        for path in removed.glob("*.json"):
+            path.unlink()
+            raise SystemExit
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr("embassay.training.model_folder.shutil.rmtree", killed)
+        other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
+    other.open(overwrite=True)
+    assert other.resume()[0] == 1
+    other.finish(lambda new: save_arrays(new, {"fold": np.ones(1)}), {})
+    assert names(other) == ["fold.npy", "urae.json"]
+    assert not other.work.exists()
+
+
+@pytest.mark.parametrize("out", [".", "..", "/"])
+def test_a_folder_that_cannot_be_replaced_is_refused_before_the_training(out, text, tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(OutputError, match=r": is (the current folder|not empty).*; choose another folder with -o"):
+        TextFolder(Path(out), "words", SETTINGS, text, VERSIONS).open()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "text.txt"]
+
+
+def test_a_mounted_volume_is_refused_before_the_training(folder, monkeypatch):
+    monkeypatch.setattr(Path, "is_mount", lambda path: path.name == "model")
+    with pytest.raises(OutputError, match="model: is the current folder, contains it or is a mounted volume"):
+        folder().open()
+    assert not folder().work.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "different"),
+    [({"asked": 3}, "dim, kind, rate, text"), ({"settings": ["dim"]}, "dim, rate, settings")],
+)
+def test_a_damaged_record_is_another_model(change, different, folder):
+    finish(folder())
+    record = folder().path / "words.json"
+    record.write_text(json.dumps({**json.loads(record.read_bytes()), **change}))
+    with pytest.raises(OutputError, match=rf"other settings \(different: {different}\).*--overwrite"):
+        folder().open()
+    assert folder().open(overwrite=True) is False
 
 
 @pytest.mark.parametrize("place", ["model", "model.training"])

@@ -1,11 +1,14 @@
 """The trainer's checkpoints: the newest complete one, and what it tells about the training so far.
 
-A kill may come while a checkpoint is being written. So a file with the sizes of all others is written last; a
-checkpoint without it, or with a file of another size, is skipped. Older checkpoints are removed only afterwards.
+A kill or a power cut may come while a checkpoint is being written. So a file with the hashes of all others is written
+last; a checkpoint without it, or with a file of another content, is skipped. Older checkpoints are removed only
+afterwards.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -88,8 +91,11 @@ def seal(work: Path, history: History) -> None:
         If the folder cannot be written to.
     """
     checkpoint = checkpoint_of(work, history.step)
-    sizes = {path.name: path.stat().st_size for path in checkpoint.iterdir()}
-    write(checkpoint / SEAL, canonical(sizes))
+    # On the disk before the older ones are removed: a power cut must not cost them all.
+    for path in checkpoint.iterdir():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+    write(checkpoint / SEAL, canonical(_hashes(checkpoint)))
     kept = {checkpoint, checkpoint_of(work, history.kept_step())}
     for other in work.glob("checkpoint-*"):
         if other not in kept:
@@ -97,10 +103,19 @@ def seal(work: Path, history: History) -> None:
 
 
 def is_complete(checkpoint: Path) -> bool:
-    """Return whether all files of a checkpoint have been written and none has been truncated or removed since."""
-    sizes = read_json(checkpoint / SEAL)
-    files = {path.name: path.stat().st_size for path in checkpoint.glob("*") if path.name != SEAL}
-    return bool(sizes) and files == sizes
+    """Return whether all files of a checkpoint have been written and none has been damaged or removed since."""
+    hashes = read_json(checkpoint / SEAL)
+    return bool(hashes) and _hashes(checkpoint) == hashes
+
+
+def _hashes(checkpoint: Path) -> dict[str, str]:
+    """Return the hash of each file of a checkpoint but the seal."""
+    hashes = {}
+    for path in checkpoint.glob("*"):
+        if path.name != SEAL:
+            with path.open("rb") as file:
+                hashes[path.name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes
 
 
 def save_weights(weights: Mapping[str, Tensor], checkpoint: Path) -> None:

@@ -39,7 +39,9 @@ class ModelFolder:
 
     def __init__(self, path: Path, record: str, identity: Mapping[str, object], made_with: Mapping[str, str]):
         self.path = path
-        self.work = path.with_name(f"{path.name}.training")
+        # A link stays where it is, and what it leads to is replaced.
+        self._place = path.resolve()
+        self.work = self._place.parent / f"{self._place.name}.training"
         self.identity = as_stored(identity)
         self._record = record
         self._made_with = {"embassay": __version__, **made_with}
@@ -62,7 +64,7 @@ class ModelFolder:
                     f"{folder}: is not empty and was not written by {command}; choose another folder with -o"
                 )
         if model and not overwrite and not self._changes(model):
-            shutil.rmtree(self.work, ignore_errors=True)
+            self._remove_work()
             return True
         for folder, record in ((self.path, model), (self.work, begun)):
             if record and not overwrite and (changes := self._changes(record)):
@@ -70,10 +72,15 @@ class ModelFolder:
                     f"{folder}: contains a training with other settings (different: {changes}); choose another folder "
                     "with -o, or pass --overwrite"
                 )
+        # A finished model is renamed to its place, which these folders do not allow or do not show.
+        if Path.cwd().is_relative_to(self._place) or self._place.is_mount():
+            raise OutputError(
+                f"{self.path}: is the current folder, contains it or is a mounted volume; choose another folder with -o"
+            )
         asked = {"asked": self.identity, "made_with": self._made_with}
         try:
             if begun != asked:
-                shutil.rmtree(self.work, ignore_errors=True)
+                self._remove_work()
             self.work.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OutputError(f"{self.work}: cannot be created: {error.strerror}") from None
@@ -93,7 +100,7 @@ class ModelFolder:
         OutputError
             If the folder cannot be written to.
         """
-        new = self.work / "model"
+        new, old = self.work / "model", self.work / "old"
         try:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
@@ -101,16 +108,26 @@ class ModelFolder:
             record = {**facts, "made_with": self._made_with, "format": 1}
             write(new / self._record, canonical(record))
             # A folder cannot be renamed over another one that contains files.
-            if self.path.exists():
-                shutil.rmtree(self.path)
-            new.rename(self.path)
+            if self._place.exists():
+                shutil.rmtree(old, ignore_errors=True)
+                self._place.rename(old)
+            new.rename(self._place)
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror or error}") from None
+        self._remove_work()
+
+    def _remove_work(self) -> None:
+        """Remove the working folder."""
+        # What names it comes last: after a kill in between, the same command still knows the folder.
+        for folder in self.work.glob("*/"):
+            shutil.rmtree(folder, ignore_errors=True)
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _changes(self, record: JsonObject) -> str:
         """Return the names of the settings that differ between a record and this training; empty if none does."""
         before = record.get("asked", record)
+        if not isinstance(before, dict):
+            before = {}  # damaged, so all settings differ
         names = before.keys() & {"kind", "stage", *self.identity}
         return differences(_flat({name: before[name] for name in names}), _flat(self.identity))
 
@@ -154,6 +171,9 @@ def names_in(folder: Path) -> set[str]:
 
 def _flat(identity: JsonObject) -> JsonObject:
     """Return a record with the settings merged into its other values."""
-    flat = {**identity, **(identity.get("settings") or {})}
-    flat.pop("settings", None)
+    flat = dict(identity)
+    settings = flat.get("settings")
+    if isinstance(settings, dict):
+        del flat["settings"]
+        flat |= settings
     return flat

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from annotated_types import Gt
 from numpy.typing import NDArray
 
 from embassay.encoders.static.parses import Source
@@ -15,15 +17,22 @@ from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
 
 Kind = Literal["words", "paragraphs", "urae"]
+Positive = Annotated[int, Gt(0)]
+NEEDED: Mapping[Kind, frozenset[str]] = {
+    "words": frozenset({"lower", "tokens"}),
+    "paragraphs": frozenset({"lower", "model", "tokens", "window"}),
+    "urae": frozenset({"normalize", "trees"}),
+}
+"""The settings that a record of each kind must have, beside ``dim``: another value would give other vectors."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The options of a training that its encoder needs; each kind has some of them."""
 
-    dim: int
+    dim: Positive
     model: Literal["skipgram", "cbow", "dm", "dbow"] = "skipgram"
-    window: int = 1
+    window: Positive = 1
     tokens: Cutting = "words"
     lower: bool = False
     trees: Source = "right"
@@ -47,7 +56,14 @@ class Record:
     settings: Settings
     files: tuple[str, ...]
     vocabulary: tuple[str, ...] = ()
-    counts: tuple[int, ...] = ()
+    counts: tuple[Positive, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the words and their counts."""
+        if len(set(self.vocabulary)) != len(self.vocabulary):
+            raise ValueError("vocabulary: contains a word twice")
+        if self.kind == "paragraphs" and len(self.counts) != len(self.vocabulary):
+            raise ValueError(f"counts: must be as many as the words in vocabulary, is {len(self.counts)}")
 
 
 @dataclass(frozen=True)
@@ -77,17 +93,23 @@ class TrainedFolder:
             raise SourceError(f"no such folder; create it with 'embassay train {kind}'", path)
         file = path / f"{kind}.json"
         try:
-            record = TypeAdapter(Record).validate_json(file.read_bytes())
+            content = file.read_bytes()
+            record = TypeAdapter(Record).validate_json(content, strict=True)
         except FileNotFoundError:
             raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
         except (OSError, ValidationError) as error:
             problem = str(error)
             if isinstance(error, ValidationError):
                 first = error.errors()[0]
-                problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}".removeprefix(": ")
+                # A contradiction that the record itself has found is a "Value error", without a place.
+                message = first["msg"].removeprefix("Value error, ")
+                problem = f"{'.'.join(map(str, first['loc']))}: {message}".removeprefix(": ")
             raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
         if record.kind != kind:
             raise SourceError(f"not the record of a {kind!r} model", file)
+        missing = NEEDED[kind] - json.loads(content)["settings"].keys()
+        if missing:
+            raise SourceError(f"damaged (settings.{min(missing)}: Field required); train again with --overwrite", file)
         folder = cls(path, record)
         for name in folder.files:
             if not (path / name).is_file():
