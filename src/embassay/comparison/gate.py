@@ -286,7 +286,7 @@ class _Selection:
 
 
 def _of_selected(numbers: Mapping[str, float], rows: Sequence[Row], run: StoredRun) -> dict[str, float]:
-    """Return margins or floors without those that only tasks have that are not selected: a config file may have more.
+    """Return margins or floors without those of tasks that are not selected: a config file may name more tasks.
 
     A name that no row has is kept: it is refused later, with the names that exist.
 

@@ -23,7 +23,7 @@ from embassay.formatting import counted
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 ATTEMPTS = 3
-"""How often processes are killed before a task is finished until the whole is given up."""
+"""After this many killed processes without a finished task in between, the work is given up."""
 NO_MAIN_GUARD = (
     "the worker processes cannot start, because the script fails when they import it; "
     "put the call under 'if __name__ == \"__main__\":', or use one worker"
@@ -56,7 +56,7 @@ class Executor:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise SpecError for an address that is none, or that is not used."""
+        """Raise SpecError for a malformed address, or for one that the executor does not use."""
         if self.address is not None:
             if self.kind != "ray":
                 raise SpecError("a Ray address needs the executor ray")

@@ -1,4 +1,4 @@
-"""The templates beside this file, which have the form of what is written."""
+"""Fills in the templates beside this file: the page, the notebook and the model card."""
 
 from __future__ import annotations
 
