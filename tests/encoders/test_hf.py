@@ -145,11 +145,29 @@ def test_each_pooling_takes_the_right_tokens_under_either_padding(folder, name, 
     path = folder(name, side)
     naive = states(path, TEXTS)
     for pooling, pooled in POOL.items():
-        encoder = load_encoder(f"hf:{path},pooling={pooling}")
+        encoder = load_encoder(f"hf:{path},pooling={pooling}", Runtime(backend="torch"))
         together = encoder.encode(TEXTS)
-        assert encoder.route()["backend"] == "torch"
         assert near(together, [pooled(last) for _, last, _ in naive]), pooling
         assert near(np.concatenate([encoder.encode([text]) for text in TEXTS]), together), pooling
+
+
+@pytest.mark.parametrize("name", ["BertForMaskedLM", "RobertaModel"])
+@pytest.mark.parametrize("pooling", POOL)
+def test_what_the_light_route_can_run_runs_on_it_with_equal_bits_in_every_batch(folder, name, pooling):
+    path = folder(name)
+    light, torch_route = (load_encoder(f"hf:{path},pooling={pooling}", Runtime(backend=b)) for b in ("auto", "torch"))
+    together = light.encode(TEXTS)
+    assert (light.card.route, light.route()["backend"], light.batch_invariant()) == ("light", "light", True)
+    assert np.array_equal(np.concatenate([light.encode([text]) for text in TEXTS]), together)
+    assert near(together, torch_route.encode(TEXTS))
+    assert light.fingerprint == torch_route.fingerprint
+    assert torch_route.card.route == "torch"
+
+
+@pytest.mark.parametrize("option", ["layer=1", "dtype=bfloat16", "device=auto-map"])
+def test_an_option_that_the_light_route_lacks_leads_to_torch(folder, monkeypatch, option):
+    monkeypatch.setattr(hf, "find_spec", lambda name: name)
+    assert load_encoder(f"hf:{folder('BertForMaskedLM')},{option}").card.route == ""
 
 
 @pytest.mark.parametrize("name", ["LlamaModel", "BertForMaskedLM", "T5EncoderModel"])
@@ -375,8 +393,8 @@ def test_devices_share_the_batches(folder):
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="torhc"))
-    with pytest.raises(EncoderError, match="backend 'light' cannot run this model; leave --backend out"):
-        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="light")).encode(["rains"])
+    with pytest.raises(SpecError, match="backend 'light' cannot run this model: .*; leave --backend out"):
+        load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="light"))
 
 
 def test_a_released_model_is_loaded_again(folder):

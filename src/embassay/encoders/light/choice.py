@@ -1,9 +1,9 @@
-"""Which route runs a sentence-transformers model: light, or one of those with torch."""
+"""Which route runs a model: light, or one of those with torch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 
 from embassay.encoders.light.architecture import NotSupportedError
 from embassay.encoders.light.model import LightModel
@@ -28,13 +28,17 @@ def check_installed(target: str) -> None:
         raise MissingExtraError(f"encoder {target!r}", "light")
 
 
-def choose_route(target: str, folder: Path, backend: str, device: str, dtype: str) -> tuple[LightModel | None, str]:
+def choose_route(
+    target: str, describe: Callable[[], LightModel], backend: str, device: str, dtype: str
+) -> tuple[LightModel | None, str]:
     """Return the model for the light route, or None for a route with torch; and a note on why it is not the light one.
 
     The note is empty if it is, or if a setting decided.
 
     Parameters
     ----------
+    describe
+        Returns the model for the light route, or raises NotSupportedError.
     backend
         The route that the user has chosen, or ``auto``.
 
@@ -53,7 +57,7 @@ def choose_route(target: str, folder: Path, backend: str, device: str, dtype: st
     setting = reason = _wanted_otherwise(backend, device, dtype)
     if not setting:
         try:
-            model = LightModel.of(folder)
+            model = describe()
         except NotSupportedError as error:
             reason = str(error)
     if model is not None and is_installed("light"):

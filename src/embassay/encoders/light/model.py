@@ -1,4 +1,4 @@
-"""A sentence-transformers model as its folder describes it: architecture, modules and limits. No weights are read."""
+"""A model as its folder describes it: architecture, modules and limits. No weights are read."""
 
 from __future__ import annotations
 
@@ -97,9 +97,7 @@ class LightModel:
         _check_settings(transformer / "sentence_bert_config.json", settings, TRANSFORMER_SETTINGS)
         if settings.get("module_output_name", "token_embeddings") != "token_embeddings":
             raise NotSupportedError("its transformer returns no token vectors")
-        architecture = Architecture.of(read_json(transformer / "config.json"))
-        _check_weights(transformer, architecture)
-        _check_tokenizer(transformer)
+        architecture = _architecture(transformer)
 
         # A transformer without further modules gets mean pooling, as in the library.
         poolings: tuple[str, ...] = ("mean",)
@@ -110,6 +108,21 @@ class LightModel:
             poolings = _poolings(place / "config.json")
         steps = tuple(_step(kind, place) for kind, place in others)
         return cls(transformer, architecture, poolings, steps, bool(settings.get("do_lower_case")))
+
+    @classmethod
+    def pooled(cls, folder: Path, pooling: str) -> LightModel:
+        """Read the folder of a transformer, whose token vectors are pooled by one mode.
+
+        Raises
+        ------
+        NotSupportedError
+            If the model has a part that the light route does not have, or that is unknown.
+        ModelNotFoundError
+            If a file is damaged, or the weights have other sizes than the configuration.
+        """
+        if own_code(folder):
+            raise NotSupportedError("it brings its own code")
+        return cls(folder, _architecture(folder), (pooling,), (), lower=False)
 
 
 def _name(kind: str) -> str:
@@ -122,6 +135,14 @@ def _check_settings(path: Path, settings: JsonObject, known: set[str]) -> None:
     unknown = settings.keys() - known
     if unknown:
         raise NotSupportedError(f"its {path.name} has the unknown setting {min(unknown)!r}")
+
+
+def _architecture(folder: Path) -> Architecture:
+    """Return the architecture of a transformer's folder, after checking its weights and its tokenizer."""
+    architecture = Architecture.of(read_json(folder / "config.json"))
+    _check_weights(folder, architecture)
+    _check_tokenizer(folder)
+    return architecture
 
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from embassay.encoders.light.architecture import NotSupportedError
+from embassay.encoders.light.choice import choose_route
+from embassay.encoders.light.encoder import RoutedEncoder
+from embassay.encoders.light.model import LightModel
 from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
     Kind,
@@ -36,7 +40,6 @@ from embassay.encoders.neural.locations import find, modules, own_code_of, read_
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
-    NeuralEncoder,
     check_code,
     check_dimensions,
     check_no_adapter,
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 EXTRA = "hf"
 REQUIRES = ("torch", "transformers", "sentence_transformers")
 TARGET = "MODEL or ./FOLDER"
+LIGHT_POOLINGS: Mapping[Pooling, str] = {"mean": "mean", "cls": "cls", "max": "max", "last": "lasttoken"}
+"""The poolings of the light route, by their names here."""
 OTHERS = r"modules\.json|config_sentence_transformers\.json|sentence_\w+_config\.json|\d+_\w+/.*"
 """File names that only sentence-transformers reads."""
 
@@ -144,14 +149,15 @@ def create(
     if tokenizer:
         tokens = find_tokenizer(tokenizer, runtime.sha256).folder
     _check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder, tokens)
+    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder=folder, tokens=tokens)
     _check_pooling(encoder)
     check_dimensions(f"encoder {target!r}", model_options, dimensions_of(encoder.config))
-    return encoder
+    light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
+    return replace(encoder, light=light)
 
 
 @dataclass(frozen=True)
-class TransformersEncoder(NeuralEncoder):
+class TransformersEncoder(RoutedEncoder):
     """A transformers model with pooled hidden states; it is loaded when the first text is encoded.
 
     Attributes
@@ -238,6 +244,21 @@ class TransformersEncoder(NeuralEncoder):
         if self.device == AUTO_MAP:
             return 0
         return super()._size
+
+    def describe_light(self) -> LightModel:
+        """Return the model for the light route.
+
+        Raises
+        ------
+        NotSupportedError
+            If the light route cannot run it with these options.
+        """
+        for name in ("layer", "template", "tokenizer"):
+            if name in self.options:
+                raise NotSupportedError(f"it has the option {name}")
+        if self.pooling not in LIGHT_POOLINGS:
+            raise NotSupportedError(f"pooling={self.pooling} is not its own")
+        return LightModel.pooled(self.folder, LIGHT_POOLINGS[self.pooling])
 
     def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
+from embassay.encoders.light.encoder import RoutedEncoder
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.light.runner import TOKENS, LightRunner
-from embassay.encoders.neural.batching import Runner
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
 from embassay.encoders.neural.hf_loading import check_limit, check_stored
 from embassay.encoders.neural.locations import (
@@ -32,12 +31,10 @@ from embassay.encoders.neural.locations import (
     read_json,
     without_tokenizer,
 )
-from embassay.encoders.neural.memory import check_fits
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.shared import (
-    NeuralEncoder,
     check_code,
     check_dimensions,
     check_no_adapter,
@@ -135,7 +132,7 @@ def create(
     _check_pooling(target, found.folder)
     check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
     device = device or runtime.device
-    light, why_not = choose_route(target, found.folder, runtime.backend, device, dtype)
+    light, why_not = choose_route(target, lambda: LightModel.of(found.folder), runtime.backend, device, dtype)
     return SentenceTransformersEncoder(target, found, runtime, device, dtype, model_options, light, why_not)
 
 
@@ -152,19 +149,16 @@ def at_hand(target: str, runtime: Runtime) -> bool:
 
 
 @dataclass(frozen=True)
-class SentenceTransformersEncoder(NeuralEncoder):
+class SentenceTransformersEncoder(RoutedEncoder):
     """A sentence-transformers model; it is loaded when the first text is encoded.
 
     Attributes
     ----------
-    light
-        The model for the light route; None for the routes with torch.
     why_not_light
         A note on why the light route does not run the model; empty if it does, or if a setting decided.
     """
 
     scheme = "st"
-    light: LightModel | None = field(default=None, repr=False)
     why_not_light: str = field(default="", repr=False)
 
     @cached_property
@@ -217,34 +211,6 @@ class SentenceTransformersEncoder(NeuralEncoder):
     def weights_folder(self) -> Path:
         """The folder with the weights of all modules."""
         return self.found.folder
-
-    @property
-    def _route_name(self) -> str:
-        """The route as far as it is known before loading: light, a forced one, or empty for one with torch."""
-        if self.light is not None:
-            return "light"
-        if self.runtime.backend != "auto":
-            return self.runtime.backend
-        return ""
-
-    def route(self) -> Mapping[str, object]:
-        """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
-        if self.light is None:
-            return super().route()
-        return {
-            "device": "cpu",
-            "dtype": self.dtype,
-            "backend": "light",
-            "tokens_per_batch": TOKENS,
-            "batch_invariant": True,
-        }
-
-    def load_runners(self) -> Sequence[Runner]:
-        """Load the model onto each device, and choose the route."""
-        if self.light is None:
-            return super().load_runners()
-        check_fits(self._size, self.dtype, ["cpu"])
-        return [LightRunner.load(self.light, self.max_tokens)]
 
     def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options).fastest()
