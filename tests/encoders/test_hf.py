@@ -393,7 +393,7 @@ def test_devices_share_the_batches(folder):
 def test_an_unknown_backend_and_one_of_other_models(folder):
     with pytest.raises(UnknownNameError, match=r"unknown backend 'torhc'.* did you mean 'torch'"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="torhc"))
-    with pytest.raises(SpecError, match="backend 'light' cannot run this model: .*; leave --backend out"):
+    with pytest.raises(SpecError, match=r"backend 'light' cannot run this model: .*; leave --backend out"):
         load_encoder(f"hf:{folder('LlamaModel')}", Runtime(backend="light"))
 
 
