@@ -75,7 +75,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """One value with its quantity, encoder, corpus and interval.
+    """One value with its metric, encoder, corpus and interval.
 
     Attributes
     ----------
@@ -88,9 +88,9 @@ class Row:
     corpus: str
     encoder: str
     subset: str
-    measure: str
+    similarity_function: str
     condition: str
-    quantity: str
+    metric: str
     value: float | None
     low: float | None
     high: float | None
@@ -128,9 +128,9 @@ class Comparison:
     diagnostic: str
     corpus: str
     subset: str
-    measure: str
+    similarity_function: str
     condition: str
-    quantity: str
+    metric: str
     a: str
     b: str
     difference: float | None
@@ -231,8 +231,8 @@ class Verdict:
 
     Attributes
     ----------
-    quantity, subset, measure, condition
-        The headline figure that encoders are ranked by; an empty quantity where they are not ranked.
+    metric, subset, similarity_function, condition
+        The headline figure that encoders are ranked by; an empty metric where they are not ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
@@ -275,11 +275,11 @@ class Verdict:
 
     diagnostic: str
     corpus: str
-    quantity: str
+    metric: str
     items: int
     units: int
     subset: str = "all"
-    measure: str = ""
+    similarity_function: str = ""
     condition: str = ""
     candidates: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
@@ -312,7 +312,7 @@ class Verdict:
         _check_figures(self, figures, ("items", "units"))
 
     def ranks_by(self, record: Row | Comparison) -> bool:
-        """Return whether a row or comparison, of any corpus, is about the quantity that encoders are ranked by."""
+        """Return whether a row or comparison, of any corpus, is about the metric that encoders are ranked by."""
         return record.diagnostic == self.diagnostic and is_of(record, self)
 
 
@@ -338,7 +338,7 @@ class Finding:
         What this means in use, in one sentence: in search, in RAG, for finding duplicates. May be empty.
     action
         What to do next, in one sentence; empty where there is nothing to do.
-    quantity, subset, condition
+    metric, subset, condition
         The figure behind the sentence, as in ``Row``; empty where there is none.
     value, low, high
         The figure with its 95 % interval; None where there is none.
@@ -356,7 +356,7 @@ class Finding:
     encoder: str = ""
     consequence: str = ""
     action: str = ""
-    quantity: str = ""
+    metric: str = ""
     subset: str = ""
     condition: str = ""
     value: float | None = None
@@ -623,7 +623,7 @@ class Result:
         import polars
 
         verdict = self.verdict(diagnostic, corpus)
-        if not verdict.quantity:
+        if not verdict.metric:
             raise SpecError(f"{diagnostic} does not rank encoders")
         row_of = headline_rows(self, verdict)
         ranks = []
@@ -717,28 +717,28 @@ class Result:
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
-class Quantity(Protocol):
-    """What has the name of a quantity: a verdict, or the column of a table."""
+class Metric(Protocol):
+    """What has the name of a metric: a verdict, or the column of a table."""
 
     @property
-    def quantity(self) -> str: ...  # noqa: D102
+    def metric(self) -> str: ...  # noqa: D102
     @property
     def subset(self) -> str: ...  # noqa: D102
     @property
-    def measure(self) -> str: ...  # noqa: D102
+    def similarity_function(self) -> str: ...  # noqa: D102
     @property
     def condition(self) -> str: ...  # noqa: D102
 
 
-def is_of(record: Row | Comparison, quantity: Quantity) -> bool:
-    """Return whether a row or comparison is of a quantity, whose measure may be empty for any."""
-    if (record.quantity, record.subset, record.condition) != (quantity.quantity, quantity.subset, quantity.condition):
+def is_of(record: Row | Comparison, metric: Metric) -> bool:
+    """Return whether a row or comparison is of a metric, whose similarity function may be empty for any."""
+    if (record.metric, record.subset, record.condition) != (metric.metric, metric.subset, metric.condition):
         return False
-    return quantity.measure in ("", record.measure)
+    return metric.similarity_function in ("", record.similarity_function)
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the quantity that a verdict ranks by."""
+    """Return by encoder the row of the metric that a verdict ranks by."""
     rows: dict[str, Row] = {}
     for row in result.rows:
         if row.corpus == verdict.corpus and verdict.ranks_by(row):

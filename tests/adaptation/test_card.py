@@ -27,10 +27,10 @@ SAID = (
 FACTS = {"finetuned": {"rows": 75, "data": "d" * 16, "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]]}}
 
 
-def row(encoder, quantity, subset, *figure):
+def row(encoder, metric, subset, *figure):
     value, low, high = (*figure, None, None)[:3]
     kept = {"items": 41, "units": 38, "undefined": 0, "reason": None, "signature": "s"}
-    return Row("retrieval", "mine", encoder, subset, "similarity", "", quantity, value, low, high, **kept)
+    return Row("retrieval", "mine", encoder, subset, "similarity", "", metric, value, low, high, **kept)
 
 
 @pytest.fixture
@@ -111,6 +111,6 @@ def test_figures_of_few_units_are_marked(result):
 
 
 def test_a_figure_that_there_is_none_of_is_a_dash(result):
-    left = tuple(r for r in result.rows if (r.quantity, r.encoder) != ("tau", "base"))
+    left = tuple(r for r in result.rows if (r.metric, r.encoder) != ("tau", "base"))
     _, _, base, *_ = of_variants(replace(result, rows=left), ["mine"])
     assert base.split("|")[6].strip() == "–"

@@ -49,7 +49,7 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     assert carry_out(RunRequest(["hashing", "hashing64=hashing,dim=64"], (), (), out=out, quiet=True)) == 0
     result = ea.read(out)
     plan = ea.plan(out)
-    assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.quantity}
+    assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.metric}
     for pair in plan.pairs:
         verdict = result.verdict(pair.diagnostic, pair.corpus)
         if pair.against == "the reference":

@@ -1,10 +1,10 @@
-"""The quantities that can be tested for a loss are those of the result, item by item."""
+"""The metrics that can be tested for a loss are those of the result, item by item."""
 
 import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.base import HasHeadline, HasItemQuantities, direction_of, meaning_of
+from embassay.diagnostics.base import HasHeadline, HasItemMetrics, direction_of, meaning_of
 from embassay.diagnostics.negated_antonyms import negated_antonyms
 from embassay.errors import EncoderError, SpecError
 from embassay.stats.correlate import correlation
@@ -46,23 +46,28 @@ NAMES = [*RUNS, "composition", "similarity"]
 @pytest.mark.parametrize("name", NAMES)
 def test_the_mean_over_items_is_the_value_of_the_row(tasks, name):
     task, result = tasks[name]
-    rows = {(r.quantity, r.subset, r.measure, r.condition): r for r in result.rows if r.encoder}
-    assert isinstance(task.diagnostic, HasItemQuantities)
-    quantities = list(task.diagnostic.item_quantities(task.scores))
-    assert len({quantity.key for quantity in quantities}) == len(quantities) > 1
-    for quantity in quantities:
-        key = (quantity.quantity, quantity.subset, quantity.measure or task.scores[0].measure, quantity.condition)
-        (values,) = quantity.values.values()
+    rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows if r.encoder}
+    assert isinstance(task.diagnostic, HasItemMetrics)
+    metrics = list(task.diagnostic.item_metrics(task.scores))
+    assert len({metric.key for metric in metrics}) == len(metrics) > 1
+    for metric in metrics:
+        key = (
+            metric.metric,
+            metric.subset,
+            metric.similarity_function or task.scores[0].similarity_function,
+            metric.condition,
+        )
+        (values,) = metric.values.values()
         value = float(np.nanmean(values))
-        if quantity.correlated is not None:
-            c = quantity.correlated
+        if metric.correlated is not None:
+            c = metric.correlated
             value = correlation(c.x, next(iter(c.ys.values())), c.kind)
         # The accuracy of localization is a mean over folds in rows, and one over sentences here.
         tolerance = 0.02 if key[:2] == ("accuracy", "all") and name == "localization" else 1e-9
         assert value == pytest.approx(rows[key].value, abs=tolerance), key
-        places = range(len(task.scores[0].item)) if quantity.places is None else quantity.places
-        assert len(values) == len(quantity.unit) == len(places)
-        assert quantity.margin is None
+        places = range(len(task.scores[0].item)) if metric.places is None else metric.places
+        assert len(values) == len(metric.unit) == len(places)
+        assert metric.margin is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -71,14 +76,14 @@ def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
     assert isinstance(task.diagnostic, HasHeadline)
     headline = task.diagnostic.headline(task.scores)
     assert headline.margin == meaning_of(name).margin > 0
-    (same,) = [one for one in task.diagnostic.item_quantities(task.scores) if one.key == headline.key]
+    (same,) = [one for one in task.diagnostic.item_metrics(task.scores) if one.key == headline.key]
     for values, again in zip(headline.values.values(), same.values.values(), strict=True):
         np.testing.assert_array_equal(values, again)
     np.testing.assert_array_equal(headline.unit, same.unit)
 
 
 @pytest.mark.parametrize(
-    ("diagnostic", "quantity", "subset", "condition", "direction"),
+    ("diagnostic", "metric", "subset", "condition", "direction"),
     [
         ("negated_antonyms", "chosen", "antonym", "", "lower"),
         ("negated_antonyms", "chosen", "paraphrase", "", "higher"),
@@ -97,8 +102,8 @@ def test_the_headline_is_one_of_them_and_declares_its_margin(tasks, name):
         ("isotropy", "mean_cosine", "texts", "", "neither"),
     ],
 )
-def test_directions(diagnostic, quantity, subset, condition, direction):
-    assert direction_of(diagnostic, quantity, subset, condition) == direction
+def test_directions(diagnostic, metric, subset, condition, direction):
+    assert direction_of(diagnostic, metric, subset, condition) == direction
 
 
 def test_what_is_not_declared_has_no_direction():
@@ -109,5 +114,5 @@ def test_what_is_not_declared_has_no_direction():
 def test_a_headline_of_which_lower_is_better_is_refused(monkeypatch):
     # Rankings, the gate and adapt take a higher headline for a better one.
     monkeypatch.setitem(negated_antonyms.DIRECTIONS, "accuracy[*]", "lower")
-    with pytest.raises(EncoderError, match="a headline must be a quantity of which higher values are better"):
+    with pytest.raises(EncoderError, match="a headline must be a metric of which higher values are better"):
         ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)

@@ -31,15 +31,13 @@ def test_mteb_reads_the_results(run, capsys):
         ["negated_antonyms", "opposites"],
         ["retrieval", "handbook"],
     ]
-    for path, quantity in zip(paths, ("accuracy", "Success@5"), strict=True):
+    for path, metric in zip(paths, ("accuracy", "Success@5"), strict=True):
         task_result = TaskResult.from_disk(path)
         (row,) = [
-            r
-            for r in result.rows
-            if (r.encoder, r.quantity, r.subset, r.condition) == ("my model", quantity, "all", "")
+            r for r in result.rows if (r.encoder, r.metric, r.subset, r.condition) == ("my model", metric, "all", "")
         ]
         assert task_result.get_score() == pytest.approx(row.value)
-        assert task_result.scores["test"][0][quantity] == pytest.approx(row.value)
+        assert task_result.scores["test"][0][metric] == pytest.approx(row.value)
         assert task_result.task_name == path.stem
         assert task_result.evaluation_time is None
         (corpus,) = [corpus for corpus in result.corpora if corpus.name == row.corpus]

@@ -29,8 +29,8 @@ PART = Examples(
 LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source")
 
 
-def row(encoder, quantity, value):
-    return Row("d", "c", encoder, "all", "m", "", quantity, value, None, None, 9, 9, 0, None, "s", "none")
+def row(encoder, metric, value):
+    return Row("d", "c", encoder, "all", "m", "", metric, value, None, None, 9, 9, 0, None, "s", "none")
 
 
 def item(name, **changes):

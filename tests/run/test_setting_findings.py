@@ -37,7 +37,8 @@ def result_of(records, gaps, **changes):
         for name in names
     )
     verdict = Verdict(
-        "retrieval", "docs", "Success@5", items=100, units=100, subset="all", measure="cosine", candidates=names,
+        "retrieval", "docs", "Success@5", items=100, units=100, subset="all", similarity_function="cosine",
+        candidates=names,
         reference=names[0], against_reference=dict(zip(names[1:], gaps, strict=True)), best_set=names[:1],
     )  # fmt: skip
     corpus = CorpusRecord("docs", "retrieval", "f", 100, 100, 100.0, 0, 200, "", "", builtin=False, documents=50)

@@ -54,7 +54,7 @@ def source(place, name="shards"):
 
 def values_of(result, encoder):
     rows = result.rows
-    return {(row.quantity, row.subset, row.condition): row.value for row in rows if row.encoder == encoder}
+    return {(row.metric, row.subset, row.condition): row.value for row in rows if row.encoder == encoder}
 
 
 def test_it_has_the_figures_of_the_same_documents_in_memory(place):

@@ -57,7 +57,7 @@ def test_ir_measures_computes_the_figures_of_the_run(run, encoder):
         (row,) = [
             row
             for row in result.rows
-            if (row.encoder, row.quantity, row.subset, row.condition) == (encoder, str(measure), "all", "")
+            if (row.encoder, row.metric, row.subset, row.condition) == (encoder, str(measure), "all", "")
         ]
         assert row.value == pytest.approx(value, abs=1e-6), measure
 

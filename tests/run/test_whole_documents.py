@@ -43,7 +43,7 @@ def names(result):
 
 
 def success(result, encoder):
-    (row,) = [row for row in result.rows if (row.encoder, row.quantity) == (encoder, "Success@1")]
+    (row,) = [row for row in result.rows if (row.encoder, row.metric) == (encoder, "Success@1")]
     return row.value
 
 

@@ -41,7 +41,7 @@ def test_scores_come_back_exactly(folder):
     folder.save(scores())
     found = folder.load(ORIGIN)
     assert found.digest == scores().digest
-    assert found.measure == "cosine"
+    assert found.similarity_function == "cosine"
     assert found.scalars == {"dim": 3.0}
     assert found.labels["subset"].tolist() == ["é:x–y", ""]
 

@@ -440,7 +440,9 @@ def test_random_vectors_show_nothing_on_a_built_set():
     corpus = composition.build(many(600), generator=Stub(joined)).corpus("built")
     result = ea.assay(["random"], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
     found = {
-        r.subset: r for r in result.rows if (r.quantity, r.measure, r.condition) == ("share", "cosine", "excess:eps0")
+        r.subset: r
+        for r in result.rows
+        if (r.metric, r.similarity_function, r.condition) == ("share", "cosine", "excess:eps0")
     }
     for subset in ("c1:TT", "c3:TT", "c4:vsB"):
         assert found[subset].low <= 0 <= found[subset].high and abs(found[subset].value) < 0.05, subset
@@ -449,5 +451,5 @@ def test_random_vectors_show_nothing_on_a_built_set():
 def test_words_show_the_operators_on_a_built_set():
     corpus = composition.build(many(60)).corpus("built")
     result = ea.assay([load_encoder("bow")], [corpus], ["composition"], baselines=False, cache=None, resamples=200)
-    rows = {(r.quantity, r.subset, r.measure, r.condition): r for r in result.rows}
+    rows = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows}
     assert rows["share", "c3:TT", "cosine", "excess:eps0"].low > 0

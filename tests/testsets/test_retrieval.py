@@ -469,7 +469,7 @@ def test_a_built_set_is_read_back_and_assayed_and_chance_is_chance(tmp_path: Pat
     assert (corpus.samples, corpus.documents) == (built.samples, built.documents)
     assert corpus.fingerprint == built.corpus().fingerprint
     found = ea.assay(["bm25", "random"], corpus, diagnostics=["retrieval"], baselines=False, resamples=50, cache=None)
-    rows = {row["encoder"]: row for row in found.table("retrieval").to_dicts() if row["quantity"] == "Success@5"}
+    rows = {row["encoder"]: row for row in found.table("retrieval").to_dicts() if row["metric"] == "Success@5"}
     assert rows["bm25"]["value"] == 1
     chance = 5 / len(built.documents)
     asked = sum(bool(sample.right) for sample in built.samples)

@@ -245,7 +245,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     """Return the verdict of a task that ranks encoders; None if it does not."""
     for verdict in run.result.verdicts:
-        if (verdict.diagnostic, verdict.corpus) == task.name and verdict.quantity:
+        if (verdict.diagnostic, verdict.corpus) == task.name and verdict.metric:
             return verdict
     return None
 

@@ -4,7 +4,7 @@ A diagnostic has two steps (:class:`~embassay.types.Diagnostic`). ``score`` turn
 :class:`~embassay.types.ItemScores`; ``summarise`` turns the scores of all encoders into a result, usually so:
 
 1. wrap the scores in a :class:`View` that names what the method derives from them;
-2. estimate each quantity and make its :func:`row`;
+2. estimate each metric and make its :func:`row`;
 3. compare the encoders (:func:`roles_of`, ``stats.families``) and make the :func:`comparisons`;
 4. rank the candidates by the headline (:func:`candidates_of`, ``stats.best``) and give the :func:`verdict`.
 
@@ -30,7 +30,7 @@ from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Row, Verdi
 from embassay.stats.best import Standings
 from embassay.stats.detectable import precision_of, precision_of_pair
 from embassay.stats.families import Family, PairedDifference, Roles
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.shares import PooledShare
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin, content_hash, is_chance
@@ -41,25 +41,25 @@ LEXICAL = (BM25, "tfidf")
 """The lexical baselines, the stronger one first: a candidate has to beat them to be worth its price."""
 Ints = NDArray[np.int64]
 Direction = Literal["higher", "lower", "neither"]
-"""Which values of a quantity are better."""
+"""Which values of a metric are better."""
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What the quantities of a diagnostic mean, for code that chooses between encoders: its ``MEANING``.
+    """What the metrics of a diagnostic mean, for code that chooses between encoders: its ``MEANING``.
 
     Attributes
     ----------
     title
-        What the headline quantity says about a model, in a few words; empty where there is no headline.
+        What the headline metric says about a model, in a few words; empty where there is no headline.
     items
         What one item is called, in the plural.
     margin
-        An encoder counts as worse from this loss of the headline quantity on; 0 where there is no headline.
+        An encoder counts as worse from this loss of the headline metric on; 0 where there is no headline.
     points
         Whether the headline is a share, written in percentage points; otherwise it is written as a number.
     numbers
-        Where the headline is a share: the other quantities with a direction that are none.
+        Where the headline is a share: the other metrics with a direction that are none.
     """
 
     title: str = ""
@@ -75,8 +75,8 @@ def meaning_of(diagnostic: str) -> Meaning:
     return meaning
 
 
-def direction_of(diagnostic: str, quantity: str, subset: str, condition: str = "") -> Direction:
-    """Return which values of a quantity are better, as its diagnostic declares in ``DIRECTIONS``.
+def direction_of(diagnostic: str, metric: str, subset: str, condition: str = "") -> Direction:
+    """Return which values of a metric are better, as its diagnostic declares in ``DIRECTIONS``.
 
     ``DIRECTIONS`` maps patterns of names to directions, and the first pattern that matches counts. A name is written as
     in ``embassay check``: ``accuracy[all]``, ``contrast[synonym-antonym,raw]``. ``*`` stands for any text. There is no
@@ -85,9 +85,9 @@ def direction_of(diagnostic: str, quantity: str, subset: str, condition: str = "
     Raises
     ------
     SpecError
-        If the diagnostic declares nothing for the quantity.
+        If the diagnostic declares nothing for the metric.
     """
-    name = f"{quantity}[{subset},{condition}]" if condition else f"{quantity}[{subset}]"
+    name = f"{metric}[{subset},{condition}]" if condition else f"{metric}[{subset}]"
     directions: Mapping[str, Direction] = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", {})
     for pattern, direction in directions.items():
         # A bracket in a pattern is a bracket, not the beginning of a set of characters.
@@ -219,7 +219,7 @@ def of_requested(scores: Sequence[ItemScores]) -> list[ItemScores]:
 def stream_of(scores: ItemScores) -> tuple[str, str]:
     """Return diagnostic and corpus fingerprint, which name the random streams of every figure.
 
-    All encoders and all quantities of a diagnostic on a corpus share the resamples, so their figures are paired.
+    All encoders and all metrics of a diagnostic on a corpus share the resamples, so their figures are paired.
     """
     return scores.origin.diagnostic, scores.origin.corpus_fingerprint
 
@@ -233,11 +233,11 @@ def unit_codes(unit: Ints) -> Ints:
 def row(
     scores: ItemScores,
     draws: Draws,
-    quantity: str,
+    metric: str,
     subset: str,
     estimate: Estimate,
     condition: str = "",
-    measure: str = "",
+    similarity_function: str = "",
     interval: str = "confidence",
     **more: str,
 ) -> Row:
@@ -245,8 +245,8 @@ def row(
 
     Parameters
     ----------
-    measure
-        The scores' own measure by default.
+    similarity_function
+        The scores' own similarity function by default.
     interval
         What low and high are: ``confidence`` or ``exams``. A row without them gets ``none``.
     more
@@ -259,11 +259,11 @@ def row(
         corpus=scores.origin.corpus,
         encoder=scores.origin.encoder,
         subset=subset,
-        measure=measure or scores.measure,
+        similarity_function=similarity_function or scores.similarity_function,
         condition=condition,
-        quantity=quantity,
+        metric=metric,
         **vars(estimate),
-        signature=scores.signature(draws, measure, **more),
+        signature=scores.signature(draws, similarity_function, **more),
         interval=interval,
     )
 
@@ -271,12 +271,12 @@ def row(
 def share_row(
     scores: ItemScores,
     draws: Draws,
-    quantity: str,
+    metric: str,
     subset: str,
     share: PooledShare,
     pool: str,
     condition: str = "",
-    measure: str = "",
+    similarity_function: str = "",
     **more: str,
 ) -> Row:
     """Make the row of a share. If its limits depend on the other encoders, its signature contains the pool.
@@ -288,19 +288,19 @@ def share_row(
     """
     if share.pooled:
         more["pool"] = pool
-    return row(scores, draws, quantity, subset, share.estimate, condition, measure, **more)
+    return row(scores, draws, metric, subset, share.estimate, condition, similarity_function, **more)
 
 
 def estimates_of(rows: Sequence[Row], headline: Headline) -> dict[str, Estimate]:
     """Return the estimates that the rows of a headline were made from, by encoder."""
     estimates = dict[str, Estimate]()
     for row in rows:
-        is_headline = (row.quantity, row.subset, row.condition) == (
-            headline.quantity,
+        is_headline = (row.metric, row.subset, row.condition) == (
+            headline.metric,
             headline.subset,
             headline.condition,
         )
-        if is_headline and headline.measure in ("", row.measure):
+        if is_headline and headline.similarity_function in ("", row.similarity_function):
             estimates[row.encoder] = Estimate(
                 row.value, row.low, row.high, row.items, row.units, row.undefined, row.reason
             )
@@ -349,27 +349,27 @@ def candidates_of(scores: Sequence[ItemScores], values: Mapping[str, Floats]) ->
 
 def comparisons(
     scores: ItemScores,
-    quantity: str,
+    metric: str,
     subset: str,
     differences: Sequence[PairedDifference],
     condition: str = "",
-    measure: str = "",
+    similarity_function: str = "",
 ) -> tuple[Comparison, ...]:
-    """Make the comparisons of one quantity, family by family.
+    """Make the comparisons of one metric, family by family.
 
     Parameters
     ----------
     scores
-        Those of any encoder: they name diagnostic, corpus and measure.
+        Those of any encoder: they name diagnostic, corpus and similarity function.
     """
     return tuple(
         Comparison(
             diagnostic=scores.origin.diagnostic,
             corpus=scores.origin.corpus,
             subset=subset,
-            measure=measure or scores.measure,
+            similarity_function=similarity_function or scores.similarity_function,
             condition=condition,
-            quantity=quantity,
+            metric=metric,
             a=pair.a,
             b=pair.b,
             difference=pair.difference,
@@ -416,8 +416,8 @@ def verdict(
         ``Best``, or ``Highest`` where higher is not always better.
     """
     diagnostic = scores[0].origin.diagnostic
-    if direction_of(diagnostic, headline.quantity, headline.subset, headline.condition) != "higher":
-        raise SpecError(f"diagnostic {diagnostic!r}: a headline must be a quantity of which higher values are better")
+    if direction_of(diagnostic, headline.metric, headline.subset, headline.condition) != "higher":
+        raise SpecError(f"diagnostic {diagnostic!r}: a headline must be a metric of which higher values are better")
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
     best: str | None = None
@@ -437,11 +437,11 @@ def verdict(
     return Verdict(
         diagnostic,
         scores[0].origin.corpus,
-        headline.quantity,
+        headline.metric,
         items=len(scores[0].unit),
         units=len(np.unique(scores[0].unit)),
         subset=headline.subset,
-        measure=scores[0].measure,
+        similarity_function=scores[0].similarity_function,
         condition=headline.condition,
         candidates=_ordered(defined, standings, estimates),
         undefined=tuple(name for name in candidates if name not in defined),
@@ -607,9 +607,9 @@ class HasHeadline(Protocol):
 
 
 @runtime_checkable
-class HasItemQuantities(Protocol):
-    """Has further quantities that are means over items, so that ``embassay check`` can test them for a loss."""
+class HasItemMetrics(Protocol):
+    """Has further metrics that are means over items, so that ``embassay check`` can test them for a loss."""
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield the item values of each quantity for all encoders; they may repeat the headline."""
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
+        """Yield the item values of each metric for all encoders; they may repeat the headline."""
         ...

@@ -182,7 +182,7 @@ class Shift:
                 scalars[f"ruler/{subset}"] = ruler
         return ItemScores(
             origin,
-            measure="l2",
+            similarity_function="l2",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={"side": side, "role": role},
@@ -477,7 +477,7 @@ def _none_if_nan(value: float) -> float | None:
 
 def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-    row_of = {(r.quantity, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
+    row_of = {(r.metric, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
     for subset in view.subsets:
         domain = row_of.get(("distance", subset, "relative"))
         general = row_of.get(("distance", subset, "general relative"))

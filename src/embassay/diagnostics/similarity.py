@@ -53,7 +53,7 @@ from embassay.stats.best import rank_correlations
 from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences, midranks
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Correlated, Headline, ItemQuantity
+from embassay.stats.noninferiority import Correlated, Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -102,7 +102,7 @@ class SimilarityDiagnostic:
                 human[place] = sample.score
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={"subset": np.array([s.subset for s in samples])},
@@ -184,14 +184,14 @@ class SimilarityDiagnostic:
             return None
         return headline
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield both correlations; none without human scores that vary."""
         human = scores[0].values["human"]
         if not _has_enough(human) or not _vary(human):
             return
         for kind in KINDS:
-            yield ItemQuantity(
-                quantity=kind,
+            yield ItemMetric(
+                metric=kind,
                 margin=None,
                 values=_influences(scores, kind),
                 unit=scores[0].unit,
@@ -212,7 +212,7 @@ def _percentiles(values: Floats) -> Floats:
 def _headline(scores: Sequence[ItemScores]) -> Headline:
     """Return the headline; its item values are NaN where nothing varies."""
     return Headline(
-        quantity=HEADLINE,
+        metric=HEADLINE,
         margin=MEANING.margin,
         values=_influences(scores, HEADLINE),
         unit=scores[0].unit,
@@ -307,7 +307,7 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
     if sentence:
         yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
         return
-    correlation_of = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
+    correlation_of = {r.encoder: r for r in rows if (r.metric, r.subset) == (HEADLINE, "all")}
     for s in scores:
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:

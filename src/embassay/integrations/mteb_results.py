@@ -56,7 +56,7 @@ def task_results(finished: FinishedRun) -> Export:
         model = f"embassay__{_name(encoder.name)}"
         folder = f"results/{model}/{_name(encoder.fingerprint) or 'no_revision_available'}"
         for verdict in result.verdicts:
-            if not verdict.quantity or encoder.name not in verdict.candidates:
+            if not verdict.metric or encoder.name not in verdict.candidates:
                 continue
             scores, main_score = _scores(result, verdict, encoder.name)
             if main_score not in scores:
@@ -68,7 +68,7 @@ def task_results(finished: FinishedRun) -> Export:
     if not contents:
         raise OutputError("no mteb result can be written: no candidate has a headline figure")
     notes = [f"left out: {reason}" for reason in undefined]
-    unranked = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if not verdict.quantity)
+    unranked = dict.fromkeys(verdict.diagnostic for verdict in result.verdicts if not verdict.metric)
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(unranked)})")
     return Export(contents, notes=notes)
@@ -86,8 +86,10 @@ def _scores(result: Result, verdict: Verdict, encoder: str) -> tuple[dict[str, f
     for row in result.rows:
         if (row.diagnostic, row.corpus, row.encoder) != (verdict.diagnostic, verdict.corpus, encoder):
             continue
-        # Only another measure than the headline's is part of a name.
-        name = joined_name(row, "" if verdict.measure in ("", row.measure) else row.measure)
+        # Only another similarity function than the headline's is part of a name.
+        name = joined_name(
+            row, "" if verdict.similarity_function in ("", row.similarity_function) else row.similarity_function
+        )
         if row == headline:
             main_score = name
         if row.value is not None:

@@ -27,7 +27,7 @@ OTHER = "sentence-similarity"
 METRICS = {"RR": "mrr", "AP": "map", "spearman": "spearman_cosine", "pearson": "pearson_cosine"}
 """The types of metrics whose name on the hub is another one."""
 RANKING = re.compile(r"(Success|R|nDCG)@\d+|RR|AP|spearman|pearson")
-"""Quantities that are stated beside the headline."""
+"""Metrics that are stated beside the headline."""
 
 
 def cards(result: Result, layouts: Mapping[str, Layout]) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
     """Yield what the card of an encoder states about each diagnostic and corpus."""
     corpora = {corpus.name: corpus for corpus in result.corpora}
     for verdict in result.verdicts:
-        if not verdict.quantity or builtin(result, verdict.corpus) or encoder not in verdict.candidates:
+        if not verdict.metric or builtin(result, verdict.corpus) or encoder not in verdict.candidates:
             continue
         layout = layouts[verdict.diagnostic]
         place = (verdict.diagnostic, verdict.corpus, encoder, "all", "")
@@ -59,13 +59,13 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
         rows = [headline] if headline else []
         for row in result.rows:
             is_mean = (row.diagnostic, row.corpus, row.encoder, row.subset, row.condition) == place
-            if is_mean and RANKING.fullmatch(row.quantity):
+            if is_mean and RANKING.fullmatch(row.metric):
                 rows.append(row)
-        # Two measures of one quantity would have the same name on the card, so the first one stands for it.
+        # Two similarity functions of one metric would have the same name on the card, so the first one stands for it.
         metrics = dict[str, dict[str, Any]]()
         for row in rows:
             if row.value is not None:
-                metrics.setdefault(row.quantity, _metric(row, layout))
+                metrics.setdefault(row.metric, _metric(row, layout))
         if metrics:
             yield {
                 "type": TASKS.get(verdict.diagnostic, OTHER),
@@ -79,17 +79,17 @@ def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Itera
 
 def _metric(row: Row, layout: Layout) -> dict[str, Any]:
     """Return a figure as the hub and the report call and write it."""
-    name = row.quantity
+    name = row.metric
     style: Format = "percent" if name.startswith(("Success@", "R@")) else "number"
     for column in layout.headline.columns:
         if is_of(row, column):
             name, style = column.heading, column.format
             break
-    kind = re.sub(r"^R@", "recall@", row.quantity).lower().replace("@", "_at_")
+    kind = re.sub(r"^R@", "recall@", row.metric).lower().replace("@", "_at_")
     return {
         "row": row,
         # ``recall_at_5`` for ``R@5``.
-        "type": METRICS.get(row.quantity) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
+        "type": METRICS.get(row.metric) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
         "name": name,
         "value": number(row.value, style),
         "interval": interval(row.low, row.high, style) or DASH,

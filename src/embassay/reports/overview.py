@@ -75,7 +75,7 @@ def model_anchor(name: str) -> str:
 
 def ranked(result: Result) -> list[Verdict]:
     """Return the verdicts that rank encoders."""
-    return [verdict for verdict in result.verdicts if verdict.quantity]
+    return [verdict for verdict in result.verdicts if verdict.metric]
 
 
 def why_none_is_best(result: Result) -> str:

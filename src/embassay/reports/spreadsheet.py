@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMULA = r"^[=+\-@\t\r\n]"
 """How a text starts that a spreadsheet takes for a formula."""
-HEADLINE = ("diagnostic", "corpus", "quantity", "subset", "measure", "condition")
+HEADLINE = ("diagnostic", "corpus", "metric", "subset", "similarity_function", "condition")
 SUPPORT = ("chance", "items", "units", "reason")
 """The fields of a verdict that each of its lines begins and ends with."""
 OPPONENTS = ("reference", "baseline", "second_baseline")

@@ -42,7 +42,7 @@ def findings_of(result: Result, verdict: Verdict) -> list[Finding]:
 def support(result: Result, verdict: Verdict) -> Iterator[str]:
     """Yield what the figures of a verdict rest on, and why no encoder is named where none is."""
     yield _support(result, verdict)
-    if not verdict.quantity:
+    if not verdict.metric:
         yield "This diagnostic does not rank encoders."
     elif builtin(result, verdict.corpus):
         yield "Built-in corpora are for trying things out: no best model is named."

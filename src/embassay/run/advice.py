@@ -98,10 +98,10 @@ def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
             f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
         )
     else:
-        quantity, deviation = DEVIATIONS[corpus.shape]
+        metric, deviation = DEVIATIONS[corpus.shape]
         difference = smallest_visible(audit.effective_units, deviation)
         yield (
-            f"estimate: this size can show differences of {quantity} of about {difference:.2g} "
+            f"estimate: this size can show differences of {metric} of about {difference:.2g} "
             f"(80% power, if the difference of two encoders has a standard deviation of {deviation:g} per item; "
             "a quarter to one and a half times that is common)"
         )

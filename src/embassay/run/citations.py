@@ -27,7 +27,7 @@ OF_QUANTITIES = {
     ("loss_limit", "recommended"): ("bates2021", "clopper1934"),
     ("loss_limit", "recommended_on_average"): ("angelopoulos2024",),
 }
-"""By quantity and subset the references of rows that rest on a publication of their own."""
+"""By metric and subset the references of rows that rest on a publication of their own."""
 
 
 def other_references() -> dict[str, str]:
@@ -80,13 +80,13 @@ def references(result: Result, citations: Mapping[str, str]) -> str:
 def keys_of(result: Result) -> Iterator[str]:
     """Yield the keys of the statistics, measures and baselines that a result uses; some may be repeated."""
     for row in result.rows:
-        yield from OF_QUANTITIES.get((row.quantity, row.subset), ())
+        yield from OF_QUANTITIES.get((row.metric, row.subset), ())
         if row.interval == "confidence":
             yield "hesterberg2015"
     for verdict in result.verdicts:
         if verdict.best_set and len(verdict.candidates) > 1:
             yield "mogstad2024"
-        if verdict.quantity and meaning_of(verdict.diagnostic).points:
+        if verdict.metric and meaning_of(verdict.diagnostic).points:
             yield from ("wilson1927", "kish1965")
     for comparison in result.comparisons:
         if comparison.p is not None:

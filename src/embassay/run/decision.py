@@ -94,7 +94,7 @@ class Decision:
             corpus=v.corpus,
             encoder=encoder,
             action=action,
-            quantity=v.quantity,
+            metric=v.metric,
             subset=v.subset,
             condition=v.condition,
             format=self.headline.format,
@@ -112,7 +112,7 @@ class Decision:
 
     @cached_property
     def rows(self) -> dict[str, Row]:
-        """By encoder the row of the quantity that encoders are ranked by."""
+        """By encoder the row of the metric that encoders are ranked by."""
         return headline_rows(self.result, self.verdict)
 
     @property

@@ -268,7 +268,7 @@ def without_best(verdict: Verdict) -> Verdict:
     """Return the verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
-    if not verdict.quantity:
+    if not verdict.metric:
         return unnamed
     return replace(unnamed, reason="a built-in corpus is for trying things out")
 

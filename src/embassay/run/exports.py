@@ -246,7 +246,7 @@ def model_cards(finished: FinishedRun) -> Export:
     notes = []
     if builtin:
         notes.append(f"left out: figures on built-in corpora, which are for trying things out ({', '.join(builtin)})")
-    unranked = [verdict.diagnostic for verdict in result.verdicts if not verdict.quantity]
+    unranked = [verdict.diagnostic for verdict in result.verdicts if not verdict.metric]
     if unranked:
         notes.append(f"left out: diagnostics that do not rank encoders ({', '.join(dict.fromkeys(unranked))})")
     taken = set[str]()

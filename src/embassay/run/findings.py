@@ -56,7 +56,7 @@ def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Findin
 def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Finding]:
     """Yield which encoders and settings to choose, for each verdict that ranks encoders."""
     for verdict in result.verdicts:
-        if not verdict.quantity:
+        if not verdict.metric:
             continue
         yield from Decision(result, verdict, headlines[verdict.diagnostic]).findings()
 

@@ -31,7 +31,7 @@ def headlines(result: Result) -> dict[str, Column]:
     If a layout cannot be made, the headline is that of a plain layout. The error is reported by :func:`layouts`, when
     the result is shown.
     """
-    ranking_diagnostics = [verdict.diagnostic for verdict in result.verdicts if verdict.quantity]
+    ranking_diagnostics = [verdict.diagnostic for verdict in result.verdicts if verdict.metric]
     columns = {}
     for name in dict.fromkeys(ranking_diagnostics):
         try:
@@ -61,5 +61,5 @@ def _own_layout(name: str, result: Result) -> Layout:
 def _plain_layout(name: str, result: Result) -> Layout:
     """Return a layout of plain tables for the rows of a diagnostic."""
     rows = [row for row in result.rows if row.diagnostic == name]
-    places = [(row.quantity, row.subset, row.condition, row.measure) for row in rows]
+    places = [(row.metric, row.subset, row.condition, row.similarity_function) for row in rows]
     return plain(name, places)

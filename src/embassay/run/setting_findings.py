@@ -21,7 +21,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
     Parameters
     ----------
     headline
-        Name and format of the quantity that encoders are ranked by.
+        Name and format of the metric that encoders are ranked by.
     """
     records = {record.name: record for record in result.encoders}
     reference = records.get(verdict.reference or "")
@@ -52,7 +52,7 @@ def setting_findings(result: Result, verdict: Verdict, headline: Column) -> Iter
         "Settings",
         verdict.diagnostic,
         verdict.corpus,
-        quantity=verdict.quantity,
+        metric=verdict.metric,
         subset=verdict.subset,
         condition=verdict.condition,
         format=headline.format,

@@ -133,7 +133,7 @@ class RunFolder:
                 raise ValueError("scores must be arrays of numbers and strings, not of Python objects")
         head = {
             "embassay": __version__,
-            "measure": scores.measure,
+            "similarity_function": scores.similarity_function,
             "scalars": dict(scores.scalars),
             **_identity(scores.origin),
         }
@@ -237,7 +237,7 @@ def _read_scores(path: Path) -> tuple[str, ItemScores] | None:
         head = json.loads(str(arrays.pop("head")))
         version = str(head.pop("embassay"))
         scores = ItemScores(
-            measure=head.pop("measure"),
+            similarity_function=head.pop("similarity_function"),
             item=arrays["item"],
             unit=arrays["unit"],
             labels=_group(arrays, "labels."),

@@ -58,8 +58,8 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) ->
             "rating_median": Estimate(median, None, None, len(unit), len(np.unique(unit))),
             "agreement": _agreement(ratings, unit),
         }
-        for quantity, estimate in estimates.items():
-            yield row(of_corpus, draws, quantity, name, estimate, measure="rating")
+        for metric, estimate in estimates.items():
+            yield row(of_corpus, draws, metric, name, estimate, similarity_function="rating")
 
 
 def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Series]:

@@ -30,7 +30,7 @@ from embassay.diagnostics.base import (
     without_baselines,
 )
 from embassay.diagnostics.localization.page import LAYOUT
-from embassay.diagnostics.localization.rows import NAME, QUANTITIES, LocalizationView, rows_of, shares_of
+from embassay.diagnostics.localization.rows import METRICS, NAME, LocalizationView, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
     FOLDS,
     classify,
@@ -51,7 +51,7 @@ from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.folds import compare_means_over_folds, contiguous_folds
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -87,7 +87,7 @@ def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline",
     fold
         The fold that the agreement of errors is shown for, 0 to 2.
     compare
-        Which quantities are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
         MAP@R).
 
     Raises
@@ -183,7 +183,7 @@ class Localization:
             values["to_named"] = cosine_with(matrix, labels, predicted)
             return ItemScores(
                 origin,
-                measure="linear_svm",
+                similarity_function="linear_svm",
                 item=np.array([s.id for s in samples]),
                 unit=corpus.units,
                 labels={"group": np.array(groups), "named": names[predicted]},
@@ -208,13 +208,15 @@ class Localization:
         accuracy = {name: of_encoder.accuracy.estimate for name, of_encoder in shares.items()}
 
         compared = list[Comparison]()
-        quantities: tuple[str, ...] = ("accuracy",)
+        metrics: tuple[str, ...] = ("accuracy",)
         if self.compare == "all":
-            quantities = QUANTITIES
-        for quantity in quantities:
-            differences = self._compare(views, quantity, draws)
-            compared += comparisons(scores[0], quantity, "all", differences, measure=one.measure(quantity))
-            if quantity == "accuracy":
+            metrics = METRICS
+        for metric in metrics:
+            differences = self._compare(views, metric, draws)
+            compared += comparisons(
+                scores[0], metric, "all", differences, similarity_function=one.similarity_function(metric)
+            )
+            if metric == "accuracy":
                 headline_differences = differences
 
         rows = list[Row]()
@@ -284,31 +286,37 @@ class Localization:
         values = {view.encoder: view.values("accuracy") for view in views}
         return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield both accuracies and MAP@R; sentences have equal weights, not folds."""
         views = [LocalizationView(s) for s in scores]
-        for quantity in QUANTITIES:
-            values = {view.encoder: view.values(quantity) for view in views}
-            of_shares = quantity != "map_at_r"
-            # The accuracy has the measure of the scores, which need not be named.
-            measure = ""
-            if quantity != "accuracy":
-                measure = views[0].measure(quantity)
-            yield ItemQuantity(
-                quantity, None, values, scores[0].unit, views[0].stream, of_shares=of_shares, measure=measure
+        for metric in METRICS:
+            values = {view.encoder: view.values(metric) for view in views}
+            of_shares = metric != "map_at_r"
+            # The accuracy has the similarity function of the scores, which need not be named.
+            similarity_function = ""
+            if metric != "accuracy":
+                similarity_function = views[0].similarity_function(metric)
+            yield ItemMetric(
+                metric,
+                None,
+                values,
+                scores[0].unit,
+                views[0].stream,
+                of_shares=of_shares,
+                similarity_function=similarity_function,
             )
 
-    def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
-        """Return the paired differences between the encoders in one quantity."""
+    def _compare(self, views: Sequence[LocalizationView], metric: str, draws: Draws) -> tuple[PairedDifference, ...]:
+        """Return the paired differences between the encoders in one metric."""
         roles = roles_of([view.scores for view in views], all_pairs=self.compare == "all")
-        values = {view.encoder: view.values(quantity) for view in views}
+        values = {view.encoder: view.values(metric) for view in views}
         # Unit, folds and random stream are those of the corpus, so they are the same for all encoders.
         first = views[0]
         unit = first.scores.unit
-        if quantity == "accuracy":
+        if metric == "accuracy":
             # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
             return compare_means_over_folds(values, first.fold, unit, roles, draws, *first.stream)
-        is_share = quantity == "centroid_accuracy"
+        is_share = metric == "centroid_accuracy"
         return compare_means(values, unit, roles, draws, *first.stream, of_shares=is_share)
 
 

@@ -19,7 +19,7 @@ from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
 NAME = "localization"
-QUANTITIES = ("accuracy", "centroid_accuracy", "map_at_r")
+METRICS = ("accuracy", "centroid_accuracy", "map_at_r")
 """What encoders can be compared by, the headline first."""
 Ints = NDArray[np.int64]
 
@@ -68,13 +68,13 @@ class LocalizationView(View):
         """(n,) which sentences the classifier places in another group."""
         return np.asarray(self.values("accuracy") == 0)
 
-    def values(self, quantity: str) -> Floats:
-        """Return (n,) a quantity of each sentence, in [0, 1] with 1 the best; NaN is undefined."""
-        return self.scores.values[quantity]
+    def values(self, metric: str) -> Floats:
+        """Return (n,) a metric of each sentence, in [0, 1] with 1 the best; NaN is undefined."""
+        return self.scores.values[metric]
 
-    def scores_behind(self, quantity: str) -> ItemScores:
-        """Return the part of the scores that a quantity is computed from, for its signature."""
-        if quantity == "accuracy":
+    def scores_behind(self, metric: str) -> ItemScores:
+        """Return the part of the scores that a metric is computed from, for its signature."""
+        if metric == "accuracy":
             return self._classifier_scores
         return self._cosine_scores
 
@@ -87,10 +87,10 @@ class LocalizationView(View):
     def _cosine_scores(self) -> ItemScores:
         return self.scores.part("centroid_accuracy", "map_at_r")
 
-    def measure(self, quantity: str) -> str:
-        """Return what a quantity is based on: the classifier, or cosines."""
-        if quantity == "accuracy":
-            return self.scores.measure
+    def similarity_function(self, metric: str) -> str:
+        """Return what a metric is based on: the classifier, or cosines."""
+        if metric == "accuracy":
+            return self.scores.similarity_function
         return "cosine"
 
 
@@ -107,7 +107,7 @@ class LocalizationShares:
     by_fold
         The accuracy on each fold, by subset.
     classifier_pool, cosine_pool
-        Hashes of the other encoders' scores, for the signatures of the classifier's quantities and of the others.
+        Hashes of the other encoders' scores, for the signatures of the classifier's metrics and of the others.
     """
 
     accuracy: PooledShare
@@ -155,10 +155,16 @@ def rows_of(view: LocalizationView, shares: LocalizationShares, draws: Draws) ->
     accuracy = _with_reason(view, shares.accuracy)
     yield share_row(classifier, draws, "accuracy", "all", accuracy, shares.classifier_pool)
     yield share_row(
-        cosines, draws, "centroid_accuracy", "all", shares.centroid_accuracy, shares.cosine_pool, measure="cosine"
+        cosines,
+        draws,
+        "centroid_accuracy",
+        "all",
+        shares.centroid_accuracy,
+        shares.cosine_pool,
+        similarity_function="cosine",
     )
     precision = mean(view.values("map_at_r"), view.scores.unit, draws, *view.stream)
-    yield row(cosines, draws, "map_at_r", "all", precision, measure="cosine")
+    yield row(cosines, draws, "map_at_r", "all", precision, similarity_function="cosine")
     for subset, share in shares.by_fold.items():
         yield share_row(classifier, draws, "accuracy", subset, _with_reason(view, share), shares.classifier_pool)
     # A group has no undefined sentence: either all are classified or none.

@@ -152,7 +152,7 @@ def _group_sizes(view: LocalizationView) -> list[list[int]]:
 def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how well each encoder places sentences, which published figures differ, and which errors two share."""
     for view in views:
-        row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder}
+        row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder}
         accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
         if accuracy.value is not None:
             yield _placement(view, accuracy, centroid)

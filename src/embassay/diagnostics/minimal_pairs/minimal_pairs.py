@@ -43,14 +43,14 @@ from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
-from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
+from embassay.lexical.overlap import METRICS, overlap, pairs_of
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.density import density
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.shares import shares_of_encoders
 from embassay.stats.units import Floats
@@ -108,7 +108,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsD
     Parameters
     ----------
     compare
-        Which quantities are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
+        Which metrics are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
         (also the other contrasts, and the similarity of each edit).
     """
     return MinimalPairsDiagnostic(compare)
@@ -151,13 +151,13 @@ class MinimalPairsDiagnostic:
         -------
         ItemScores
             Values: ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap
-            quantities). Columns are in the order of ``ALL_EDITS``; ``ABSENT`` where an original has no such edit, NaN
+            metrics). Columns are in the order of ``ALL_EDITS``; ``ABSENT`` where an original has no such edit, NaN
             where a vector is zero. The scalar ``average`` is cos_avg; with a single original there is none.
         """
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
         cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
-        lexical = np.full((len(samples), len(ALL_EDITS), len(QUANTITIES)), ABSENT)
+        lexical = np.full((len(samples), len(ALL_EDITS), len(METRICS)), ABSENT)
         for column, edit in enumerate(ALL_EDITS):
             rows, texts, originals_of_texts = list[int](), list[str](), list[str]()
             for place, sample in enumerate(samples):
@@ -180,7 +180,7 @@ class MinimalPairsDiagnostic:
             scalars["average"] = average
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={},
@@ -203,10 +203,10 @@ class MinimalPairsDiagnostic:
 
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
-        for (quantity, subset), values in self._compared_quantities(views).items():
+        for (metric, subset), values in self._compared_metrics(views).items():
             differences = compare_means(values, unit, roles, draws, *views[0].stream)
-            compared += comparisons(scores[0], quantity, subset, differences)
-            if (quantity, subset) == ("contrast", HEADLINE_SUBSET):
+            compared += comparisons(scores[0], metric, subset, differences)
+            if (metric, subset) == ("contrast", HEADLINE_SUBSET):
                 headline_differences = differences
         return Result(
             draws.seed,
@@ -251,7 +251,7 @@ class MinimalPairsDiagnostic:
         if not set(HEADLINE) <= set(views[0].edits):
             return None
         return Headline(
-            quantity="contrast",
+            metric="contrast",
             margin=MEANING.margin,
             values=_contrast_of_encoders(views, *HEADLINE),
             unit=scores[0].unit,
@@ -260,7 +260,7 @@ class MinimalPairsDiagnostic:
             of_shares=False,
         )
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield the contrasts, and how often the first edit of each is nearer."""
         views = [MinimalPairsView(s) for s in scores]
         unit, stream = scores[0].unit, views[0].stream
@@ -268,22 +268,22 @@ class MinimalPairsDiagnostic:
             subset = f"{first}-{second}"
             for condition, raw in (("", False), ("raw", True)):
                 values = _contrast_of_encoders(views, first, second, raw)
-                yield ItemQuantity("contrast", None, values, unit, stream, subset, condition, of_shares=False)
+                yield ItemMetric("contrast", None, values, unit, stream, subset, condition, of_shares=False)
             # The rows of orderings have each pair of edits once, in the order of ALL_EDITS.
             if ALL_EDITS.index(first) < ALL_EDITS.index(second):
                 values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
-                yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
+                yield ItemMetric("nearer", None, values, unit, stream, f"{first}>{second}")
 
-    def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
-        """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
-        quantities = dict[tuple[str, str], dict[str, Floats]]()
+    def _compared_metrics(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
+        """Return what is compared: {(metric, subset): {encoder: (n,) values}}."""
+        metrics = dict[tuple[str, str], dict[str, Floats]]()
         for first, second in _contrasts(views[0].edits):
             if (first, second) == HEADLINE or self.compare == "all":
-                quantities["contrast", f"{first}-{second}"] = _contrast_of_encoders(views, first, second)
+                metrics["contrast", f"{first}-{second}"] = _contrast_of_encoders(views, first, second)
         if self.compare == "all":
             for edit in views[0].edits:
-                quantities["similarity", edit] = _similarity_of_encoders(views, edit)
-        return quantities
+                metrics["similarity", edit] = _similarity_of_encoders(views, edit)
+        return metrics
 
     def _verdict(
         self,
@@ -393,16 +393,16 @@ def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
     parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
     hashes_of_others = pools_of(parts)
     for view, scores, means_of_encoder, orderings in zip(views, parts, estimates, nearer, strict=True):
-        for (quantity, subset, condition), estimate in zip(keys, means_of_encoder, strict=True):
+        for (metric, subset, condition), estimate in zip(keys, means_of_encoder, strict=True):
             estimate_with_reason = _with_reason(estimate, view)
-            yield row(scores, draws, quantity, subset, estimate_with_reason, condition)
+            yield row(scores, draws, metric, subset, estimate_with_reason, condition)
         for subset, share in orderings.items():
             yield share_row(scores, draws, "nearer", subset, share, hashes_of_others[view.encoder])
         yield row(scores, draws, "baseline", "all", _baseline(view))
 
 
 def _items_of_means(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
-    """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts.
+    """Return the (n,) items of each mean by metric, subset and condition: of each edit, and of the contrasts.
 
     ABSENT where an original lacks an edit, NaN where undefined.
     """
@@ -462,8 +462,8 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
             consequence="It cannot be used for search: every text is as near as any other.",
         )
         return
-    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
-    contrasts = {r.subset: r for r in rows if (r.encoder, r.quantity, r.condition) == (name, "contrast", "")}
+    nearer = {r.subset: r for r in rows if (r.encoder, r.metric) == (name, "nearer")}
+    contrasts = {r.subset: r for r in rows if (r.encoder, r.metric, r.condition) == (name, "contrast", "")}
     for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
         if share is None:
@@ -489,7 +489,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
     """Return the overlap of all pairs, and of each edit's."""
-    by_edit = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(QUANTITIES))
+    by_edit = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(METRICS))
     groups = {edit: PairOverlap(by_edit[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
     every = np.concatenate([group.values for group in groups.values()])
     return {"all": PairOverlap(every, np.tile(scores.unit, len(edits))), **groups}
@@ -520,7 +520,7 @@ def _densities(views: Sequence[MinimalPairsView]) -> Series:
 def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iterator[Series]:
     """Group the encoders that the paper has by what they were fine-tuned on."""
     specs = {view.encoder: view.spec for view in views}
-    similarity = {(r.encoder, r.subset): r.value for r in rows if r.quantity == "similarity" and not r.condition}
+    similarity = {(r.encoder, r.subset): r.value for r in rows if r.metric == "similarity" and not r.condition}
     labels = {edit: LABELS[edit] for edit in views[0].edits}
     yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
 

@@ -54,7 +54,7 @@ from embassay.result import Comparison, Estimate, Example, Finding, Result, Row,
 from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
 from embassay.stats.families import compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import ABSENT, mean
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats
@@ -96,7 +96,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntony
     Parameters
     ----------
     compare
-        Which quantities are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
         and how similar each kind is).
     """
     return NegatedAntonyms(compare)
@@ -177,7 +177,7 @@ class NegatedAntonyms:
         ]
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={
@@ -197,11 +197,11 @@ class NegatedAntonyms:
         headline = self.headline(scores)
 
         compared = list[Comparison]()
-        for (quantity, subset), values in self._compared_quantities(views).items():
-            of_shares = quantity != "similarity"
+        for (metric, subset), values in self._compared_metrics(views).items():
+            of_shares = metric != "similarity"
             differences = compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
-            compared += comparisons(scores[0], quantity, subset, differences)
-            if (quantity, subset) == HEADLINE:
+            compared += comparisons(scores[0], metric, subset, differences)
+            if (metric, subset) == HEADLINE:
                 headline_differences = differences
         standings = rank_means(candidates_of(scores, headline.values), unit, draws, *stream)
 
@@ -266,7 +266,7 @@ class NegatedAntonyms:
         values = {view.encoder: view.right for view in views}
         return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, views[0].stream)
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield the accuracy and what is chosen, of all entries and of each subset."""
         views = [ChoiceView(s) for s in scores]
         shares = {view.encoder: _shares(view) for view in views}
@@ -277,17 +277,17 @@ class NegatedAntonyms:
             for encoder, shares_of_encoder in shares.items():
                 items = shares_of_encoder[key]
                 values[encoder] = np.where(items == ABSENT, np.nan, items)
-            quantity, subset = key
-            yield ItemQuantity(quantity, None, values, unit, stream, subset)
+            metric, subset = key
+            yield ItemMetric(metric, None, values, unit, stream, subset)
 
-    def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
-        """Return the quantities that pairs of encoders are compared on.
+    def _compared_metrics(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
+        """Return the metrics that pairs of encoders are compared on.
 
         Accuracy; with the option ``compare=all`` also how often each kind of candidate is chosen, and its similarity.
 
         Returns
         -------
-        By quantity and subset, then by encoder: (n,) values of the entries.
+        By metric and subset, then by encoder: (n,) values of the entries.
         """
         values = {HEADLINE: {view.encoder: view.right for view in views}}
         if self.compare != "all":
@@ -299,7 +299,7 @@ class NegatedAntonyms:
 
 
 def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:
-    """Return the (n,) items of each share by quantity and subset; ABSENT where an entry is not in the subset."""
+    """Return the (n,) items of each share by metric and subset; ABSENT where an entry is not in the subset."""
     shares = {HEADLINE: view.right}
     for place, kind in enumerate(KINDS):
         shares["chosen", kind] = view.chosen[:, place]
@@ -330,14 +330,14 @@ def _rows(
     Parameters
     ----------
     shares
-        By quantity and subset.
+        By metric and subset.
     hash_of_others
         The hash of the other encoders' scores, see :func:`~embassay.diagnostics.base.pools_of`.
     """
     scores = view.scores
-    for (quantity, subset), share in shares.items():
-        yield share_row(scores, draws, quantity, subset, share, hash_of_others)
-        if quantity == "chosen":
+    for (metric, subset), share in shares.items():
+        yield share_row(scores, draws, metric, subset, share, hash_of_others)
+        if metric == "chosen":
             similarity = mean(view.similarity(subset), scores.unit, draws, *view.stream)
             yield row(scores, draws, "similarity", subset, similarity)
 
@@ -417,14 +417,14 @@ def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Find
         if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
             continue
         headline = (view.encoder, *HEADLINE)
-        accuracy = next(r for r in rows if (r.encoder, r.quantity, r.subset) == headline)
+        accuracy = next(r for r in rows if (r.encoder, r.metric, r.subset) == headline)
         yield from not_reproduced(view.scores, accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
 def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
     """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
     name = view.encoder
-    row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == name}
+    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == name}
     accuracy = row_of[HEADLINE]
     undefined = ""
     if accuracy.undefined:

@@ -30,8 +30,8 @@ def layout(result: Result) -> Layout:
     # The options are not stored in a result, so both are read from its content; 5 is the default of each.
     k = 5
     for verdict in result.verdicts:
-        if verdict.quantity.startswith("Success@"):
-            k = int(verdict.quantity.removeprefix("Success@"))
+        if verdict.metric.startswith("Success@"):
+            k = int(verdict.metric.removeprefix("Success@"))
             break
     psi = 5
     for series in result.series:
@@ -178,7 +178,7 @@ def _overlap(psi: int) -> tuple[EncoderTable | Curves, ...]:
 
 
 def _tables_of_all_thresholds(k: int) -> tuple[SubsetTable, ...]:
-    """Return a folded table for each quantity at a threshold: its rows are both definitions of τ at each ψ."""
+    """Return a folded table for each metric at a threshold: its rows are both definitions of τ at each ψ."""
     definitions = ("pooled:", "minima:")
     return (
         SubsetTable("Every threshold τ: its value", "tau", definitions, format="number"),
@@ -258,7 +258,7 @@ def _transforms(success: Column) -> tuple[EncoderTable, ...]:
     columns = list[Column]()
     for condition in ("", *TRANSFORMS):
         suffix = f", {condition.replace('_', ' ')}" if condition else ""
-        columns.append(Column(f"{success.heading}{suffix}", success.quantity, condition=condition))
+        columns.append(Column(f"{success.heading}{suffix}", success.metric, condition=condition))
         columns.append(Column(f"IsoScore{suffix}", "isoscore", "documents", "number", condition))
         columns.append(Column(f"I_A{suffix}", "i_a", "documents", "number", condition))
     columns.append(Column("IsoScore, unbiased", "isoscore_unbiased", "documents", "number"))

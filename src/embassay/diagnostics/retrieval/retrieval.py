@@ -37,7 +37,7 @@ from embassay.diagnostics.retrieval.scores import (
     RIGHT,
     EncodedCorpus,
     References,
-    quantities,
+    metric_names,
     search_documents,
     search_transformed,
     success_of_blind_choice,
@@ -51,7 +51,7 @@ from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means
 from embassay.stats.detectable import precision_of
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
 from embassay.vectors import Vectors
@@ -131,7 +131,7 @@ def create(
         ``all`` also searches after standardizing, whitening, and removing the main directions; it takes several
         times as long.
     compare
-        Which quantities are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
+        Which metrics are compared pair by pair: ``headline`` (Success@k) or ``all`` (also R@k, RR, AP and nDCG@10).
 
     Raises
     ------
@@ -209,7 +209,7 @@ class Retrieval:
         }
         return ItemScores(
             origin,
-            measure="similarity",
+            similarity_function="similarity",
             item=np.array([s.id for s in corpus.samples]),
             unit=corpus.units,
             labels=labels,
@@ -229,21 +229,21 @@ class Retrieval:
         correlation_rows = tuple(correlations(requested, rows, draws))
 
         headline = self.headline(scores)
-        compared_quantities: tuple[str, ...] = (headline.quantity,)
+        compared_metrics: tuple[str, ...] = (headline.metric,)
         if self.compare == "all":
-            compared_quantities = quantities(self.k)
+            compared_metrics = metric_names(self.k)
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared = list[Comparison]()
-        for name in compared_quantities:
+        for name in compared_metrics:
             values = {view.encoder: view.metric(name) for view in views}
             differences = compare_means(values, unit, roles, draws, *stream, of_shares=is_share(name))
             compared += comparisons(scores[0], name, "all", differences)
-            if name == headline.quantity:
+            if name == headline.metric:
                 headline_differences = differences
 
         success_at_k = dict[str, Estimate]()
         for encoder, encoder_shares in shares.items():
-            success_at_k[encoder] = encoder_shares.shares[headline.quantity, "all", ""].estimate
+            success_at_k[encoder] = encoder_shares.shares[headline.metric, "all", ""].estimate
         requested_success = {view.encoder: success_at_k[view.encoder].value for view in requested}
         candidates = candidates_of(scores, headline.values)
         standings = rank_means(candidates, unit, draws, *stream)
@@ -307,7 +307,7 @@ class Retrieval:
         first = views[0]
         success = first.headline
         return Headline(
-            quantity=success,
+            metric=success,
             margin=MEANING.margin,
             values={view.encoder: view.metric(success) for view in views},
             unit=first.unit,
@@ -315,7 +315,7 @@ class Retrieval:
             places=np.flatnonzero(first.answered),
         )
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield the ranking metrics, and Success@k after each transform; only of questions with a right document."""
         views = self._views(scores)
         first = views[0]
@@ -324,15 +324,15 @@ class Retrieval:
             after_transform = f"{first.headline}/{transform}"
             if all(after_transform in view.scores.values for view in views):
                 stored[first.headline, transform] = after_transform
-        for (quantity, condition), name in stored.items():
-            yield ItemQuantity(
-                quantity,
+        for (metric, condition), name in stored.items():
+            yield ItemMetric(
+                metric,
                 None,
                 {view.encoder: view.metric(name) for view in views},
                 first.unit,
                 first.stream,
                 condition=condition,
-                of_shares=is_share(quantity),
+                of_shares=is_share(metric),
                 places=np.flatnonzero(first.answered),
             )
 

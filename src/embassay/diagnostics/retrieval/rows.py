@@ -20,7 +20,7 @@ from embassay.stats.units import Floats
 from embassay.types import Draws
 
 ShareKey = tuple[str, str, str]
-"""Quantity, subset and condition of a share."""
+"""Metric, subset and condition of a share."""
 DEFINITIONS = ("minima", "pooled")
 """What the paper's τ is a percentile of: the smallest retrieved similarity of each exam, or all retrieved ones."""
 ACROSS = {
@@ -43,7 +43,7 @@ class RetrievalShares:
     thresholds
         τ by subset: each definition at each ψ, and the recommended one.
     shares
-        By quantity, subset and condition.
+        By metric, subset and condition.
     pool
         The hash of the other encoders, for signatures.
     """
@@ -54,8 +54,8 @@ class RetrievalShares:
 
     def row(self, view: RetrievalView, draws: Draws, key: ShareKey, **signed: str) -> Row:
         """Make the row of a share."""
-        quantity, subset, condition = key
-        return share_row(view.scores, draws, quantity, subset, self.shares[key], self.pool, condition, **signed)
+        metric, subset, condition = key
+        return share_row(view.scores, draws, metric, subset, self.shares[key], self.pool, condition, **signed)
 
 
 def shares_of(views: Sequence[RetrievalView], draws: Draws) -> dict[str, RetrievalShares]:
@@ -141,11 +141,11 @@ def _isotropy(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     """Yield I_A and IsoScore of the distinct passages, as they are and after each transform, and the rank it leaves."""
     passages = int(view.scores.scalars["distinct_passages"])
     for condition in ("", *TRANSFORMS):
-        for quantity in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
-            value = view.scores.scalars.get(f"{quantity}/{condition}")
+        for metric in ("i_a", "isoscore", "isoscore_unbiased", "rank"):
+            value = view.scores.scalars.get(f"{metric}/{condition}")
             if value is not None:
                 estimate = Estimate(value, None, None, passages, passages)
-                yield row(view.scores, draws, quantity, "documents", estimate, condition)
+                yield row(view.scores, draws, metric, "documents", estimate, condition)
 
 
 def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
@@ -158,8 +158,8 @@ def _without_similarities(view: RetrievalView, draws: Draws) -> Iterator[Row]:
         "roe": f"psi{view.psi}",
         "tau": RECOMMENDED["confidence"],
     }
-    for quantity, subset in main_rows.items():
-        yield row(view.scores, draws, quantity, subset, undefined)
+    for metric, subset in main_rows.items():
+        yield row(view.scores, draws, metric, subset, undefined)
 
 
 def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
@@ -173,10 +173,10 @@ def _exams(view: RetrievalView, draws: Draws) -> Iterator[Row]:
     thresholds = percentile_of_top(answers.top, drawn, view.percentiles)
     # All ten random documents of each question: the ROE of one alone moves by half its value with the draw.
     similarities = {"coe": answers.own, "roe": view.random.ravel()}
-    for quantity, values in similarities.items():
+    for metric, values in similarities.items():
         summaries = _over_exams(view, above(values, thresholds))
         for psi, summary in zip(view.percentiles, summaries, strict=True):
-            yield row(view.scores, draws, quantity, f"psi{psi}", summary, interval="exams")
+            yield row(view.scores, draws, metric, f"psi{psi}", summary, interval="exams")
 
 
 def _over_exams(view: RetrievalView, replicates: Floats) -> Iterator[Estimate]:
@@ -249,8 +249,8 @@ def _at_threshold(
     """
     threshold = view.estimate(shares.thresholds[subset])
     yield row(view.scores, draws, "tau", subset, threshold, **signed)
-    for quantity in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
-        key = (quantity, subset, "")
+    for metric in ("accuracy_at_tau", "kept", "unanswerable_dropped"):
+        key = (metric, subset, "")
         if key in shares.shares:
             yield shares.row(view, draws, key, **signed)
 
@@ -282,7 +282,7 @@ def _needs_more_questions(threshold: Threshold, loss: float) -> str:
 
 
 def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Draws) -> Iterator[Row]:
-    """Yield Pearson's and Spearman's correlation across encoders for each pair of quantities in ``ACROSS``.
+    """Yield Pearson's and Spearman's correlation across encoders for each pair of metrics in ``ACROSS``.
 
     Each encoder is one item of the correlation. Under ``MIN_ITEMS`` encoders there are none. The intervals assume that
     the encoders are a random sample, which they are not; see :func:`~embassay.stats.correlate.across_models`.
@@ -321,8 +321,8 @@ def correlations(views: Sequence[RetrievalView], rows: Sequence[Row], draws: Dra
 
 
 def _values_of_encoders(name: str, condition: str, views: Sequence[RetrievalView], rows: Sequence[Row]) -> Floats:
-    """Return the (k,) values of one quantity of ``ACROSS``, one for each of k encoders; NaN where it is undefined."""
-    quantity_and_subset = {
+    """Return the (k,) values of one metric of ``ACROSS``, one for each of k encoders; NaN where it is undefined."""
+    metric_and_subset = {
         "coe": ("coe", f"psi{views[0].psi}"),
         "roe": ("roe", f"psi{views[0].psi}"),
         "tau": ("tau", "minima:paper"),
@@ -330,9 +330,9 @@ def _values_of_encoders(name: str, condition: str, views: Sequence[RetrievalView
         "i_a": ("i_a", "documents"),
         "isoscore": ("isoscore", "documents"),
     }
-    quantity, subset = quantity_and_subset[name]
+    metric, subset = metric_and_subset[name]
     value_of_encoder = dict[str, float]()
     for r in rows:
-        if (r.quantity, r.subset, r.condition) == (quantity, subset, condition) and r.value is not None:
+        if (r.metric, r.subset, r.condition) == (metric, subset, condition) and r.value is not None:
             value_of_encoder[r.encoder] = r.value
     return np.array([value_of_encoder.get(view.encoder, np.nan) for view in views])

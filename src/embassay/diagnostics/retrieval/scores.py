@@ -33,7 +33,7 @@ DIGITS = 6
 Ints = NDArray[np.int64]
 
 
-def quantities(k: int) -> tuple[str, ...]:
+def metric_names(k: int) -> tuple[str, ...]:
     """Return the ranking metrics that encoders can be compared by, the headline first."""
     return (f"Success@{k}", f"R@{k}", "RR", "AP", "nDCG@10")
 
@@ -150,7 +150,7 @@ def search_documents(
         encoded.queries,
         encoded.passages,
         k=k,
-        measure=encoded.vectors.similarity,
+        similarity_function=encoded.vectors.similarity,
         starts=encoded.starts,
         pairs=pairs,
         route=route,
@@ -290,17 +290,17 @@ def search_transformed(
         chosen = generator(0, "fitted on", corpus.fingerprint).choice(len(sample), FITTED, replace=False)
         sample = sample[np.sort(chosen)]
     for name in names:
-        quantity = f"Success@{k}"
+        metric = f"Success@{k}"
         try:
             fitted = transforms.fit(name, sample)
         except ValueError:
             # The transform leaves nothing of these vectors.
-            values[f"{quantity}/{name}"] = np.full(len(corpus.samples), np.nan)
+            values[f"{metric}/{name}"] = np.full(len(corpus.samples), np.nan)
             continue
         queries, moved = _apply(fitted, encoded.queries), _apply(fitted, passages)
         nearest = encoded.search(queries, moved, k=k, measure="cosine", starts=encoded.starts, pairs=encoded.pairs)
-        success = metrics(corpus, encoded.pairs, nearest, k)[quantity]
-        values[f"{quantity}/{name}"] = np.where(defined, success, np.nan)
+        success = metrics(corpus, encoded.pairs, nearest, k)[metric]
+        values[f"{metric}/{name}"] = np.where(defined, success, np.nan)
         scalars |= _isotropy(encoded.distinct(moved), name)
         scalars[f"rank/{name}"] = float(fitted.rank)
     return values, scalars
@@ -391,14 +391,14 @@ def _apply(fitted: transforms.Transform, matrix: Any) -> NDArray[np.float32]:
 
 
 def _isotropy(passages: Any, condition: str) -> dict[str, float]:
-    """Return I_A and IsoScore of the passages by ``quantity/condition``; undefined ones are missing."""
+    """Return I_A and IsoScore of the passages by ``metric/condition``; undefined ones are missing."""
     measured = isotropy(passages)
     values = {"i_a": measured.i_a, "isoscore": measured.isoscore}
     if not condition:
         # Only untransformed: a transform that was fitted on the passages makes them depend on each other.
         values["isoscore_unbiased"] = measured.isoscore_unbiased
     scalars = dict[str, float]()
-    for quantity, value in values.items():
+    for metric, value in values.items():
         if np.isfinite(value):
-            scalars[f"{quantity}/{condition}"] = float(f"{value:.{DIGITS}g}")
+            scalars[f"{metric}/{condition}"] = float(f"{value:.{DIGITS}g}")
     return scalars

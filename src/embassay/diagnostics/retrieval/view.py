@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.base import View, unit_codes
-from embassay.diagnostics.retrieval.scores import RIGHT, quantities
+from embassay.diagnostics.retrieval.scores import RIGHT, metric_names
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import GRID, Answers
 from embassay.stats.thresholds import Threshold, recommend
@@ -37,14 +37,14 @@ class RetrievalView(View):
 
     @property
     def headline(self) -> str:
-        """The name of the headline quantity."""
+        """The name of the headline metric."""
         return f"Success@{self.k}"
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The names of the ranking metrics, those that depend on k first."""
         stored = [name for name in self.scores.values if "@" in name and "/" not in name]
-        return tuple(dict.fromkeys((*quantities(self.k), *stored)))
+        return tuple(dict.fromkeys((*metric_names(self.k), *stored)))
 
     @property
     def percentiles(self) -> tuple[int, ...]:

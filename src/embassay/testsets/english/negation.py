@@ -22,7 +22,7 @@ SAID_BY_THE_WAY = wordset("guess figure presume suppose reckon bet")
 IN_SET_PHRASES = wordset("got better rather as")
 """Words after an auxiliary that is not negated: ``have got to``, ``had better``, ``might as well``."""
 ALL = wordset("everyone everybody everything all each both either anyone anybody anything any")
-"""Subjects after which ``not`` would deny the quantity instead of the verb."""
+"""Subjects after which ``not`` would deny the metric instead of the verb."""
 CONTRACTED_AUXILIARIES = {"'ll": "will", "'ve": "have"}
 """Contracted auxiliaries and the words that they stand for; ``'d`` may be ``had`` or ``would``."""
 CONTRACTED = wordset("is are was were do does did have has had could should would must")
