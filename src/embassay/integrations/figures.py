@@ -54,7 +54,7 @@ def headline_row(result: Result) -> Row | None:
 
 
 def joined_name(row: Row, similarity_function: str = "") -> str:
-    """Return metric, subset, condition and similarity function joined into one name; without empty parts and ``all``."""
+    """Return metric, subset, condition and similarity function in one name, without empty parts and ``all``."""
     subset = row.subset
     if row.subset == "all":
         subset = ""

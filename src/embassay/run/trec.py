@@ -199,7 +199,7 @@ def _ranking(corpus: AnyCorpus, label: str, vectors: Vectors) -> Ranking:
         vectors.take(questions, "query"),
         vectors.take(passages, "document"),
         k=min(DEEPEST, len(corpus.documents)),
-        similarity_function=vectors.similarity,
+        measure=vectors.similarity,
         starts=first_passages,
         pairs=pairs,
     )

@@ -150,7 +150,7 @@ def search_documents(
         encoded.queries,
         encoded.passages,
         k=k,
-        similarity_function=encoded.vectors.similarity,
+        measure=encoded.vectors.similarity,
         starts=encoded.starts,
         pairs=pairs,
         route=route,
