@@ -677,7 +677,9 @@ def test_signatures_say_what_a_figure_depends_on(three):
     of = {name: {r.signature for r in result.rows if r.encoder == name} for name in ("a", "b", "")}
     assert {name: len(found) for name, found in of.items()} == {"a": 1, "b": 1, "": 2}
     for line in of["a"]:
-        assert line.startswith(f"minimal_pairs@1|corpus:mine@{corpus.fingerprint}|encoder:a@table-a|measure:cosine|")
+        assert line.startswith(
+            f"minimal_pairs@1|corpus:mine@{corpus.fingerprint}|encoder:a@table-a|similarity_function:cosine|"
+        )
     assert of[""] == {r.signature for r in run([b], corpus).rows if not r.encoder}
 
 

@@ -38,9 +38,9 @@ def test_the_hub_reads_the_figures_of_the_run(result):
     assert card.data.eval_results == results
     figures = {(r.dataset_name, r.metric_type): r for r in results}
     assert ("asked", "mrr") in figures
-    for metric, metric in (("success_at_5", "Success@5"), ("mrr", "RR"), ("ndcg_at_10", "nDCG@10")):
+    for name, metric in (("success_at_5", "Success@5"), ("mrr", "RR"), ("ndcg_at_10", "nDCG@10")):
         (row,) = [r for r in result.rows if (r.encoder, r.metric, r.subset, r.condition) == ("bow", metric, "all", "")]
-        found = figures["asked", metric]
+        found = figures["asked", name]
         assert found.metric_value == pytest.approx(row.value, abs=1e-6)
         assert found.metric_args["low"] == pytest.approx(row.low, abs=1e-6)
         assert found.metric_args["confidence"] == 0.95

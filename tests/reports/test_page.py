@@ -613,7 +613,7 @@ def test_more_lines_than_colours_are_drawn_all_the_same():
 
 PARTS = (
     EncoderTable("Table", (Column("x", "nothing"),)),
-    EncoderTable("Table", (Column("x", "nothing"),), measures=("cosine", "l1")),
+    EncoderTable("Table", (Column("x", "nothing"),), similarity_functions=("cosine", "l1")),
     CorpusTable("Corpus", (Column("x", "nothing"),)),
     AcrossTable("Across", (Column("x", "nothing"),), "other", Column("y", "nothing")),
     SubsetTable("Subsets", "nothing", ("part:",)),
@@ -652,7 +652,9 @@ def test_an_encoder_table_with_measures_has_a_line_for_each():
         for n, m in enumerate(("cosine", "l1"), 1)
     ]
     columns = (Column("C1", "share"), Column("absent", "nothing"))
-    table = encoder_table(scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, measures=("cosine", "l1")))
+    table = encoder_table(
+        scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, similarity_functions=("cosine", "l1"))
+    )
     assert table.head == ("encoder", "similarity_function", "C1")
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["b", "cosine", "80.0%"],
@@ -711,7 +713,7 @@ def test_a_measure_that_an_encoder_lacks_is_a_dash():
     rows = [row_of("a", "share", similarity_function="cosine"), row_of("b", "share", similarity_function="l1")]
     table = encoder_table(
         scope_of(small(rows, encoders=("a", "b"))),
-        EncoderTable("T", (Column("C1", "share"),), measures=("cosine", "l1")),
+        EncoderTable("T", (Column("C1", "share"),), similarity_functions=("cosine", "l1")),
     )
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["a", "cosine", "50.0%"],
