@@ -14,7 +14,7 @@ import embassay as ea
 from embassay import plugins as folder_module
 from embassay.errors import PluginError
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
-from embassay.run.pages import layouts
+from embassay.reports.layouts import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import builtin_names, load_corpus

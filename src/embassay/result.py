@@ -542,8 +542,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
+        from embassay.reports.layouts import layouts
         from embassay.reports.notebook import html
-        from embassay.run.pages import layouts
 
         return html(self, layouts(self))
 
@@ -663,8 +663,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
+        from embassay.reports.layouts import layouts
         from embassay.reports.notebook import chart
-        from embassay.run.pages import layouts
 
         verdict = self.verdict(diagnostic, corpus)
         drawn = chart(self, layouts(self)[diagnostic], verdict)

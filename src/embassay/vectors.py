@@ -53,7 +53,7 @@ class Found:
 
 
 class Search(Protocol):
-    """Finds the nearest documents; see ``engine/topk.py``."""
+    """Finds the nearest documents; see ``engine/search/top.py``."""
 
     def __call__(
         self,

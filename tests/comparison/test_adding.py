@@ -51,8 +51,8 @@ def test_a_command_that_was_killed_late_can_be_repeated(corpus, tmp_path, monkey
         raise KilledError
 
     for place, step in (
-        ("embassay.store.runs.RunFolder", "write_result"),
-        ("embassay.store.runs.RunFolder", "write_record"),
+        ("embassay.store.runs.folder.RunFolder", "write_result"),
+        ("embassay.store.runs.folder.RunFolder", "write_record"),
         ("embassay.comparison.adding", "present"),
     ):
         grown = shutil.copytree(tmp_path / "one", tmp_path / step)

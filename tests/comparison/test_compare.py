@@ -236,8 +236,8 @@ def test_other_documents_are_said(make_run, tmp_path):
 @pytest.mark.slow
 def test_every_diagnostic_can_be_compared(tmp_path):
     """Also those without a right answer, such as correlations."""
+    from embassay.run.command import carry_out
     from embassay.run.request import RunRequest
-    from embassay.run.session import carry_out
 
     runs = []
     for name, dim in (("old", 256), ("new", 32)):

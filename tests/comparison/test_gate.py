@@ -15,8 +15,8 @@ from embassay.comparison.names import Named, matching, shortest_name
 from embassay.comparison.runs import read_run
 from embassay.errors import InputError, SpecError
 from embassay.result import Failure
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
 
 GOOD, BAD = range(180), range(120)

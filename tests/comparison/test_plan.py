@@ -12,8 +12,8 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.labelling import choose
 from embassay.comparison.plan_views import _sentences
 from embassay.errors import SourceError, SpecError, UnknownNameError
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.stats.detectable import Precision
 
 TWO = ["a=hashing,dim=512", "b=hashing,dim=64"]

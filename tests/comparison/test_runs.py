@@ -10,8 +10,8 @@ import pytest
 import embassay as ea
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.errors import SourceError
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 
 LINES = [
     ("q1", "When does the shop open", "hours"),

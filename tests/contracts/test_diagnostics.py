@@ -18,11 +18,11 @@ from embassay.diagnostics import base
 from embassay.diagnostics.base import direction_of
 from embassay.layout import check_layout
 from embassay.plugins import DIAGNOSTICS
+from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
-from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.store.results import from_bytes, to_bytes
+from embassay.store.runs.results import from_bytes, to_bytes
 
 CORPORA = {
     "negated_antonyms": "opposites",

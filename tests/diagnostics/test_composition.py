@@ -17,7 +17,7 @@ from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABL
 from embassay.diagnostics.composition.criteria import PLANAR, OperatorView
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.scores import measured, null_measured
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.samples.composition import Composition

@@ -17,7 +17,7 @@ from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Corpus, Draws, Origin
 from embassay.vectors import Vectors
 from findings import sentences

@@ -29,7 +29,7 @@ from embassay.diagnostics.localization.scores import (
     stratified_folds,
 )
 from embassay.diagnostics.localization.series import agreement
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 from embassay.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.samples.groups import Grouped

@@ -15,7 +15,7 @@ from embassay.run import presets as sets_module
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Card, Corpus, Origin
 from findings import sentences
 from tables import Table, rows_of, vectors_of

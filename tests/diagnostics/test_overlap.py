@@ -8,8 +8,8 @@ from embassay.diagnostics import overlap
 from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, PairOverlap, overlap_rows, overlap_series
 from embassay.lexical import overlap as lexical
 from embassay.lexical.overlap import METRICS
+from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, series_table
-from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair

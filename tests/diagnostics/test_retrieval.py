@@ -17,20 +17,20 @@ from embassay.api import assay, report
 from embassay.diagnostics.published import published
 from embassay.diagnostics.retrieval.retrieval import NAME, create
 from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
-from embassay.engine import topk
+from embassay.engine.search import top as topk
 from embassay.errors import SpecError
+from embassay.findings.templates import verdict as words_of
 from embassay.geometry.isotropy import isotropy
+from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table
-from embassay.reports.words import verdict as words_of
 from embassay.run.execute import without_texts
-from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Corpus, Draws, Origin
 from findings import sentences, titled
 from tables import Table, rows, vectors_of

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from embassay.api import assay
 from embassay.diagnostics.shift import Shift, create
-from embassay.engine import topk
+from embassay.engine.search import top as topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest

@@ -7,14 +7,14 @@ import embassay as ea
 import tiny_model
 from embassay.encoders.base import key_in_cache
 from embassay.encoders.neural.shared import NeuralEncoder
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.errors import EncoderError, SpecError
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import alternatives, parse
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 
 TEXTS = tuple(("text", text) for text in ("The shop is open.", "The shop is closed.", "Rain", ""))
 pytest.importorskip("torch")

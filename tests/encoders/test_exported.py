@@ -10,10 +10,10 @@ import pytest
 
 from embassay.encoders.exported.graph import text_vectors
 from embassay.encoders.exported.pooling import MODES, configured, pool
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.run.resolve import load_encoder
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 
 RUNTIMES = ("onnx", "openvino")
 GRAPH = {"onnx": "model.onnx", "openvino": "openvino_model.xml"}

@@ -75,7 +75,7 @@ MISTAKES = (
 
 def result() -> dict:
     """Assay the built-in corpora and return the result as JSON."""
-    from embassay.store.results import to_bytes
+    from embassay.store.runs.results import to_bytes
 
     return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", examples=20, cache=None)))
 

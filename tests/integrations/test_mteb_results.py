@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.store import results
+from embassay.store.runs import results
 
 pytest.importorskip("mteb")
 
@@ -66,6 +66,6 @@ def test_without_the_record_of_the_run_there_is_one_message(run, tmp_path, capsy
 
 
 def test_without_mteb_the_message_says_what_to_install(run, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.integrations.mteb_results.find_spec", lambda name: None)
+    monkeypatch.setattr("embassay.outputs.mteb_results.find_spec", lambda name: None)
     assert exit_code_of(["report", str(run), "--format", "mteb"]) == 2
     assert "--format mteb needs the extra 'mteb': pip install 'embassay[mteb]'" in capsys.readouterr().err

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay
-from embassay.reports.model_card import cards
-from embassay.run.pages import layouts
+from embassay.outputs.model_card import cards
+from embassay.reports.layouts import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus

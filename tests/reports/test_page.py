@@ -12,6 +12,9 @@ import pytest
 
 from embassay.api import assay, report
 from embassay.encoders.lexical.hashing import HashingEncoder
+from embassay.findings.decision import Decision
+from embassay.findings.limits import findings_of
+from embassay.findings.templates import verdict, whole_run
 from embassay.formatting import interval, names, number, p_value
 from embassay.layout import (
     AcrossTable,
@@ -37,6 +40,7 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts
+from embassay.reports.layouts import layouts
 from embassay.reports.page import render
 from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import (
@@ -50,11 +54,7 @@ from embassay.reports.tables import (
     size_table,
     subset_table,
 )
-from embassay.reports.words import verdict, whole_run
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
-from embassay.run.decision import Decision
-from embassay.run.findings import findings_of
-from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from embassay.api import assay
-from embassay.reports import spreadsheet
+from embassay.outputs import spreadsheet
 from embassay.result import Result
 
 

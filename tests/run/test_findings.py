@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
+from embassay.findings.decision import Decision
+from embassay.findings.limits import findings_of
+from embassay.findings.templates import verdict
 from embassay.layout import Column
 from embassay.reports.speed import MeasuredTimes
-from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
-from embassay.run.decision import Decision
-from embassay.run.findings import findings_of
 
 ACCURACY = Column("accuracy", "accuracy")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")

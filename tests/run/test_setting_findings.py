@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from embassay.findings.limits import findings_of
+from embassay.findings.settings import setting_findings
 from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.settings import setting_tables
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
-from embassay.run.findings import findings_of
-from embassay.run.setting_findings import setting_findings
 
 HEADLINE = Column("Success@5", "Success@5")
 

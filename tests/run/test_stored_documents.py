@@ -9,8 +9,9 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine import topk, topk_faiss
 from embassay.engine.executors import map_tasks
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search import top as topk
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.sharding.encode import encode_corpus

@@ -15,7 +15,7 @@ from embassay.run.execute import execute, vector_bytes
 from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.variants import limited_variants, load_variants, merged_units
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]

@@ -10,8 +10,8 @@ import pytest
 
 from embassay._version import __version__
 from embassay.errors import OutputError
-from embassay.store.run_record import read_record
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import read_record
 from embassay.types import ItemScores, Origin
 
 SETTINGS = {"encoders": [], "corpora": [], "diagnostics": [], "seed": 0, "resamples": 9, "reference": ""}

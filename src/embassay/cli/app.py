@@ -109,7 +109,7 @@ def show(
     signatures
         Print also everything that the figures depend on.
     """
-    from embassay.run.session import show_again
+    from embassay.run.command import show_again
 
     show_again(run, diagnostic, signatures=signatures)
     return FINE

@@ -8,9 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import PluginError, UnknownNameError, say
+from embassay.outputs.citations import OURS, other_references
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
-from embassay.run.citations import OURS, other_references
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named
 from embassay.run.presets import names as set_names

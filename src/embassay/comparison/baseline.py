@@ -24,10 +24,10 @@ from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.store.items import CorpusItems
 from embassay.store.paths import output_path
-from embassay.store.run_record import Settings
-from embassay.store.runs import ITEMS, RunFolder
+from embassay.store.runs.folder import ITEMS, RunFolder
+from embassay.store.runs.items import CorpusItems
+from embassay.store.runs.record import Settings
 from embassay.types import ItemScores, content_hash
 
 LIMIT = 900_000

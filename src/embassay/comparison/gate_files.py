@@ -15,7 +15,7 @@ from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import Change
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import visible
-from embassay.reports.markdown import escaped, folded
+from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
 

@@ -16,8 +16,8 @@ from embassay.comparison.runs import StoredRun, StoredTask, read_run
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
+from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS, Comparison, Verdict
-from embassay.run.pages import headlines
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.negated_antonyms.negated_antonyms import KINDS, choices
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus

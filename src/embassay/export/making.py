@@ -20,7 +20,7 @@ from embassay.encoders.base import Releases
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
-from embassay.store.cache import FileHashes
+from embassay.store.cache.cache import FileHashes
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, JsonObject, Runtime

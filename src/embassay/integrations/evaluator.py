@@ -18,8 +18,8 @@ from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
 from embassay.integrations.live import LiveEncoder
+from embassay.reports.layouts import layouts
 from embassay.result import Row
-from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from embassay.findings.templates import statement
 from embassay.formatting import counted, visible
 from embassay.layout import Layout
 from embassay.reports.page import CHARTS, SPLIT, pictures_of
 from embassay.reports.scorecard import legend, scorecard
 from embassay.reports.tables import scope_of
 from embassay.reports.templates import filled
-from embassay.reports.words import statement
 from embassay.result import Result, Verdict
 
 if TYPE_CHECKING:

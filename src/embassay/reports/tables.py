@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from embassay.findings.templates import remark
 from embassay.formatting import DASH, difference_format, interval, number, p_value
 from embassay.layout import (
     AcrossTable,
@@ -24,7 +25,6 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.reports.words import remark
 from embassay.result import Comparison, Result, Row, Verdict, is_of
 
 BASELINE = "baseline"

@@ -20,7 +20,7 @@ from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant, joined_setting
-from embassay.store.run_record import Badges, EncoderUse, RunRecord, Settings, Sources
+from embassay.store.runs.record import Badges, EncoderUse, RunRecord, Settings, Sources
 from embassay.types import Corpus, Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")

@@ -18,7 +18,7 @@ from embassay.run.specs import parse
 from embassay.sharding.making import ShardTask, make_shard
 from embassay.sharding.request import EncodeRequest
 from embassay.sharding.source import Input, cut, find_files
-from embassay.store.shards import Manifest, Marker, ShardFolder, ShardPlan
+from embassay.store.shards.shards import Manifest, Marker, ShardFolder, ShardPlan
 from embassay.types import Encoder, Runtime
 
 

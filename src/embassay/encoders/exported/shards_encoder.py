@@ -17,9 +17,9 @@ from embassay.encoders.base import Batches, Releases, spec_of
 from embassay.errors import EncoderError, quoted
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
-from embassay.store.shard_documents import texts_fingerprint
-from embassay.store.shard_vectors import ShardVectors
-from embassay.store.shards import text_hash
+from embassay.store.shards.documents import texts_fingerprint
+from embassay.store.shards.shards import text_hash
+from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
 from embassay.vectors import VectorMatrix
 

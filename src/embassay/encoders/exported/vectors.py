@@ -24,7 +24,7 @@ from embassay.engine.executors import Executor
 from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
-from embassay.store.shard_vectors import open_shards
+from embassay.store.shards.vectors import open_shards
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import Similarity
 

@@ -16,19 +16,19 @@ from typing import BinaryIO, Literal
 
 from embassay.errors import EmbassayError, MissingExtraError, OutputError, SourceError, reason_of
 from embassay.layout import Layout
+from embassay.outputs.citations import citations_of, references
+from embassay.outputs.items import without_items, write_items
+from embassay.reports.layouts import layouts
 from embassay.result import Result
-from embassay.run.citations import citations_of, references
-from embassay.run.item_files import without_items, write_items
 from embassay.run.items import Items, items_in
-from embassay.run.pages import layouts
 from embassay.run.progress import Bar
 from embassay.run.record import latencies, measured_times, trust
-from embassay.store import results
 from embassay.store.canonical import write, write_with
 from embassay.store.files import default_folder
 from embassay.store.paths import output_path, source_path
-from embassay.store.run_record import RunRecord
-from embassay.store.runs import RunFolder
+from embassay.store.runs import results
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import RunRecord
 
 LOG = logging.getLogger(__name__)
 Content = bytes | Callable[[BinaryIO], object]
@@ -145,7 +145,7 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
     OutputError
         If the file exists and is not such a report.
     """
-    from embassay.reports.markdown import MARKER, render
+    from embassay.outputs.markdown import MARKER, render
 
     finished, path = _run_and_path(run, out, "md", "report.md", is_folder=False)
     # Another Markdown file, such as a README.md, must not be lost.
@@ -161,8 +161,8 @@ def write_markdown(run: Path, out: Path | None = None) -> Written:
 
 def latex(finished: FinishedRun) -> Export:
     """Make the tables of a run: a file for each, a document that shows all, and the references."""
-    from embassay.reports import latex
-    from embassay.reports.exhibits import exhibits, tables_of
+    from embassay.outputs import latex
+    from embassay.outputs.exhibits import exhibits, tables_of
 
     result = finished.result
     citations = citations_of(result)
@@ -187,8 +187,8 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
         raise MissingExtraError(f"--format {style}", "charts")
     import vl_convert
 
-    from embassay.reports import latex
-    from embassay.reports.exhibits import exhibits, figures_of, print_spec
+    from embassay.outputs import latex
+    from embassay.outputs.exhibits import exhibits, figures_of, print_spec
 
     result = finished.result
     citations = citations_of(result)
@@ -219,7 +219,7 @@ def figures(finished: FinishedRun, style: Literal["svg", "pdf"]) -> Export:
 
 def csv(finished: FinishedRun) -> Export:
     """Make the CSV files of the records of a run's result."""
-    from embassay.reports.spreadsheet import files
+    from embassay.outputs.spreadsheet import files
 
     return Export(files(finished.result))
 
@@ -232,8 +232,8 @@ def model_cards(finished: FinishedRun) -> Export:
     OutputError
         If no candidate has a figure that a model card can hold.
     """
-    from embassay.reports.exhibits import file_name
-    from embassay.reports.model_card import cards
+    from embassay.outputs.exhibits import file_name
+    from embassay.outputs.model_card import cards
 
     result = finished.result
     texts = cards(result, layouts(result))
@@ -263,8 +263,8 @@ def trec(finished: FinishedRun) -> Export:
     SourceError
         If a corpus of the run cannot be read again.
     """
-    from embassay.reports.exhibits import file_name
-    from embassay.run.trec import make_rankings, qrels
+    from embassay.outputs.exhibits import file_name
+    from embassay.outputs.trec import make_rankings, qrels
 
     similarities = {encoder.name: encoder.similarity for encoder in finished.result.encoders}
     rankings, notes, left_out = make_rankings(_items(finished), similarities, default_folder())

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.engine import topk_faiss, topk_gpu
 from embassay.engine.executors import Executor, map_tasks
 from embassay.engine.ray_cluster import check_cluster
-from embassay.engine.topk_exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search import gpu as topk_gpu
+from embassay.engine.search.exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
 from embassay.errors import UnknownNameError, say
-from embassay.store.shard_vectors import ShardVectors
+from embassay.store.shards.vectors import ShardVectors
 from embassay.vectors import Found, Similarity
 
 ROUTES = ("auto", "numpy", "torch", "faiss")

@@ -12,7 +12,7 @@ from embassay.diagnostics.base import ShowsItems
 from embassay.errors import OutputError
 from embassay.run.items import Items
 from embassay.samples.base import Text
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 from embassay.store.canonical import write
 from embassay.types import AnyCorpus
 

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from embassay._version import __version__
+from embassay.findings.templates import builtin
 from embassay.formatting import DASH, interval, number
 from embassay.layout import Format, Layout
-from embassay.reports.markdown import escaped
+from embassay.outputs.markdown import escaped
 from embassay.reports.templates import filled
-from embassay.reports.words import builtin
 from embassay.result import Result, Row, headline_rows, is_of
 
 TASKS = {"retrieval": "information-retrieval", "similarity": "semantic-similarity"}

@@ -14,17 +14,17 @@ from pathlib import Path
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
 from embassay.layout import Layout
+from embassay.outputs.formats import draw, finished_run
+from embassay.reports.layouts import layouts
 from embassay.result import Result
 from embassay.run.cost import measured_cost
 from embassay.run.execute import Outcome, execute
-from embassay.run.exports import draw, finished_run
-from embassay.run.pages import layouts
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, measured_times, settings_of
 from embassay.run.request import RunRequest
-from embassay.store.items import CorpusItems
-from embassay.store.run_record import Cost, RunRecord
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.items import CorpusItems
+from embassay.store.runs.record import Cost, RunRecord
 
 FINE, FAILED_IN_PART = 0, 3
 
@@ -78,7 +78,7 @@ def carry_out(request: RunRequest, started: float | None = None) -> int:
 
 def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
     """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
-    from embassay.reports.summary import show_summary
+    from embassay.reports.screen import show_summary
     from embassay.reports.terminal import stdout
 
     pages: dict[str, Layout] = {}

@@ -24,12 +24,20 @@ from embassay._version import __version__
 from embassay.errors import OutputError, one_line
 from embassay.result import Result
 from embassay.samples.base import Text
-from embassay.store import results
+from embassay.store.cache.ledger import Ledger
 from embassay.store.canonical import canonical, write
-from embassay.store.items import CorpusItems, read_items, write_items
-from embassay.store.ledger import Ledger
 from embassay.store.partial_files import remove_left_overs
-from embassay.store.run_record import RunRecord, Settings, as_written, changed_code, differences, may_go_on, read_record
+from embassay.store.runs import results
+from embassay.store.runs.items import CorpusItems, read_items, write_items
+from embassay.store.runs.record import (
+    RunRecord,
+    Settings,
+    as_written,
+    changed_code,
+    differences,
+    may_go_on,
+    read_record,
+)
 from embassay.types import ItemScores, JsonObject, Origin, content_hash
 
 ENCODING = "encoding"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.topk_exact import Answer, Ints, Matrix, SearchTask
+from embassay.engine.search.exact import Answer, Ints, Matrix, SearchTask
 from embassay.errors import MissingExtraError
 
 FEW = 50_000

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from embassay.errors import OutputError, UnknownNameError
 from embassay.formatting import written_bytes
 from embassay.samples.base import Text
-from embassay.store import disks
-from embassay.store.blocks import keys_of
-from embassay.store.blocks import size_of as block_size
-from embassay.store.encoder_vectors import EncoderNote, EncoderVectors, block_names, encoder_folder
+from embassay.store.cache import disks
+from embassay.store.cache.blocks import keys_of
+from embassay.store.cache.blocks import size_of as block_size
+from embassay.store.cache.encoder_vectors import EncoderNote, EncoderVectors, block_names, encoder_folder
 from embassay.store.files import VECTORS, default_folder, size_of
 from embassay.store.hashes import FileHashes, Remembered
 

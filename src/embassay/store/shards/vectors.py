@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.engine.executors import Executor
 from embassay.errors import SourceError
-from embassay.store.shards import Manifest, ShardFolder, ShardPlan
+from embassay.store.shards.shards import Manifest, ShardFolder, ShardPlan
 
 if TYPE_CHECKING:
     from polars import DataFrame

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from embassay.formatting import counted, difference_format, interval, number, p_value
 from embassay.layout import Column, Format
+from embassay.metrics.verdict import Difference, read_differences
 from embassay.result import EncoderRecord, Finding, Result, Verdict
-from embassay.run.differences import Difference, read_differences
 
 MOST = 3
 """Largest number of settings that a finding compares with the reference one by one."""

@@ -1,6 +1,6 @@
 """The findings of a whole run, the most important first.
 
-Each diagnostic states findings about single encoders, and :mod:`embassay.run.decision` those on the choice between
+Each diagnostic states findings about single encoders, and :mod:`embassay.findings.decision` those on the choice between
 them. This module adds what limits the whole result, such as truncated texts, and sorts all findings.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings.advice import WITH_UNIT_OPTION, may_be_independent
+from embassay.findings.decision import Decision
 from embassay.formatting import counted
 from embassay.layout import Column
 from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
-from embassay.run.advice import WITH_UNIT_OPTION, may_be_independent
-from embassay.run.decision import Decision
 
 OF_NEGATION = ("negated_antonyms", "minimal_pairs")
 """The diagnostics that show whether an encoder notices a negation."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import overload
 
 from embassay.samples.retrieval import Document, StoredDocuments
-from embassay.store.shard_vectors import ShardVectors
+from embassay.store.shards.vectors import ShardVectors
 from embassay.types import content_hash
 
 

@@ -19,9 +19,9 @@ from importlib.util import find_spec
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
 from embassay.integrations.mteb import model_meta
+from embassay.outputs.formats import Content, Export, FinishedRun
 from embassay.result import EncoderRecord, Result, Verdict, headline_rows
-from embassay.run.exports import Content, Export, FinishedRun
-from embassay.store.run_record import RunRecord
+from embassay.store.runs.record import RunRecord
 from embassay.types import Draws
 
 NOT_IN_NAMES = r"[^A-Za-z0-9_.+-]"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.engine.topk_exact import Matrix, NumpyProduct
+from embassay.engine.search.exact import Matrix, NumpyProduct
 from embassay.errors import MissingExtraError
 
 if TYPE_CHECKING:

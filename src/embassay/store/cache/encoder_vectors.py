@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.samples.base import Text
-from embassay.store.blocks import SUFFIX, Block, DamagedBlockError, Keys, Vectors, keys_of, write_block
+from embassay.store.cache.blocks import SUFFIX, Block, DamagedBlockError, Keys, Vectors, keys_of, write_block
 from embassay.store.canonical import write_whole
 from embassay.store.files import locked
 

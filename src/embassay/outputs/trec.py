@@ -23,13 +23,13 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.pool import encode
-from embassay.engine.topk import search
+from embassay.engine.encode import encode
+from embassay.engine.search.top import search
 from embassay.errors import EncoderError, InputError, OutputError, reason_of
 from embassay.run.items import Items
 from embassay.run.progress import Bar
 from embassay.run.resolve import is_safe_in_files, load_encoder
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 from embassay.types import AnyCorpus, ItemScores
 from embassay.vectors import Similarity, Vectors
 

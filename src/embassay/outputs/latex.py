@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from embassay.formatting import visible
+from embassay.outputs.exhibits import Exhibit
 from embassay.reports.charts import Spec
-from embassay.reports.exhibits import Exhibit
 from embassay.reports.tables import BASELINE, Cell, Table
 
 SPECIAL = {

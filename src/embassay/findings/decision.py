@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings.advice import may_be_independent
+from embassay.findings.settings import base, setting_findings
 from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
 from embassay.layout import Column, Format
+from embassay.metrics.verdict import Difference, read_difference, read_differences
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
-from embassay.run.advice import may_be_independent
-from embassay.run.differences import Difference, read_difference, read_differences
-from embassay.run.setting_findings import base, setting_findings
 
 MAX_UNDEFINED = 0.05
 """A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
