@@ -17,8 +17,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import embassay as ea
-from embassay.diagnostics.base import direction_of
 from embassay.errors import SourceError, SpecError
+from embassay.metrics.metric import direction_of
 
 ROOT = Path(__file__).parent.parent
 PLUGIN = ROOT / "examples" / "plugin"

@@ -11,7 +11,7 @@ import pytest
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Change, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
-from embassay.diagnostics.base import meaning_of
+from embassay.metrics.metric import meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse

@@ -15,8 +15,8 @@ import pytest
 import embassay as ea
 from contracts.abilities import abilities_in, abilities_of
 from embassay.diagnostics import base
-from embassay.diagnostics.base import direction_of
 from embassay.layout import check_layout
+from embassay.metrics.metric import direction_of
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.layouts import layouts
 from embassay.run.execute import execute

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import embassay as ea
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics, direction_of, meaning_of
+from embassay.diagnostics.base import HasHeadline, HasItemMetrics
 from embassay.diagnostics.negated_antonyms import negated_antonyms
 from embassay.errors import EncoderError, SpecError
+from embassay.metrics.metric import direction_of, meaning_of
 from embassay.stats.correlate import correlation
 
 RUNS = {

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from embassay.adaptation.gain import SMALLEST_SHOWN, Change, Headlines, Outcome, changes, minus
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
-from embassay.diagnostics.base import meaning_of
 from embassay.formatting import interval, number, p_value
 from embassay.layout import Format
+from embassay.metrics.metric import meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
 from embassay.stats.noninferiority import NotWorse
 

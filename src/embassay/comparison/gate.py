@@ -19,8 +19,10 @@ import numpy as np
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
 from embassay.comparison.names import Key, Named, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import Direction, HasHeadline, HasItemMetrics, direction_of, meaning_of, unit_codes
+from embassay.diagnostics.base import HasHeadline, HasItemMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.metrics.metric import Direction, direction_of, meaning_of
+from embassay.metrics.scoreboard import unit_codes
 from embassay.result import Failure, Result, Row, Verdict
 from embassay.stats.noninferiority import ItemMetric
 from embassay.types import Draws, is_chance

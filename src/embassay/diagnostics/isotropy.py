@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Direction, View, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import View
+from embassay.metrics.summary import row
+from embassay.metrics.verdict import unranked
 from embassay.result import Estimate, Finding, Result, Row
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors

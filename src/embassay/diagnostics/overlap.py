@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Direction, stream_of, unit_codes
-from embassay.diagnostics.base import row as row_of
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import METRICS, ON_PIECES
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats

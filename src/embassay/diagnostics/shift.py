@@ -20,16 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    View,
-    comparisons,
-    roles_of,
-    row,
-    unit_codes,
-    unranked,
-    without_baselines,
-)
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.published import table
 from embassay.errors import SpecError
@@ -44,6 +34,10 @@ from embassay.layout import (
     Layout,
     SeriesTable,
 )
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import View, roles_of, unit_codes, without_baselines
+from embassay.metrics.summary import comparisons, row
+from embassay.metrics.verdict import unranked
 from embassay.randomness import generator
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample

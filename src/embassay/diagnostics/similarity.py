@@ -15,22 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
-from embassay.diagnostics.base import (
-    Direction,
-    Ints,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    roles_of,
-    row,
-    stream_of,
-    unranked,
-    verdict,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.formatting import counted
@@ -47,6 +32,17 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import (
+    Ints,
+    View,
+    candidates_of,
+    item_example,
+    roles_of,
+    stream_of,
+)
+from embassay.metrics.summary import comparisons, estimates_of, row
+from embassay.metrics.verdict import unranked, verdict
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
 from embassay.samples.pairs import Pair
 from embassay.stats.best import rank_correlations

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from embassay.diagnostics.base import Direction, direction_of
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
 from embassay.integrations.live import LiveEncoder
+from embassay.metrics.metric import Direction, direction_of
 from embassay.reports.layouts import layouts
 from embassay.result import Row
 from embassay.run.resolve import load_corpus, load_encoder

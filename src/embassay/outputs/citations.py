@@ -8,8 +8,8 @@ from importlib.resources import files
 
 from embassay._version import YEAR, __version__
 from embassay.data import MSRP, MSRP_GROUPED
-from embassay.diagnostics.base import meaning_of
 from embassay.errors import PluginError, UnknownNameError
+from embassay.metrics.metric import meaning_of
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Result
 

@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.diagnostics.base import Direction, comparisons, roles_of, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import roles_of
+from embassay.metrics.summary import comparisons, row
+from embassay.metrics.verdict import unranked
 from embassay.randomness import generator
 from embassay.stats.correlate import MIN_ITEMS, correlate
 from embassay.stats.exchange import compare_correlations

@@ -20,24 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    of_requested,
-    pools_of,
-    roles_of,
-    share_row,
-    stream_of,
-    unit_codes,
-    unranked,
-    verdict,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.composition import page as composition_page
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
@@ -65,6 +48,19 @@ from embassay.diagnostics.composition.scores import all_unit, measured, null_mea
 from embassay.diagnostics.findings import finding, written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import (
+    View,
+    candidates_of,
+    item_example,
+    of_requested,
+    pools_of,
+    roles_of,
+    stream_of,
+    unit_codes,
+)
+from embassay.metrics.summary import comparisons, estimates_of, share_row
+from embassay.metrics.verdict import unranked, verdict
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, Result, Row, Verdict
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.best import rank_means
@@ -495,7 +491,7 @@ def _row(
     axes
         The grids of the operator's criteria.
     hash_of_others
-        The encoder's entry in :func:`~embassay.diagnostics.base.pools_of`.
+        The encoder's entry in :func:`~embassay.metrics.scoreboard.pools_of`.
     """
     condition = key.condition
     if block == "right":

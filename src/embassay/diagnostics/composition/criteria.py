@@ -25,8 +25,8 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import View
 from embassay.geometry.closeness import MEASURES, Measure, nearness
+from embassay.metrics.scoreboard import View
 from embassay.stats.grid import CELLS, Grid, cells
 from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats

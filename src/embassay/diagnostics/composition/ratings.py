@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Direction, row, stream_of, unit_codes
 from embassay.diagnostics.published import table
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.summary import row
 from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
 from embassay.stats.resample import mean

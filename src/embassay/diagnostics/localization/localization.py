@@ -18,17 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    candidates_of,
-    comparisons,
-    item_example,
-    roles_of,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.localization.page import LAYOUT
 from embassay.diagnostics.localization.rows import METRICS, NAME, LocalizationView, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
@@ -46,6 +36,10 @@ from embassay.diagnostics.localization.series import agreement_series, findings,
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
 from embassay.formatting import counted
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import candidates_of, item_example, roles_of, without_baselines
+from embassay.metrics.summary import comparisons
+from embassay.metrics.verdict import verdict
 from embassay.result import Comparison, Example, Result, Row
 from embassay.samples.groups import Grouped
 from embassay.stats.best import rank_means

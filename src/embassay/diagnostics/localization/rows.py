@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import View, pools_of, row, share_row
 from embassay.diagnostics.localization.scores import codes
+from embassay.metrics.scoreboard import View, pools_of
+from embassay.metrics.summary import row, share_row
 from embassay.result import Estimate, Row
 from embassay.stats.folds import shares_over_folds
 from embassay.stats.resample import ABSENT, mean, too_few

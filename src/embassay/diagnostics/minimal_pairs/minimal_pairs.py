@@ -20,23 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    pools_of,
-    roles_of,
-    row,
-    share_row,
-    unranked,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
@@ -44,6 +28,17 @@ from embassay.diagnostics.minimal_pairs.published import by_training
 from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
 from embassay.lexical.overlap import METRICS, overlap, pairs_of
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import (
+    View,
+    candidates_of,
+    item_example,
+    pools_of,
+    roles_of,
+    without_baselines,
+)
+from embassay.metrics.summary import comparisons, estimates_of, row, share_row
+from embassay.metrics.verdict import unranked, verdict
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample

@@ -18,21 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    item_example,
-    pools_of,
-    roles_of,
-    row,
-    share_row,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, published_accuracy
 from embassay.diagnostics.published import table
@@ -50,6 +36,17 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import (
+    View,
+    candidates_of,
+    item_example,
+    pools_of,
+    roles_of,
+    without_baselines,
+)
+from embassay.metrics.summary import comparisons, row, share_row
+from embassay.metrics.verdict import verdict
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.choice import Choice
 from embassay.stats.best import rank_means
@@ -332,7 +329,7 @@ def _rows(
     shares
         By metric and subset.
     hash_of_others
-        The hash of the other encoders' scores, see :func:`~embassay.diagnostics.base.pools_of`.
+        The hash of the other encoders' scores, see :func:`~embassay.metrics.scoreboard.pools_of`.
     """
     scores = view.scores
     for (metric, subset), share in shares.items():

@@ -17,17 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    candidates_of,
-    comparisons,
-    item_example,
-    roles_of,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.retrieval.findings import findings_of, first_place, saturation, scale_warnings
 from embassay.diagnostics.retrieval.page import FOUND, layout, page
@@ -46,6 +36,10 @@ from embassay.diagnostics.retrieval.series import series_of
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.errors import SpecError
 from embassay.geometry.transforms import NAMES as TRANSFORMS
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import candidates_of, item_example, roles_of, without_baselines
+from embassay.metrics.summary import comparisons
+from embassay.metrics.verdict import verdict
 from embassay.result import Comparison, Estimate, Example, Finding, Result, Row
 from embassay.samples.retrieval import Question
 from embassay.stats.best import rank_means

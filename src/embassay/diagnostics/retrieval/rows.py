@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from embassay.diagnostics.base import pools_of, row, share_row
 from embassay.diagnostics.retrieval.view import RECOMMENDED, RetrievalView
 from embassay.geometry.transforms import NAMES as TRANSFORMS
+from embassay.metrics.scoreboard import pools_of
+from embassay.metrics.summary import row, share_row
 from embassay.result import MIN_UNITS, Estimate, Row
 from embassay.stats.correlate import MIN_ITEMS, Kind, across_models
 from embassay.stats.exams import GRID, LENGTH, above, exams, minima, percentile_of_top, spread

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import View, unit_codes
 from embassay.diagnostics.retrieval.scores import RIGHT, metric_names
+from embassay.metrics.scoreboard import View, unit_codes
 from embassay.result import MIN_UNITS, Estimate
 from embassay.stats.exams import GRID, Answers
 from embassay.stats.thresholds import Threshold, recommend
