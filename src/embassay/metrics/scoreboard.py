@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,83 @@ def item_example(
         subset=subset,
         labels=labels or {},
     )
+
+
+@dataclass(frozen=True)
+class Scoreboard(Sequence[ItemScores]):
+    """The scores of all encoders by one diagnostic on one corpus, on the same items in the same order.
+
+    Raises
+    ------
+    ValueError
+        For no scores, or scores of different diagnostics, corpora, items or units.
+    """
+
+    scores: tuple[ItemScores, ...]
+
+    def __post_init__(self) -> None:
+        """Check what the scores have in common."""
+        if not self.scores:
+            raise ValueError("there are no scores")
+        first = self.scores[0]
+        for scores in self.scores[1:]:
+            if (scores.origin.diagnostic, scores.origin.corpus) != (first.origin.diagnostic, first.origin.corpus):
+                raise ValueError("the scores are of different diagnostics or corpora")
+            if not np.array_equal(scores.item, first.item) or not np.array_equal(scores.unit, first.unit):
+                raise ValueError(
+                    f"the scores of {scores.origin.encoder} and {first.origin.encoder} are of different items or units"
+                )
+
+    @classmethod
+    def of(cls, scores: Sequence[ItemScores]) -> Scoreboard:
+        """Return the scoreboard of some scores, which are checked once."""
+        return scores if isinstance(scores, cls) else cls(tuple(scores))
+
+    @overload
+    def __getitem__(self, place: int) -> ItemScores: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ItemScores, ...]: ...
+    def __getitem__(self, place: int | slice) -> ItemScores | tuple[ItemScores, ...]:
+        """Return the scores of an encoder."""
+        return self.scores[place]
+
+    def __len__(self) -> int:
+        """Return the number of encoders."""
+        return len(self.scores)
+
+    @property
+    def diagnostic(self) -> str:
+        """The name of the diagnostic."""
+        return self.scores[0].origin.diagnostic
+
+    @property
+    def corpus(self) -> str:
+        """The corpus's label."""
+        return self.scores[0].origin.corpus
+
+    @property
+    def corpus_fingerprint(self) -> str:
+        """The corpus's fingerprint."""
+        return self.scores[0].origin.corpus_fingerprint
+
+    @property
+    def item(self) -> NDArray[np.str_]:
+        """(n,) the ids of the items."""
+        return self.scores[0].item
+
+    @property
+    def unit(self) -> Ints:
+        """(n,) the unit of each item."""
+        return self.scores[0].unit
+
+    @property
+    def stream(self) -> tuple[str, str]:
+        """The names of the random streams; see :func:`stream_of`."""
+        return stream_of(self.scores[0])
+
+    def roles(self, all_pairs: bool = False) -> Roles:
+        """Return the role of each encoder in comparisons; see :func:`roles_of`."""
+        return roles_of(self.scores, all_pairs)
 
 
 AnyView = TypeVar("AnyView", bound=View)
