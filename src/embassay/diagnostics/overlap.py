@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import METRICS, ON_PIECES
-from embassay.metrics.metric import Direction
+from embassay.metrics.metric import Direction, Metric
 from embassay.metrics.scoreboard import stream_of, unit_codes
 from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
@@ -22,6 +22,7 @@ from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
+OVERLAP_METRICS = tuple(Metric(metric, "*", kind="computed", better="neither") for metric in METRICS)
 OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{metric}[*]": "neither" for metric in METRICS}
 """They describe the corpus."""
 PUBLISHED = {

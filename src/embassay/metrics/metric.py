@@ -211,7 +211,8 @@ def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -
             if fnmatchcase(key, pattern.replace("[", "[[]")):
                 return direction  # type: ignore[no-any-return]
         raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: its DIRECTIONS lack it"
+            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
+            "its DIRECTIONS lack it"
         )
     return metric_of(diagnostic, name, subset, condition).better
 
