@@ -7,7 +7,7 @@ plans test, floors and margins, and what the documentation lists; see :mod:`emba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -46,7 +46,7 @@ class Metric:
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
         an item that the metric is not about. None where the corpus has no such items. Of a computed metric an
-        :class:`~embassay.result.Estimate`. Without it, the diagnostic makes the rows itself.
+        :class:`~embassay.result.Estimate`, or several by subset. Without it, the diagnostic makes the rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
     places
@@ -89,7 +89,7 @@ class Metric:
     kind: Kind
     better: Direction
     meaning: str = ""
-    of: Callable[[Any], Floats | Estimate | None] | None = None
+    of: Callable[[Any], Floats | Estimate | Mapping[str, Estimate] | None] | None = None
     subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
     places: Callable[[Any], Ints | None] | None = None
     folds: Callable[[Any], Ints] | None = None

@@ -8,7 +8,7 @@ computed figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -254,22 +254,22 @@ class Figures(Generic[AnyView]):
             for figure in self.figures:
                 metric = figure.metric
                 scores = self._part(view, metric.values)
-                arguments = (metric.name, figure.subset)
                 more = {"condition": metric.condition, "similarity_function": metric.similarity_function}
                 if figure.key in shares:
                     share = shares[figure.key][place]
                     share = replace(share, estimate=self._with_reason(figure, view, share.estimate))
                     pool = self._pools(metric.values)[view.encoder]
-                    rows.append(share_row(scores, draws, *arguments, share, pool, **more))
+                    rows.append(share_row(scores, draws, metric.name, figure.subset, share, pool, **more))
                     continue
                 if figure.key in means_of_encoders:
-                    estimate = means_of_encoders[figure.key][place]
+                    estimates: Mapping[str, Estimate] = {figure.subset: means_of_encoders[figure.key][place]}
                 elif metric.kind == "correlation":
-                    estimate = self._correlation(figure, view, draws)
+                    estimates = {figure.subset: self._correlation(figure, view, draws)}
                 else:
-                    estimate = cast(Estimate, cast(Callable[[AnyView], Any], metric.of)(view))
-                estimate = self._with_reason(figure, view, estimate)
-                rows.append(row(scores, draws, *arguments, estimate, **more))
+                    estimates = _computed(figure, view)
+                for subset, estimate in estimates.items():
+                    estimate = self._with_reason(figure, view, estimate)
+                    rows.append(row(scores, draws, metric.name, subset, estimate, **more))
         return rows
 
     def _with_reason(self, figure: Figure[AnyView], view: AnyView, estimate: Estimate) -> Estimate:
@@ -484,6 +484,15 @@ class Figures(Generic[AnyView]):
             places=self.places(metric),
             correlated=correlated,
         )
+
+
+def _computed(figure: Figure[AnyView], view: AnyView) -> Mapping[str, Estimate]:
+    """Return the estimates of a computed metric by subset."""
+    assert figure.metric.of is not None  # noqa: S101 - only such metrics become figures
+    computed = figure.metric.of(view)
+    if isinstance(computed, Estimate):
+        return {figure.subset: computed}
+    return cast(Mapping[str, Estimate], computed)
 
 
 @dataclass(frozen=True)
