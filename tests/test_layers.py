@@ -368,7 +368,7 @@ def own_files(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             for_types.update(map(id, ast.walk(node)))
-    names = {".".join(["embassay", *other.parts]).removesuffix(".__init__") for other in modules()}
+    names = module_names()
     for node in ast.walk(tree):
         if id(node) in for_types:
             continue
@@ -378,6 +378,11 @@ def own_files(path):
                 yield from {member if member in names else node.module} & names
         elif isinstance(node, ast.Import):
             yield from {alias.name for alias in node.names} & names
+
+
+@cache
+def module_names():
+    return frozenset(".".join(["embassay", *path.parts]).removesuffix(".__init__") for path in modules())
 
 
 def circle_in(graph):
