@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, key_of, listed, text_field
+from embassay.corpora.io.jsonl import KINDS, Ids, json_lines, listed, text_field
 from embassay.errors import SourceError
 
 _SIGNED, _UNSIGNED = re.compile(r"[+-]?[0-9]{1,9}"), re.compile(r"[0-9]{1,18}")
@@ -73,6 +73,7 @@ class Row:
     def key(self, field: str, default: str = "") -> str:
         """Return an optional text or whole number that serves as a key, as text."""
         value = self.values.get(field)
+        # A field that is null counts as missing, as exports of data frames write it.
         if value is None:
             return default
         return self.as_key(value, field)
@@ -99,7 +100,12 @@ class Row:
 
     def as_key(self, value: object, field: str) -> str:
         """Return a value of this field that must be a text or a whole number, as text."""
-        return key_of(value, self.path, self.line, self.name(field))
+        # In Python true and false are numbers, too.
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str):
+            raise self.error(f"must be a text or a whole number, is {KINDS[type(value)]}", field)
+        return self.as_text(value, field)
 
     def object(self, value: object, prefix: str) -> Row:
         """Return an object inside this one; messages put this prefix before the names of its fields."""
