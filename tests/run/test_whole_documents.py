@@ -9,7 +9,7 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
 from embassay.corpora.io.passages import cutter
-from embassay.corpora.retrieval.shared import cut_all
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.errors import SpecError
 
 WHOLE = "bm25 on whole documents"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import json_corpus, ratings_of
+from embassay.corpora.composition.reading import json_corpus, ratings_of
 from embassay.corpora.io.jsonl import first_fields
 from embassay.corpora.io.rows import Row
 from embassay.errors import quoted

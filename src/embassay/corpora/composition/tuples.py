@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import json_corpus, rated_text
+from embassay.corpora.composition.reading import json_corpus, rated_text
 from embassay.corpora.io.jsonl import first_fields
 from embassay.corpora.io.rows import Row
 from embassay.errors import SourceError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.composition.shared import corpus_of
+from embassay.corpora.composition.reading import corpus_of
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import first_line, table_rows
 from embassay.errors import SourceError

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from embassay.corpora.groups.shared import as_msrp, corpus_of
+from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.io.texts import read_text

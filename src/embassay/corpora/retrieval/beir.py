@@ -14,15 +14,8 @@ from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.io.rows import is_blank, named_rows
 from embassay.corpora.io.tables import rows_with_header
-from embassay.corpora.retrieval.shared import (
-    JUDGED,
-    Judgement,
-    Unit,
-    corpus_of,
-    cut_all,
-    judged_questions,
-    left_out,
-)
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
 from embassay.samples.retrieval import Question
 from embassay.types import Corpus

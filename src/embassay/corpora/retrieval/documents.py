@@ -15,8 +15,8 @@ from typing import Literal
 from embassay.corpora.io.documents import Notes, SourceDocument, looks_like_documents, read_folder, read_records
 from embassay.corpora.io.passages import cutter
 from embassay.corpora.queries.made import REAL_ADD, MadeQueries, made_queries
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, read_questions
-from embassay.corpora.retrieval.shared import Unit, corpus_of, cut_all
 from embassay.errors import SourceError, SpecError
 from embassay.samples.retrieval import Document, Question
 from embassay.store.paths import source_path

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from embassay.corpora.io.jsonl import KINDS, Ids, first_fields
 from embassay.corpora.io.rows import Row, json_rows
-from embassay.corpora.retrieval.shared import corpus_of, unknown_documents
+from embassay.corpora.retrieval.corpus import corpus_of, unknown_documents
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question

@@ -17,7 +17,7 @@ from embassay.corpora.io.passages import sentences
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.squad import Paragraph, is_squad, objects
 from embassay.corpora.io.squad import paragraphs as read_paragraphs
-from embassay.corpora.retrieval.shared import corpus_of, left_out
+from embassay.corpora.retrieval.corpus import corpus_of, left_out
 from embassay.errors import SourceError, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question
@@ -154,20 +154,15 @@ class _Reader:
             raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
             raise answer.error(f"must be a whole number, is {KINDS[type(start)]}", "answer_start")
-        if not text.strip():
-            self.astray.append(answer.place)
-            return None
-        space = len(text) - len(text.lstrip())
         # A negative index would count from the end.
-        if start >= 0 and context.startswith(text, start):
-            return start + space
-        first = context.find(text)
-        stands_once = first >= 0 and context.find(text, first + 1) < 0
-        if not stands_once:
+        is_there = start >= 0 and context.startswith(text, start)
+        if not text.strip() or not (is_there or context.count(text) == 1):
             self.astray.append(answer.place)
             return None
-        self.moved.append(answer.place)
-        return first + space
+        if not is_there:
+            self.moved.append(answer.place)
+            start = context.index(text)
+        return start + len(text) - len(text.lstrip())
 
     def notes(self) -> list[str]:
         """Return notes on what was assumed and what was left out."""

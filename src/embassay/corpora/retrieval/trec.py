@@ -15,15 +15,8 @@ from embassay.corpora.io.passages import collapsed, cutter
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import table_rows
 from embassay.corpora.io.texts import read_text
-from embassay.corpora.retrieval.shared import (
-    JUDGED,
-    Judgement,
-    Unit,
-    corpus_of,
-    cut_all,
-    judged_questions,
-    left_out,
-)
+from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
+from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, quoted
 from embassay.samples.retrieval import Question
 from embassay.types import Corpus
