@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from embassay.samples.base import Role
+from embassay.samples.base import Text
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Grouped:
         """Its group. :func:`independent_units` merges groups that share a sentence."""
         return self.group
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the sentence as a plain text."""
         return (("text", self.text),)
 

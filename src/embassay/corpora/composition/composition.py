@@ -35,12 +35,12 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid sample.
     """
-    return json_corpus(Path(source), name, "composition", FIELDS, _samples, "samples", licence)
+    return json_corpus(Path(source), name, "composition", _samples, "samples", licence)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:
     """Return the sample of a line."""
-    operator = row.values["operator"]
+    operator = row.value("operator")
     mirrored = row.values.get("mirrored", False)
     if operator not in OPERATORS:
         raise row.error(f"must be one of {', '.join(OPERATORS)}, is {quoted(operator)}", "operator")

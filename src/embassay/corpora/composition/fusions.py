@@ -40,7 +40,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid document.
     """
-    return json_corpus(Path(source), name, "fusions", SENTENCES, _samples, "usable documents", licence)
+    return json_corpus(Path(source), name, "fusions", _samples, "usable documents", licence)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from embassay.corpora.io.jsonl import listed
@@ -19,7 +19,7 @@ SHAPE = "composition"
 
 def rated_text(row: Row, field: str) -> tuple[str, tuple[float, ...]]:
     """Return the text and the ratings of a field that is a text, or an object with ``text`` and perhaps ``ratings``."""
-    value = row.values[field]
+    value = row.value(field)
     if not isinstance(value, dict):
         return row.text(field), ()
     if "text" not in value:
@@ -55,7 +55,6 @@ def json_corpus(
     path: Path,
     name: str,
     loader: str,
-    fields: Sequence[str],
     samples_of: Callable[[str, Row], list[Composition]],
     content: str,
     licence: str,
@@ -66,8 +65,6 @@ def json_corpus(
 
     Parameters
     ----------
-    fields
-        The fields that every line must have.
     samples_of
         Returns the samples of a line by its name; none if two of its three sentences are equal.
     content
@@ -78,7 +75,7 @@ def json_corpus(
     samples: list[Composition] = []
     filters: list[str] = []
     equal = 0
-    for key, row in named_rows(path, fields):
+    for key, row in named_rows(path):
         samples_of_row = samples_of(key, row)
         equal += not samples_of_row
         samples += samples_of_row

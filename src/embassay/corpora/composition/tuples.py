@@ -47,7 +47,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[Composition]:
     SourceError
         With file, line and field, for a line that is not a valid tuple.
     """
-    return json_corpus(Path(source), name, "tuples", FIELDS, _samples, "tuples", licence, keep_repeats=True)
+    return json_corpus(Path(source), name, "tuples", _samples, "tuples", licence, keep_repeats=True)
 
 
 def _samples(key: str, row: Row) -> list[Composition]:
@@ -57,7 +57,7 @@ def _samples(key: str, row: Row) -> list[Composition]:
     unit = row.key("unit", key)
     samples = []
     for field, operator, mirrored in TARGETS:
-        if row.values[field] is None:
+        if row.value(field) is None:
             continue
         target, ratings = rated_text(row, field)
         first, second = a, b

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from embassay.corpora.groups.large_groups import as_msrp, corpus_of
 from embassay.corpora.io.folders import Listing, entries
+from embassay.corpora.io.records import rows_with_header
 from embassay.corpora.io.rows import Row
-from embassay.corpora.io.tables import first_line, rows_with_header
+from embassay.corpora.io.tables import first_line
 from embassay.data import MSRP
 from embassay.errors import SourceError
 from embassay.formatting import counted

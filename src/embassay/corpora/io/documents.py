@@ -29,7 +29,6 @@ TEXT = ("text", "contents", "content", "passage", "document", "body")
 TITLE = ("title",)
 HEAD = 65_536
 _FRONT_MATTER = re.compile(r"---[^\S\n]*\n(?:.*\n)*?(?:---|\.\.\.)[^\S\n]*(?:\n|\Z)")
-Notes = tuple[str, ...]
 
 
 def _markdown_text(source: str) -> str:
@@ -76,6 +75,10 @@ class SourceDocument:
         return self.text
 
 
+Reading = tuple[tuple[SourceDocument, ...], tuple[str, ...]]
+"""Documents, and notes on how they were read."""
+
+
 def read_documents(
     path: Path,
     *,
@@ -83,7 +86,9 @@ def read_documents(
     text: str = "",
     aside: Sequence[Path] = (),
     follow_links: bool = False,
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+    option: str = "--{}",
+    titled: bool = False,
+) -> Reading:
     """Read documents from a path of any kind, with notes on its format.
 
     Parameters
@@ -94,6 +99,10 @@ def read_documents(
         Files in the folder that are not documents.
     follow_links
         Whether symbolic links in the folder are followed.
+    option
+        How the option that names a column is written in messages.
+    titled
+        Whether titles are put before texts and rows of a table must have ids.
 
     Raises
     ------
@@ -105,7 +114,7 @@ def read_documents(
     if not path.exists():
         raise SourceError("no such file or folder", path)
     if _is_table(path):
-        return read_records(path, id, text, named="--{}", titled=False)
+        return _read_records(path, id, text, option, titled)
     if id or text:
         raise SpecError(f"id= and text= name columns of a table; {path} is not a table")
     if path.is_dir():
@@ -147,9 +156,7 @@ def documents_in(path: Path, aside: Sequence[Path] = (), follow_links: bool = Fa
     return (file for file in _files(path, aside, Listing(follow_links)) if _is_document(file))
 
 
-def read_folder(
-    path: Path, aside: Sequence[Path] = (), follow_links: bool = False
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+def read_folder(path: Path, aside: Sequence[Path] = (), follow_links: bool = False) -> Reading:
     """Read the texts of a folder, sorted by id.
 
     Parameters
@@ -220,25 +227,10 @@ def _by_id(path: Path, documents: Sequence[Path]) -> dict[str, Path]:
     return files
 
 
-def read_records(
-    path: Path,
-    id: str = "",  # noqa: A002 - the option's name
-    text: str = "",
-    *,
-    named: str = "{}=",
-    titled: bool = True,
-) -> tuple[tuple[SourceDocument, ...], Notes]:
+def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) -> Reading:
     """Read the documents of a table.
 
-    Parameters
-    ----------
-    id, text
-        The column names, if they are not recognised.
-    named
-        How the option that names a column is written in messages.
-    titled
-        Whether titles are put before texts and rows must have ids; otherwise rows without a column of ids are numbered
-        from 1.
+    The parameters are those of :func:`read_documents`. Rows without a column of ids are numbered from 1.
 
     Raises
     ------
@@ -249,8 +241,8 @@ def read_records(
     # Questions refer to documents by id, so a corpus with questions needs the column.
     needed = "of ids" if titled else ""
     columns = table.select(
-        id=Column(ID, id, needed, named.format("id")),
-        text=Column(TEXT, text, "of texts", named.format("text")),
+        id=Column(ID, id_, needed, option.format("id")),
+        text=Column(TEXT, text, "of texts", option.format("text")),
         title=Column(TITLE),
     )
     uses = columns.names.keys()

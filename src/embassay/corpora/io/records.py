@@ -135,6 +135,22 @@ def read_table(path: Path) -> Table:
     return _delimited(path, delimiter_of(first_line(head)))
 
 
+def rows_with_header(path: Path, names: Sequence[str], delimiter: str) -> Iterator[Row]:
+    """Return the rows of a table that must have this header.
+
+    Raises
+    ------
+    SourceError
+        With file and line, for a different header and, when they are read, for ragged rows.
+    """
+    table = _delimited(path, delimiter)
+    if table.names != tuple(names):
+        between = "tabs" if delimiter == "\t" else "commas"
+        problem = f"the header must be {', '.join(names)}, separated by {between}; it is {listed(table.names)}"
+        raise SourceError(problem, path, table.line)
+    return table.read(names)
+
+
 def is_parquet(path: Path) -> bool:
     """Return whether a file is a Parquet file, by its name or its first bytes.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,9 +66,14 @@ class Row:
             if self.values.get(name) is None:
                 raise self.error("missing", name)
 
+    def value(self, field: str) -> Any:
+        """Return a field, which may be null but must not be missing."""
+        self.require(field)
+        return self.values[field]
+
     def text(self, field: str) -> str:
         """Return a field that must be a non-empty text."""
-        return self.as_text(self.values[field], field)
+        return self.as_text(self.value(field), field)
 
     def key(self, field: str, default: str = "") -> str:
         """Return an optional text or whole number that serves as a key, as text."""
@@ -116,8 +121,7 @@ class Row:
 
     def list(self, field: str) -> list[Any]:
         """Return a field that must be a list."""
-        self.require(field)
-        value = self.values[field]
+        value = self.value(field)
         if not isinstance(value, list):
             raise self.error(f"must be a list, is {KINDS[type(value)]}", field)
         return value
@@ -135,10 +139,8 @@ def json_rows(path: Path) -> Iterator[Row]:
         yield Row(values, path, line)
 
 
-def named_rows(
-    path: Path, fields: Sequence[str], key: str = "id", *, numbered: bool = True
-) -> Iterator[tuple[str, Row]]:
-    """Yield (name, row) of a file of JSON lines. Every line must have these fields, and a name that no other has.
+def named_rows(path: Path, key: str = "id", *, numbered: bool = True) -> Iterator[tuple[str, Row]]:
+    """Yield (name, row) of a file of JSON lines. Every line must have a name that no other has.
 
     Parameters
     ----------
@@ -149,10 +151,11 @@ def named_rows(
     """
     ids = Ids(path, key, numbered=numbered)
     for row in json_rows(path):
-        row.require(*fields)
-        name = row.key(key, row.number if numbered else "")
-        if not numbered:
-            name = name.strip()
+        if numbered:
+            name = row.key(key, row.number)
+        else:
+            row.require(key)
+            name = row.key(key).strip()
         if not name:
             raise row.error("is null; every line needs an id", key)
         yield name, row

@@ -39,7 +39,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
     path = Path(source)
     samples: list[MinimalPairs] = []
     ways: dict[str, dict[str, None]] = {}
-    for key, row in named_rows(path, FIELDS):
+    for key, row in named_rows(path):
         sample = _sample(key, row)
         samples.append(sample)
         for edit, way in _sources(row, sample):
@@ -59,7 +59,7 @@ def load(source: str, name: str, *, licence: str = "") -> Corpus[MinimalPairs]:
 def _sample(key: str, row: Row) -> MinimalPairs:
     """Return the sample of a line."""
     original = row.text("original")
-    edits = row.values["edits"]
+    edits = row.value("edits")
     if not isinstance(edits, dict) or not edits:
         raise row.error("must be an object with a text for each edit", "edits")
     for name in edits:

@@ -111,7 +111,6 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
     columns
         The column for each use; ``score``, ``subset`` and ``id`` may be missing.
     """
-    row.require(*columns.values())
     first = row.text(columns["first"])
     second = row.text(columns["second"])
     score = None
@@ -121,13 +120,14 @@ def _pair(name: str, row: Row, columns: Mapping[str, str]) -> Pair:
     if "subset" in columns:
         subset = _subset(row, columns["subset"])
     if "id" in columns:
+        row.require(columns["id"])
         name = row.key(columns["id"]).strip()
     return Pair(name, first, second, score, subset)
 
 
 def _score(row: Row, column: str) -> float | None:
     """Return a score; None for an empty cell."""
-    value = row.values[column]
+    value = row.value(column)
     if is_blank(value):
         return None
     try:
@@ -142,7 +142,7 @@ def _score(row: Row, column: str) -> float | None:
 
 def _subset(row: Row, column: str) -> str:
     """Return the name of a subset; none for an empty cell."""
-    if is_blank(row.values[column]):
+    if is_blank(row.value(column)):
         return ""
     return row.key(column).strip()
 

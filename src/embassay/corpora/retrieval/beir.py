@@ -11,9 +11,9 @@ from pathlib import Path
 
 from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import listed
-from embassay.corpora.io.passages import cutter
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.io.records import rows_with_header
 from embassay.corpora.io.rows import is_blank, named_rows
-from embassay.corpora.io.tables import rows_with_header
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
@@ -22,7 +22,6 @@ from embassay.types import Corpus
 
 SHAPE = "retrieval"
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels")
-FIELDS = ("_id", "text")
 HEADER = ("query-id", "corpus-id", "score")
 DEFAULT = "test"
 """The default split."""
@@ -72,7 +71,7 @@ def load(
         For invalid options.
     """
     path = Path(source)
-    cut = cutter(passages, language)
+    cut = Cutter(passages, language)
     listing = Listing(follow_links)
     listing.require(path, FILES, "a folder in BEIR's format has corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv")
     split_file = _split_file(path / "qrels", split, listing)
@@ -87,7 +86,7 @@ def load(
     if same:
         what_beir_does = "that document can be retrieved here; BEIR's evaluation leaves it out"
         notes.append(f"queries with the id of a document: {same:,}; {what_beir_does}")
-    return corpus_of(name, "beir", cut_all(texts, cut, passages), questions, licence=licence, notes=notes)
+    return corpus_of(name, "beir", cut_all(texts, cut), questions, licence=licence, notes=notes)
 
 
 def _split_file(folder: Path, split: str, listing: Listing) -> Path:
@@ -111,9 +110,9 @@ def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
     """Return the documents' texts by id, each preceded by its title, and the places of those without a text."""
     texts: dict[str, str] = {}
     empty = list[str]()
-    for name, row in named_rows(path, FIELDS, "_id", numbered=False):
+    for name, row in named_rows(path, "_id", numbered=False):
         title = "" if is_blank(row.values.get("title")) else row.text("title")
-        text = "" if is_blank(row.values["text"]) else row.text("text")
+        text = "" if is_blank(row.value("text")) else row.text("text")
         if title or text:
             texts[name] = f"{title} {text}".strip()
         else:
@@ -125,7 +124,7 @@ def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
 
 def _queries(path: Path) -> dict[str, str]:
     """Return the texts of the queries by id."""
-    queries = {name: row.text("text").strip() for name, row in named_rows(path, FIELDS, "_id", numbered=False)}
+    queries = {name: row.text("text").strip() for name, row in named_rows(path, "_id", numbered=False)}
     if not queries:
         raise SourceError("the file has no queries", path)
     return queries

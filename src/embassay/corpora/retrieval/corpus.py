@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from embassay.corpora.io.passages import Cut, shared_words
+from embassay.corpora.io.passages import Cutter
 from embassay.errors import SourceError, nearest, quoted
 from embassay.formatting import counted
 from embassay.samples.retrieval import Document, Question, StoredDocuments
@@ -36,16 +36,9 @@ def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
     return tuple(f"document:{name}" for name in right)
 
 
-def cut_all(texts: Mapping[str, str], cut: Cut, passages: str) -> tuple[Document, ...]:
-    """Return the documents, divided into passages.
-
-    Parameters
-    ----------
-    cut, passages
-        The function that divides a text, and the option that it was made from.
-    """
-    shared = shared_words(passages)
-    return tuple(Document(name, cut(text), shared) for name, text in texts.items())
+def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
+    """Return the documents, divided into passages."""
+    return tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
 
 
 def unknown_documents(

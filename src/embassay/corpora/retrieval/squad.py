@@ -114,7 +114,6 @@ class _Reader:
 
     def _question(self, question: Row, context: _Context) -> None:
         """Add a question, if an answer of it can be placed or it is unanswerable."""
-        question.require("question")
         text = question.text("question").strip()
         key = self._id(question)
         impossible = question.values.get("is_impossible", False)
@@ -128,13 +127,12 @@ class _Reader:
 
     def _id(self, question: Row) -> str:
         """Return a question's id, or raise SourceError if it is missing or repeated."""
-        question.require("id")
-        key = question.key("id").strip()
-        if not key:
+        if question.value("id") is None:
             raise question.error("is null; every question needs one", "id")
-        if key in self.ids:
-            raise question.error(f"{quoted(key)} is the id of {self.ids[key]} already", "id")
-        self.ids[key] = question.place
+        key = question.key("id").strip()
+        place = self.ids.setdefault(key, question.place)
+        if place != question.place:
+            raise question.error(f"{quoted(key)} is the id of {place} already", "id")
         return key
 
     def _right(self, question: Row, context: _Context) -> tuple[str, ...]:
@@ -148,8 +146,7 @@ class _Reader:
 
     def _place(self, answer: Row, context: str) -> int | None:
         """Return the position of an answer's first letter; None if it is empty or cannot be found."""
-        answer.require("text", "answer_start")
-        text, start = answer.values["text"], answer.values["answer_start"]
+        text, start = answer.value("text"), answer.value("answer_start")
         if not isinstance(text, str):
             raise answer.error(f"must be a text, is {KINDS[type(text)]}", "text")
         if not isinstance(start, int) or isinstance(start, bool):
