@@ -16,7 +16,6 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import Ids, listed, text_field
 from embassay.corpora.io.markup import html_text, rst_text
 from embassay.corpora.io.records import Column, is_parquet, read_table
-from embassay.corpora.io.rows import is_blank
 from embassay.corpora.io.squad import is_squad, paragraphs
 from embassay.corpora.io.texts import TO_TEXT, read_head, read_text
 from embassay.errors import SourceError, SpecError, quoted
@@ -251,8 +250,7 @@ def _read_records(path: Path, id_: str, text: str, option: str, titled: bool) ->
     for number, row in enumerate(columns.rows(), 1):
         row.require_values(*sorted(uses - {"title"}))
         name = ids.add(row.key("id", str(number)).strip(), row.line)
-        title = "" if is_blank(row.values.get("title")) else row.text("title").strip()
-        documents.append(SourceDocument(name, row.text("text"), title))
+        documents.append(SourceDocument(name, row.text("text"), row.optional_text("title").strip()))
     if not documents:
         raise SourceError("the table has no documents", path)
     notes = [f"columns: {columns.note}"]

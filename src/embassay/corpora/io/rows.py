@@ -75,6 +75,12 @@ class Row:
         """Return a field that must be a non-empty text."""
         return self.as_text(self.value(field), field)
 
+    def optional_text(self, field: str) -> str:
+        """Return a field that may be missing, null or blank, and must else be a text; empty for none."""
+        if is_blank(self.values.get(field)):
+            return ""
+        return self.text(field)
+
     def key(self, field: str, default: str = "") -> str:
         """Return an optional text or whole number that serves as a key, as text."""
         value = self.values.get(field)

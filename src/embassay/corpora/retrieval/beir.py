@@ -13,7 +13,7 @@ from embassay.corpora.io.folders import Listing, entries
 from embassay.corpora.io.jsonl import listed
 from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.records import rows_with_header
-from embassay.corpora.io.rows import is_blank, named_rows
+from embassay.corpora.io.rows import named_rows
 from embassay.corpora.retrieval.corpus import Unit, corpus_of, cut_all, left_out
 from embassay.corpora.retrieval.judgements import JUDGED, Judgement, judged_questions
 from embassay.errors import SourceError, SpecError, quoted
@@ -95,15 +95,13 @@ def _split_file(folder: Path, split: str, listing: Listing) -> Path:
     if not files:
         raise SourceError(f"the folder has no SPLIT.tsv{listing.hint()}", folder)
     wanted = split.strip()
-    if wanted:
-        if wanted not in files:
-            raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
-        return files[wanted]
-    if DEFAULT in files:
-        return files[DEFAULT]
-    if len(files) > 1:
+    if wanted and wanted not in files:
+        raise SpecError(f"split {quoted(wanted)} is not in {folder}; it has: {listed(files)}")
+    if not wanted and len(files) == 1:
+        return next(iter(files.values()))
+    if not wanted and DEFAULT not in files:
         raise SourceError(f"no {DEFAULT}.tsv; choose one with split=: {listed(files)}", folder)
-    return next(iter(files.values()))
+    return files[wanted or DEFAULT]
 
 
 def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
@@ -111,8 +109,8 @@ def _texts(path: Path) -> tuple[dict[str, str], list[str]]:
     texts: dict[str, str] = {}
     empty = list[str]()
     for name, row in named_rows(path, "_id", numbered=False):
-        title = "" if is_blank(row.values.get("title")) else row.text("title")
-        text = "" if is_blank(row.value("text")) else row.text("text")
+        row.require("text")
+        title, text = row.optional_text("title"), row.optional_text("text")
         if title or text:
             texts[name] = f"{title} {text}".strip()
         else:

@@ -114,9 +114,8 @@ def _line(row: Row) -> _Line:
     split = row.values.get("split")
     if split is not None and split not in SPLITS:
         raise row.error(f"must be {' or '.join(SPLITS)}, is {str(split)[:100]!r}", "split")
-    if row.values.get("answer") is not None:
-        # Answers are only for people to read; they are checked and not used.
-        row.text("answer")
+    # Answers are only for people to read; they are checked and not used.
+    row.optional_text("answer")
     question = Question(
         id=row.key("id", row.number),
         question=row.text("question"),
@@ -124,8 +123,7 @@ def _line(row: Row) -> _Line:
         gains=_gains(row, right),
         units=(unit,) if unit else (),
     )
-    source = "" if row.values.get("source") is None else row.text("source")
-    return _Line(row.line, question, split or "", source)
+    return _Line(row.line, question, split or "", row.optional_text("source"))
 
 
 def _right(row: Row) -> tuple[str, ...]:
