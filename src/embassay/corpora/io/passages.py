@@ -11,10 +11,6 @@ from embassay.errors import SpecError, quoted
 Sentences = list[tuple[int, str]]
 """The start of each sentence in a text, and the sentence."""
 WAYS = ("document", "paragraph", "sentence")
-WINDOW = 10_000
-"""The maximum number of characters of a paragraph that are divided into sentences at once."""
-OVERLAP = 2_000
-"""The number of characters at the end of a window in which no sentence is assumed to be complete."""
 FEWEST_WORDS = 50
 """A passage of fewer words takes the next paragraph of its section; docs/decisions/023 has the measurements."""
 HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*?)\s*#*\s*$")
@@ -98,9 +94,9 @@ def sentences(text: str, language: str = "en") -> Sentences:
     start = 0
     # Blank lines always end sentences, so each paragraph is divided separately.
     for gap in _EMPTY_LINES.finditer(plain):
-        placed += _sentences_between(plain, start, gap.start(), language)
+        placed += _parts(plain, start, gap.start(), language)
         start = gap.end()
-    placed += _sentences_between(plain, start, len(plain), language)
+    placed += _parts(plain, start, len(plain), language)
     return placed
 
 
@@ -119,50 +115,18 @@ def whole_sentences(text: str, language: str = "en") -> list[str]:
     return whole
 
 
-def _sentences_between(text: str, start: int, end: int, language: str) -> Sentences:
-    """Return the sentences of a paragraph, which is passed to the library one window at a time.
-
-    The time of the library grows with the square of the length of its input if many quotation marks
-    open and none closes. The last sentences of a window are processed again in the next one, because they may be
-    incomplete, or inside a quotation that ends beyond the window.
-    """
-    placed = Sentences()
-    while end - start > WINDOW:
-        window_end = start + WINDOW
-        parts = _parts(text, start, window_end, language)
-        whole = [(place, part) for place, part in parts if place + len(part) <= window_end - OVERLAP]
-        if not whole and len(parts) > 1:
-            whole = parts[:1]
-        if whole:
-            placed += whole
-            place, part = whole[-1]
-            start = place + len(part)
-        else:
-            # No sentence ends here, so the text is not made of sentences; it is divided between two words.
-            space = text.rfind(" ", start + 1, window_end)
-            middle = window_end
-            if space > start:
-                middle = space
-            part = text[start:middle].strip()
-            if part:
-                placed.append((text.index(part, start), part))
-            start = middle
-    placed += _parts(text, start, end, language)
-    return [(place, collapsed(part)) for place, part in placed]
-
-
 def _parts(text: str, start: int, end: int, language: str) -> Sentences:
-    """Return (start in the whole text, sentence as written there) for a part of a text."""
+    """Return (start in the whole text, sentence) for a part of a text without blank lines."""
     import sentencex
 
-    placed = []
+    placed = Sentences()
     place = start
     for part in sentencex.segment(language, text[start:end]):
         sentence = part.strip()
         if sentence:
             # The position is searched, not counted, because the library sometimes drops line ends.
             place = text.index(sentence, place)
-            placed.append((place, sentence))
+            placed.append((place, collapsed(sentence)))
             place += len(sentence)
     return placed
 
