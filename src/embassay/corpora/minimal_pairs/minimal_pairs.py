@@ -78,23 +78,20 @@ def _sample(key: str, row: Row) -> MinimalPairs:
 def _sources(row: Row, sample: MinimalPairs) -> list[tuple[str, str]]:
     """Return (edit, how it was made) for a line's edits, if stated: a text for all, or an object by edit."""
     source = row.values.get("source")
-    names = [name for name, _ in sample.edits]
+    names = dict(sample.edits)
     if source is None:
         return []
     if isinstance(source, str):
-        return [(name, source) for name in names]
-    if isinstance(source, dict):
-        has_known_edits = set(source) <= set(names)
-        if has_known_edits and all(isinstance(way, str) for way in source.values()):
-            return list(source.items())
-    raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+        source = dict.fromkeys(names, source)
+    is_of_edits = isinstance(source, dict) and source.keys() <= names.keys()
+    if not is_of_edits or not all(isinstance(way, str) for way in source.values()):
+        raise row.error("must be a text, or an object with a text for each edit of the line", "source")
+    return list(source.items())
 
 
 def _written_source(ways: Mapping[str, Iterable[str]]) -> str:
     """Return how the edits were made: once if all were made in the same way, else edit by edit."""
-    distinct: set[str] = set()
-    for ways_of_edit in ways.values():
-        distinct.update(ways_of_edit)
+    distinct = set[str]().union(*ways.values())
     if len(distinct) < 2:
         return "".join(distinct)
     return "; ".join(f"{name}: {', '.join(ways[name])}" for name in ALL_EDITS if name in ways)
