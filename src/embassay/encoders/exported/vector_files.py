@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
+from embassay.corpora.io.jsonl import KINDS, json_lines, listed
+from embassay.corpora.io.rows import Row
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
 from embassay.samples.base import Role
@@ -192,7 +193,7 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
     roles: list[str] = []
     vectors: list[NDArray[np.float32]] = []
     for number, row in json_lines(file.path):
-        require(row, (key_name, vector_name), file.path, number)
+        Row(row, file.path, number).require(key_name, vector_name)
         vector = row[vector_name]
         # By type, because a truth value is an int too.
         are_numbers = isinstance(vector, list) and set(map(type, vector)) <= {int, float}

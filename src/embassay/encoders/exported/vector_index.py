@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.corpora.io.jsonl import Ids, key_field, listed, require
+from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.records import read_table
 from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, read_rows
 from embassay.errors import SourceError
@@ -115,7 +115,7 @@ def _by_text(texts: Path, row: dict[bytes, int], matrix: np.ndarray) -> dict[byt
 class Entry:
     """A line of a table of ids and texts; the role is empty if the text is for every role."""
 
-    line: int
+    line: int | None
     id: str
     text: str
     role: str
@@ -134,18 +134,18 @@ def _entries(path: Path) -> Iterator[Entry]:
     if role_column:
         columns.append(role_column)
     ids = Ids(path, id_column)
-    for line, row in table.rows(columns):
-        require(dict(row), (id_column, text_column), path, line)
-        text = row[text_column]
+    for row in table.read(columns):
+        row.require(id_column, text_column)
+        text = row.values[text_column]
         if not isinstance(text, str):
-            raise SourceError("must be a text", path, line, text_column)
+            raise row.error("must be a text", text_column)
         role = ""
         if role_column:
-            role = row.get(role_column) or ""
+            role = row.values.get(role_column) or ""
         if role not in ROLES:
-            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, line, role_column)
-        name = ids.add(key_field(row, id_column, "", path, line), line)
-        yield Entry(line, name, text, role)
+            raise SourceError(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", path, row.line, role_column)
+        name = ids.add(row.key(id_column), row.line)
+        yield Entry(row.line, name, text, role)
 
 
 def shown(text: str) -> str:
