@@ -21,7 +21,7 @@ from embassay.testsets.english.random_words import Guess, Vocabulary, random_wor
 from embassay.testsets.english.replacements import LISTED, Replacement
 from embassay.testsets.english.spelling_and_grammar import Checker
 from embassay.testsets.english.typos import misspelt
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, substituted
 from embassay.testsets.sources import Source
 
@@ -49,7 +49,7 @@ class Tools:
         The masked language model, for ``random_mlm``; None for ``random_word`` instead.
     """
 
-    lexicon: Lexicon
+    lexicon: WordNet
     checker: Checker
     misspellings: Mapping[str, tuple[str, ...]]
     vocabulary: Vocabulary

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, substituted, word_at
 
 NAMES = ("Jackie", "Robin", "Casey", "Jamie", "Morgan")
@@ -84,7 +84,7 @@ def _other_number(value: int, chance: np.random.Generator) -> str:
 class Names:
     """The names in a corpus whose kind is certain: those of places that WordNet has, and the placeholder's name."""
 
-    def __init__(self, sentences: Iterable[Tagged], lexicon: Lexicon, placeholder: str):
+    def __init__(self, sentences: Iterable[Tagged], lexicon: WordNet, placeholder: str):
         """Collect the names of the sentences by their kind.
 
         Parameters

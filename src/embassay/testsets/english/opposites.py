@@ -17,7 +17,7 @@ from typing import Literal
 
 from embassay.testsets.english.brill import lexicon as known_words
 from embassay.testsets.english.word_classes import wordset
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Word
 
 Verdict = Literal["sure", "doubtful"]
@@ -117,7 +117,7 @@ class Judged:
 
 
 @lru_cache(maxsize=50_000)
-def judged(lexicon: Lexicon, lemma: str, part: str) -> Judged | None:
+def judged(lexicon: WordNet, lemma: str, part: str) -> Judged | None:
     """Return the antonym of a word that is most certainly its opposite; None if it has none.
 
     Parameters

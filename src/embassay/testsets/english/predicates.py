@@ -29,7 +29,7 @@ from embassay.testsets.english.opposites import (
     unfit_after_verb,
 )
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, Word, word_at
 
 PATTERNS = ("not", "n't", "never", "no longer")
@@ -88,7 +88,7 @@ class Candidate:
     opposite: Judged
 
 
-def find(tagged: Tagged, lexicon: Lexicon) -> Candidate | str:
+def find(tagged: Tagged, lexicon: WordNet) -> Candidate | str:
     """Return the word of a sentence that can be replaced by its antonym, or the reason why there is none."""
     reason = _unfit_sentence(tagged)
     if reason:
@@ -240,7 +240,7 @@ def _is_imperative(words: tuple[Word, ...], group: Group) -> bool:
 
 
 def _of_group(
-    words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon, pattern: str
+    words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: WordNet, pattern: str
 ) -> Candidate | str:
     """Return the word that can be replaced if a verb group is negated, or the reason why there is none.
 
@@ -270,7 +270,7 @@ def _of_group(
     return _adverb(words, group, all_groups, lexicon)
 
 
-def _adjective(words: tuple[Word, ...], group: Group, lexicon: Lexicon, negated_at: int) -> Candidate | str:
+def _adjective(words: tuple[Word, ...], group: Group, lexicon: WordNet, negated_at: int) -> Candidate | str:
     """Return the adjective after a copula, with or without a noun (``is fair``, ``is a fair price``), or a reason.
 
     Parameters
@@ -327,7 +327,7 @@ def _unfit_predicate(words: tuple[Word, ...], group: Group, place: int) -> str:
     return unfit_after_adjective(words[place + 1 :], low)
 
 
-def _verb(words: tuple[Word, ...], group: Group, lexicon: Lexicon, pattern: str) -> Candidate | str:
+def _verb(words: tuple[Word, ...], group: Group, lexicon: WordNet, pattern: str) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
     first, verb = words[group.first], words[group.last]
     opposite = judged(lexicon, verb.lemma, "v")
@@ -362,7 +362,7 @@ def _is_surely_verb(words: tuple[Word, ...], group: Group) -> bool:
     return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
 
 
-def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: Lexicon) -> Candidate | str:
+def _adverb(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...], lexicon: WordNet) -> Candidate | str:
     """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
     often = judged(lexicon, "often", "r")
     for place in range(max(0, group.first - 1), group.last):

@@ -18,7 +18,7 @@ from embassay.testsets.english.frames import around_adjective, around_verb
 from embassay.testsets.english.replacements import Replacement, entries
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.tagger import possible
-from embassay.testsets.english.wordnet import Lexicon
+from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, inflected, substituted, tag
 
 TRIES = 12
@@ -103,7 +103,7 @@ NEAR = (
 class Vocabulary:
     """Counts of the adjectives and verbs of a corpus, by the frames in which they occur."""
 
-    def __init__(self, sentences: Iterable[Tagged], wordnet: Lexicon):
+    def __init__(self, sentences: Iterable[Tagged], wordnet: WordNet):
         """Count the words of the sentences."""
         self._wordnet = wordnet
         # By (tag, frame) the counts of words; and by (word, tag) its count over all frames, and its lemma.
@@ -211,7 +211,7 @@ def frames_of(tagged: Tagged, index: int) -> tuple[str, ...]:
     return tuple(sorted(prefix + frame for frame in around.frames))
 
 
-def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: Lexicon) -> Iterator[str]:
+def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], wordnet: WordNet) -> Iterator[str]:
     """Yield the sentence with a word replaced by each of the words that fit and mean something else.
 
     A word fits if the sentence with it has the same tag and frames at that position. At most :data:`TRIES` words that
@@ -248,13 +248,13 @@ def random_words(tagged: Tagged, chosen: Replacement, words: Iterable[str], word
 
 
 @lru_cache(maxsize=20_000)
-def related(lemma: str, wordnet: Lexicon) -> frozenset[str]:
+def related(lemma: str, wordnet: WordNet) -> frozenset[str]:
     """Return the words that must not replace a lemma: those within two steps in WordNet, or connected by our lists."""
     names = set(wordnet.related(lemma))
     for part in ("a", "v"):
         # Rarer senses would exclude many words that have nothing to do with the usual ones.
-        for sense in wordnet.senses(lemma, part)[:3]:
-            for near in (*sense.synset.words, *wordnet.similar(sense)):
+        for synset in wordnet.senses(lemma, part)[:3]:
+            for near in (*synset.words, *wordnet.similar(synset)):
                 names.update(wordnet.synonyms(near, part))
                 names.update(wordnet.antonyms(near, part))
     return frozenset(names | _listed_kin().get(lemma, frozenset()))

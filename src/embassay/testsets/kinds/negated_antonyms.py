@@ -24,7 +24,7 @@ from embassay.testsets.english.negators import first_negation, has_contraction
 from embassay.testsets.english.predicates import SHORTEST, Candidate, find
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
-from embassay.testsets.english.wordnet import Lexicon, wordnet
+from embassay.testsets.english.wordnet import WordNet, wordnet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
 from embassay.testsets.review import INPUTS
 from embassay.testsets.sources import Source, SourcePair, usable
@@ -158,7 +158,7 @@ def _negated_side(pair: SourcePair) -> Source | str:
     return negative[0]
 
 
-def _quadruple(text: str, lexicon: Lexicon) -> _Quadruple | str:
+def _quadruple(text: str, lexicon: WordNet) -> _Quadruple | str:
     """Return the quadruple of a sentence, or the reason why there is none."""
     tagged = tag(text)
     candidate = find(tagged, lexicon)
