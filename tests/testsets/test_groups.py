@@ -161,7 +161,7 @@ class Planted:
 
 
 def proposed(monkeypatch):
-    monkeypatch.setattr(groups, "BLOCK", 2)
+    monkeypatch.setattr("embassay.testsets.encoding.BLOCK", 2)
     told = []
     sources = [Source(text, line) for line, text in enumerate((*RAIN, "It is late.", *SHOP, "Go home."), 1)]
     found = groups.propose(sources, Planted(), threshold=0.9, advance=lambda done, total: told.append((done, total)))

@@ -106,7 +106,7 @@ class Built:
     notes
         What was assumed, or done differently from what was requested: one sentence each.
     seconds
-        The duration of the build.
+        The duration of the build; a builder leaves it to its caller.
     read
         The number of rows that were read; a builder leaves it to its caller.
     doubtful

@@ -8,7 +8,6 @@ encoders. Without a generator, rules fuse the sentences, for trying things out.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -90,7 +89,6 @@ def build(
     MissingExtraError
         If a library that the rules or the checks of answers need is not installed.
     """
-    begun = time.perf_counter()
     chosen, template = Filter(tuple(filters), filter, below), _template(prompt)
     if prompt and generator is None:
         raise SpecError("a prompt needs a generator; name one, or leave the prompt out")
@@ -119,7 +117,6 @@ def build(
         samples,
         rejected,
         notes=(*_notes(generator, samples, len(documents)), *selection.notes),
-        seconds=time.perf_counter() - begun,
         materials=_materials(generator),
         ways={(sample.id, sample.operator): way for sample in samples},
         filtered_with=tuple(dict.fromkeys(encoder.card.spec for encoder in filters)),

@@ -7,18 +7,17 @@ dropped.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.samples.groups import Grouped, closure
 from embassay.testsets.base import Advance, Built, silent
+from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import meant, shown, table_of
 from embassay.testsets.sources import (
     NO,
@@ -44,8 +43,6 @@ UNGROUPED = (
     "its columns with --first and --second"
 )
 THRESHOLD = 0.8
-BLOCK = 512
-"""The number of sentences that are encoded between two progress reports."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ def build(
     count
         Use at most N randomly chosen groups; all by default.
     """
-    begun, rejected = time.perf_counter(), Counter[str]()
+    rejected = Counter[str]()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
     candidates = [source for source in sources if isinstance(source, Candidate)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
@@ -113,7 +110,7 @@ def build(
         else:
             rejected["sentence of a group that was not drawn (--count)"] += 1
     advance(len(sources), len(sources))
-    return Built(tuple(samples), rejected, seconds=time.perf_counter() - begun)
+    return Built(tuple(samples), rejected)
 
 
 def propose(
@@ -138,7 +135,7 @@ def propose(
     if not 0 < threshold < 1:
         raise InputError(f"--threshold must be above 0 and below 1, is {threshold:g}")
     texts = [source.text for source in sources]
-    vectors = _encoded(encoder.fit(texts), texts, advance)
+    vectors = vectors_of(texts, encoder, advance)
     cluster_of_source = complete_linkage(vectors, threshold)
     members = dict[int, list[Source]]()
     for source, cluster in zip(sources, cluster_of_source.tolist(), strict=True):
@@ -156,20 +153,6 @@ def sheet_of(candidates: Sequence[Candidate]) -> bytes:
     """Return the sheet on which people write yes or no next to each sentence, as CSV."""
     rows = [(candidate.group, shown(candidate.source.text), "") for candidate in candidates]
     return table_of(CONFIRM, rows)
-
-
-def _encoded(encoder: Encoder, texts: Sequence[str], advance: Advance) -> Any:
-    """Return the (n, d) vectors, dense or CSR."""
-    import numpy as np
-    from scipy import sparse
-
-    blocks = []
-    for start in range(0, len(texts), BLOCK):
-        blocks.append(encoder.encode(texts[start : start + BLOCK]))
-        advance(min(start + BLOCK, len(texts)), len(texts))
-    if sparse.issparse(blocks[0]):
-        return sparse.vstack(blocks, format="csr")
-    return np.concatenate(blocks)
 
 
 def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:

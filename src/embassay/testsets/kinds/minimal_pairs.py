@@ -7,7 +7,6 @@ left out, and each reason is counted. Not in HEROS: ``number`` and ``entity``, i
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -82,7 +81,6 @@ def build(
     InputError
         If WordNet, a package or the list is missing or cannot be read.
     """
-    begun = time.perf_counter()
     rejected = Counter[str]()
     lexicon = wordnet()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
@@ -114,7 +112,6 @@ def build(
         samples=tuple(sample for sample, _ in items),
         rejected=rejected,
         notes=_notes(mlm, count, len(items)),
-        seconds=time.perf_counter() - begun,
         materials=_materials(misspellings, mlm),
         ways=ways,
     )

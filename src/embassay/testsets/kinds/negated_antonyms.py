@@ -7,7 +7,6 @@ adverbs, sentences without a negation, and ``n't``, ``never`` and ``no longer`` 
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +84,6 @@ def build(
     InputError
         If WordNet is not installed.
     """
-    begun = time.perf_counter()
     lexicon = wordnet()
     sentences, rejected = _sentences(sources)
     sure, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
@@ -112,7 +110,6 @@ def build(
         samples=tuple(samples),
         rejected=rejected,
         notes=_notes(len(sure), [quadruple.pair for quadruple in chosen], len(doubtful)),
-        seconds=time.perf_counter() - begun,
         materials=_materials(),
         doubtful=tuple(_choices(number, quadruple)[0] for number, quadruple in enumerate(doubtful.values())),
     )

@@ -9,7 +9,6 @@ queries are headings or sentences of the documents.
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -83,13 +82,13 @@ def build(
         If there is no generator, or for options out of range.
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    begun, rejected = time.perf_counter(), Counter[str]()
+    rejected = Counter[str]()
     if method != "generator":
         _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
         entries = [_entry(query, made) for query in made.queries]
         built = built_of(entries, made.groups, seed=seed, unanswerable=unanswerable, test=test)
-        return _with_provenance(built, made, seconds=time.perf_counter() - begun)
+        return _with_provenance(built, made)
     if generator is None:
         raise SpecError(
             "a chat model must write the questions; name it, for example generator='gpt-4o-mini', or make queries from "
@@ -112,7 +111,6 @@ def build(
         built,
         rejected=rejected,
         notes=(*built.notes, *generator.notes()),
-        seconds=time.perf_counter() - begun,
         materials=(generator.material(),),
         prompt=prompt or PROMPT,
     )
@@ -175,7 +173,7 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
     return Answered(query.id, question, query.right, tuple(near.values()))
 
 
-def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
+def _with_provenance(built: Built, made: MadeQueries) -> Built:
     """Return a test set of made queries with what the data card says of them."""
     materials = []
     # Only cloze queries are sentences of the documents; headings need no sentence splitter.
@@ -185,7 +183,6 @@ def _with_provenance(built: Built, made: MadeQueries, seconds: float) -> Built:
         built,
         rejected=made.rejected,
         notes=(f"{made.source}: no person asked them", *built.notes, AGREEMENT[made.method]),
-        seconds=seconds,
         materials=tuple(materials),
         source=made.source,
     )
