@@ -22,7 +22,7 @@ from embassay.testsets.english.language import language_of, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Request
 from embassay.testsets.options import ANY, ENGLISH, Order
-from embassay.testsets.review import entries, read_review, review_of
+from embassay.testsets.review import confirmed_choices, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
 from embassay.testsets.sources import Source, SourcePair, is_of_pairs, read_pairs, read_sentences, usable
 
@@ -67,7 +67,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
         )
     samples = built.samples
     if options.review is not None:
-        samples += tuple(entries(built.doubtful, read_review(options.review)))
+        samples += tuple(confirmed_choices(built.doubtful, read_review(options.review)))
     rejected = prepared.rejected + built.rejected
     if not samples:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in rejected.most_common(3))

@@ -8,21 +8,20 @@ dropped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from embassay.corpora.io.rows import Row
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.samples.groups import Grouped, closure
 from embassay.testsets.base import Advance, Built, silent
 from embassay.testsets.encoding import vectors_of
-from embassay.testsets.sheets import meant, shown, table_of
+from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
-    NO,
     SHOWN,
-    YES,
     Source,
     SourcePair,
     is_of_pairs,
@@ -46,7 +45,7 @@ THRESHOLD = 0.8
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ProposedSentence:
     """A sentence of a proposed group; people decide whether it has the same meaning as the others (None: undecided)."""
 
     group: str
@@ -56,7 +55,7 @@ class Candidate:
 
 def read(
     path: Path, *, first: str = "", second: str = "", label: str = ""
-) -> tuple[SourcePair, ...] | tuple[Candidate, ...]:
+) -> tuple[SourcePair, ...] | tuple[ProposedSentence, ...]:
     """Read a table of pairs, or a sheet of candidates that people filled.
 
     Raises
@@ -71,14 +70,14 @@ def read(
             raise SourceError(UNGROUPED, path)
         table = open_table(path)
         if set(CONFIRM) <= set(table.names):
-            return tuple(_candidate(row, path, line) for line, row in table.rows(CONFIRM))
+            return tuple(_proposed(row) for row in table.read(CONFIRM))
         if not is_of_pairs(path):
             raise SourceError(f"{UNGROUPED}; found {', '.join(table.names)[:SHOWN]}", path, 1)
     return read_pairs(path, first, second, label, needs_label=True)
 
 
 def build(
-    sources: Sequence[SourcePair] | Sequence[Candidate],
+    sources: Sequence[SourcePair] | Sequence[ProposedSentence],
     *,
     seed: int = 0,
     count: int | None = None,
@@ -95,7 +94,7 @@ def build(
     """
     rejected = Counter[str]()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
-    candidates = [source for source in sources if isinstance(source, Candidate)]
+    candidates = [source for source in sources if isinstance(source, ProposedSentence)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
     # The classifier of the diagnostic tests a third of each group, so groups need three sentences.
     sizes = Counter(group_of.values())
@@ -115,7 +114,7 @@ def build(
 
 def propose(
     sources: Sequence[Source], encoder: Encoder, *, threshold: float = THRESHOLD, advance: Advance = silent
-) -> tuple[Candidate, ...]:
+) -> tuple[ProposedSentence, ...]:
     """Propose groups: clusters in which every two sentences have a cosine above the threshold (complete linkage).
 
     Parameters
@@ -142,14 +141,14 @@ def propose(
         members.setdefault(cluster, []).append(source)
     # The proposed groups are numbered from 1 without gaps, because a person reads the numbers.
     large = [group for group in members.values() if len(group) >= SMALLEST]
-    candidates = list[Candidate]()
+    candidates = list[ProposedSentence]()
     for number, group in enumerate(large, 1):
         for source in group:
-            candidates.append(Candidate(str(number), source))
+            candidates.append(ProposedSentence(str(number), source))
     return tuple(candidates)
 
 
-def sheet_of(candidates: Sequence[Candidate]) -> bytes:
+def sheet_of(candidates: Sequence[ProposedSentence]) -> bytes:
     """Return the sheet on which people write yes or no next to each sentence, as CSV."""
     rows = [(candidate.group, shown(candidate.source.text), "") for candidate in candidates]
     return table_of(CONFIRM, rows)
@@ -169,7 +168,7 @@ def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedSentence], rejected: Counter[str]) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
     group_of = dict[str, str]()
     for candidate in candidates:
@@ -185,17 +184,10 @@ def _confirmed(candidates: Sequence[Candidate], rejected: Counter[str]) -> dict[
     return group_of
 
 
-def _candidate(row: Mapping[str, object], path: Path, line: int) -> Candidate:
-    """Return the candidate of a row of a filled sheet."""
-    cells = {name: str(row.get(name) or "").strip() for name in CONFIRM}
+def _proposed(row: Row) -> ProposedSentence:
+    """Return the sentence of a row of a filled sheet."""
+    cells = {name: str(row.values.get(name) or "").strip() for name in CONFIRM}
     for name in ("group", "sentence"):
         if not cells[name]:
-            raise SourceError("an empty cell", path, line, name)
-    answer = cells["confirm"].lower()
-    if answer and answer not in YES | NO:
-        raise SourceError(f"must be yes or no, is {cells['confirm'][:100]!r}", path, line, "confirm")
-    # An empty cell is no answer; it must not count as no.
-    confirmed = None
-    if answer:
-        confirmed = answer in YES
-    return Candidate(cells["group"], Source(meant(cells["sentence"]), line), confirmed)
+            raise row.error("an empty cell", name)
+    return ProposedSentence(cells["group"], Source(meant(cells["sentence"]), row.line or 1), confirmation(row))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
@@ -25,35 +25,10 @@ from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.word_classes import DO
 from embassay.testsets.english.wordnet import WordNet, wordnet
 from embassay.testsets.english.words import Tagged, inflected, spans, straight, substituted, tag
-from embassay.testsets.review import INPUTS
+from embassay.testsets.review import turned
 from embassay.testsets.sources import Source, SourcePair, usable
 
 PARTS_OF_SPEECH = {"a": "adjective", "v": "verb", "r": "adverb"}
-
-
-@dataclass(frozen=True)
-class _Quadruple:
-    """A sentence, its antonym, its negation and its negated antonym.
-
-    Attributes
-    ----------
-    texts
-        The four, in this order.
-    part
-        The part of speech of the replaced word, a letter of WordNet.
-    pair
-        The replaced word and its antonym: ``agree–disagree``.
-    negation
-        The pattern of the negation: ``not``, ``n't`` …
-    sure
-        Whether the two words are certainly opposites; otherwise people decide.
-    """
-
-    texts: tuple[str, str, str, str]
-    part: str
-    pair: str
-    negation: str
-    sure: bool
 
 
 def build(
@@ -86,32 +61,33 @@ def build(
     """
     lexicon = wordnet()
     sentences, rejected = _sentences(sources)
-    sure, doubtful = dict[frozenset[str], _Quadruple](), dict[frozenset[str], _Quadruple]()
+    sure, doubtful = dict[frozenset[str], Choice](), dict[frozenset[str], Choice]()
     for done, source in enumerate(sentences, 1):
         quadruple = _quadruple(source.text, lexicon)
         if isinstance(quadruple, str):
             rejected[quadruple] += 1
         else:
-            texts = frozenset(text.casefold() for text in quadruple.texts)
+            choice, is_sure = quadruple
+            texts = frozenset(text.casefold() for text in choice.fields().values())
             if texts in sure:
                 rejected["repeated quadruple"] += 1
-            if quadruple.sure:
-                sure.setdefault(texts, quadruple)
+            if is_sure:
+                sure.setdefault(texts, choice)
             else:
                 rejected["doubtful opposites: for the review sheet"] += 1
-                doubtful.setdefault(texts, quadruple)
+                doubtful.setdefault(texts, choice)
         if done % 100 == 0 or done == len(sentences):
             advance(done, len(sentences))
-    chosen = evenly([(quadruple.pair, quadruple) for quadruple in sure.values()], count, seed, "quadruples")
+    chosen = evenly([(choice.pair, choice) for choice in sure.values()], count, seed, "quadruples")
     samples = list[Choice]()
-    for number, quadruple in enumerate(chosen):
-        samples += _choices(number, quadruple)
+    for number, choice in enumerate(chosen, 1):
+        samples += turned(choice, str(number))
     return Built(
         samples=tuple(samples),
         rejected=rejected,
-        notes=_notes(len(sure), [quadruple.pair for quadruple in chosen], len(doubtful)),
+        notes=_notes(len(sure), [choice.pair for choice in chosen], len(doubtful)),
         materials=_materials(),
-        doubtful=tuple(_choices(number, quadruple)[0] for number, quadruple in enumerate(doubtful.values())),
+        doubtful=tuple(replace(choice, id=f"{number}-1") for number, choice in enumerate(doubtful.values(), 1)),
     )
 
 
@@ -134,14 +110,9 @@ def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ..
         if isinstance(side, str):
             rejected[side] += 1
         else:
-            sentences += _split(side)
+            sentences += [replace(side, text=text) for text in whole_sentences(side.text)]
     usable_sentences, unusable = usable(sentences)
     return usable_sentences, rejected + unusable
-
-
-def _split(source: Source) -> list[Source]:
-    """Return the sentences of a line of several, each as a source of the same line."""
-    return [replace(source, text=text) for text in whole_sentences(source.text)]
 
 
 def _negated_side(pair: SourcePair) -> Source | str:
@@ -155,8 +126,13 @@ def _negated_side(pair: SourcePair) -> Source | str:
     return negative[0]
 
 
-def _quadruple(text: str, lexicon: WordNet) -> _Quadruple | str:
-    """Return the quadruple of a sentence, or the reason why there is none."""
+def _quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
+    """Return a sentence with its antonym, its negation and its negated antonym, or the reason why there are none.
+
+    Returns
+    -------
+    The choice, without an id, and whether its two words are certainly opposites; otherwise people decide.
+    """
     tagged = tag(text)
     candidate = find(tagged, lexicon)
     if isinstance(candidate, str):
@@ -176,15 +152,18 @@ def _quadruple(text: str, lexicon: WordNet) -> _Quadruple | str:
     if polarity is None or paraphrase is None:
         return "the negation cannot be added or removed"
 
-    texts = (tagged.text, swapped.text, polarity, paraphrase)
     lemmas = sorted((tagged.words[candidate.index].lemma, candidate.opposite.lemma))
-    return _Quadruple(
-        texts,
-        part=candidate.part,
+    choice = Choice(
+        id="",
+        input=tagged.text,
+        antonym=swapped.text,
+        polarity=polarity,
+        paraphrase=paraphrase,
+        part_of_speech=PARTS_OF_SPEECH[candidate.part],
         pair="–".join(lemmas),
         negation=pattern or first_negation(tag(polarity)) or "",
-        sure=candidate.opposite.verdict == "sure",
     )
+    return choice, candidate.opposite.verdict == "sure"
 
 
 def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
@@ -209,25 +188,6 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
         words.append(replace(word, text=straight(text[start:end]), start=start, end=end))
     words[index] = replace(words[index], lemma=lemma)
     return Tagged(text, tuple(words))
-
-
-def _choices(number: int, made: _Quadruple) -> tuple[Choice, ...]:
-    """Return the four choices of a quadruple, each of its sentences the input in turn."""
-    choices = list[Choice]()
-    for turn, positions in enumerate(INPUTS, 1):
-        sentence, antonym, polarity, paraphrase = (made.texts[position] for position in positions)
-        choice = Choice(
-            id=f"{number + 1}-{turn}",
-            input=sentence,
-            antonym=antonym,
-            polarity=polarity,
-            paraphrase=paraphrase,
-            part_of_speech=PARTS_OF_SPEECH[made.part],
-            pair=made.pair,
-            negation=made.negation,
-        )
-        choices.append(choice)
-    return tuple(choices)
 
 
 def _notes(kept: int, pairs: Sequence[str], doubtful: int) -> tuple[str, ...]:
