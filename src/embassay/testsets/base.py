@@ -5,7 +5,6 @@ define
 
 - ``read(path, *, OPTIONS)``: its own reader, which returns the sources or a :class:`Reading`;
 - ``given(sources)``: converts sources that are passed in Python to what ``build`` takes;
-- ``requests(sources, *, seed, count, OPTIONS)``: the requests that ``build`` would send to a generator;
 - ``LANGUAGES = "any"``: its rules are valid for languages other than English.
 
 Without ``read`` its sources are sentences, or pairs of them if the annotation of ``sources`` names ``SourcePair``.

@@ -45,8 +45,16 @@ class Filter:
     below: float = 0.25
 
     def __post_init__(self) -> None:
-        """Check the choice, as :func:`check` does."""
-        check(self.encoders, self.which, self.below)
+        """Raise SpecError for an unknown pair, a bound that is not a cosine, or either option without an encoder."""
+        if self.which not in ("bd", "neighbours"):
+            raise SpecError(f"filter must be bd or neighbours, is {self.which!r}")
+        if not -1 < self.below <= 1:
+            raise SpecError(f"below must be above -1 and at most 1, is {self.below:g}")
+        if not self.encoders and (self.which, self.below) != (Filter.which, Filter.below):
+            raise SpecError(
+                f"filter {self.which} and below {self.below:g} have no effect without an encoder; "
+                "name one with -e, or in Python with filters="
+            )
 
 
 @dataclass(frozen=True)
@@ -56,30 +64,6 @@ class Filtered:
     samples: tuple[Composition, ...]
     rejected: Counter[str]
     notes: tuple[str, ...] = ()
-
-
-def check(encoders: Sequence[object], which: str, below: float) -> None:
-    """Raise SpecError for options that are out of range, or have no effect.
-
-    Parameters
-    ----------
-    encoders
-        Encoders, or their specs.
-
-    Raises
-    ------
-    SpecError
-        For an unknown pair, a bound that is not a cosine, or either option without an encoder.
-    """
-    if which not in ("bd", "neighbours"):
-        raise SpecError(f"filter must be bd or neighbours, is {which!r}")
-    if not -1 < below <= 1:
-        raise SpecError(f"below must be above -1 and at most 1, is {below:g}")
-    if not encoders and (which, below) != (Filter.which, Filter.below):
-        raise SpecError(
-            f"filter {which} and below {below:g} have no effect without an encoder; "
-            "name one with -e, or in Python with filters="
-        )
 
 
 def filtered(

@@ -16,11 +16,11 @@ from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
 from embassay.plugins import BUILDERS
-from embassay.testsets.base import Advance, Built, Reading, silent
+from embassay.testsets.base import Advance, Built, Material, Reading, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.english.language import language_of, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
-from embassay.testsets.generator.base import Request
+from embassay.testsets.generator.base import Reply, Request
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.review import confirmed_choices, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
@@ -61,10 +61,7 @@ def make(order: Order, advance: Advance = silent) -> Built:
     start = time.perf_counter()
     prepared = _prepare(order)
     options = order.options
-    with BUILDERS.guarded(order.builder):
-        built: Built = prepared.module.build(
-            prepared.sources, seed=options.seed, count=options.count, advance=advance, **prepared.options
-        )
+    built = _build(prepared, order, advance)
     samples = built.samples
     if options.review is not None:
         samples += tuple(confirmed_choices(built.doubtful, read_review(options.review)))
@@ -83,6 +80,39 @@ def make(order: Order, advance: Advance = silent) -> Built:
     )
 
 
+def _build(prepared: _Prepared, order: Order, advance: Advance) -> Built:
+    """Let the builder do its work."""
+    seed, count = order.options.seed, order.options.count
+    with BUILDERS.guarded(order.builder):
+        built: Built = prepared.module.build(
+            prepared.sources, seed=seed, count=count, advance=advance, **prepared.options
+        )
+    return built
+
+
+class _Listener:
+    """Stands for a generator in an estimate: notes the requests, and answers none."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        """Start without requests."""
+        self.requests: list[Request] = []
+
+    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
+        """Note the requests."""
+        self.requests += requests
+        return tuple(Reply(request.key, problem="not asked") for request in requests)
+
+    def material(self) -> Material:
+        """Return an empty description."""
+        return Material("", "", "", "")
+
+    def notes(self) -> tuple[str, ...]:
+        """Return no notes."""
+        return ()
+
+
 def requests_of(order: Order) -> tuple[Request, ...]:
     """Return the requests that would be sent to a generator; nothing is sent.
 
@@ -93,15 +123,12 @@ def requests_of(order: Order) -> tuple[Request, ...]:
     SpecError
         If the builder does not use a generator.
     """
-    prepared = _prepare(order)
-    requests = getattr(prepared.module, "requests", None)
-    if requests is None:
+    module = BUILDERS.module(order.builder)
+    if "generator" not in _option_names(module.build):
         raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
-    # Some builders' requests() lack options of build(), for example the generator itself.
-    accepted = _option_names(requests)
-    options = {name: value for name, value in prepared.options.items() if name in accepted}
-    seed, count = order.options.seed, order.options.count
-    return tuple(requests(prepared.sources, seed=seed, count=count, **options))
+    listener = _Listener()
+    _build(_prepare(replace(order, kind_options={**order.kind_options, "generator": listener})), order, silent)
+    return tuple(listener.requests)
 
 
 def put(out: Path, built: Built, order: Order) -> None:

@@ -13,9 +13,10 @@ import numpy as np
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.english.clauses import main_group
 from embassay.testsets.english.exchanges import Names, number
 from embassay.testsets.english.frames import has_subject
-from embassay.testsets.english.negation import falls_elsewhere, main_verb, negated, word_negated
+from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement
@@ -109,11 +110,11 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
             tries.append(Try(choice, synonym, antonym, negation))
     if not tries:
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
-    verb = main_verb(tagged)
-    if verb is None:
+    group = main_group(tagged)
+    if group is None:
         raise Left(NO_MAIN_VERB)
-    main = unnegated(tagged, verb) or negated(tagged)
-    if main is None or not has_subject(tagged, verb) or falls_elsewhere(tagged, main):
+    main = unnegated(tagged, group) or negated(tagged, group)
+    if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
     return Original(key, source, tagged, main, tuple(tries))
 

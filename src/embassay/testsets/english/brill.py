@@ -1,18 +1,13 @@
-"""Brill's tagger (1994), with the lexicon and the contextual rules of the textblob package.
-
-The files are read without importing textblob, which would take a second.
-"""
+"""Brill's tagger (1994), with the lexicon and the contextual rules of the textblob package."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from pathlib import Path
 
-from embassay.errors import MissingExtraError
+from embassay.testsets.english.installed import text_of
 
 _EDGE = ["STAART"] * 3
 """Padding before and after a sentence, so that conditions can look up to three words away."""
@@ -120,13 +115,8 @@ def _rules() -> dict[str, list[_Rule]]:
 
 def _lines(name: str) -> list[str]:
     """Return the lines of a file of the textblob package, without comments and blank lines."""
-    spec = importlib.util.find_spec("textblob")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("building a test set", "build")
-    package = Path(spec.submodule_search_locations[0])
-    text = (package / "en" / name).read_text(encoding="utf-8-sig")
     lines = []
-    for line in text.split("\n"):
+    for line in text_of("textblob", f"en/{name}").split("\n"):
         is_comment = line.startswith(";;;")
         if line.strip() and not is_comment:
             lines.append(line)

@@ -111,7 +111,7 @@ def starts_clause(words: tuple[Word, ...], index: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Group:
+class VerbGroup:
     """A finite verb group.
 
     Attributes
@@ -127,9 +127,9 @@ class Group:
     negator: int | None
 
 
-def groups(tagged: Tagged) -> tuple[Group, ...]:
+def groups(tagged: Tagged) -> tuple[VerbGroup, ...]:
     """Return the finite verb groups of a sentence, from left to right."""
-    verb_groups: list[Group] = []
+    verb_groups: list[VerbGroup] = []
     index = 0
     while index < len(tagged.words):
         if is_finite(tagged.words, index):
@@ -140,7 +140,7 @@ def groups(tagged: Tagged) -> tuple[Group, ...]:
     return tuple(verb_groups)
 
 
-def group_at(tagged: Tagged, index: int) -> Group | None:
+def group_at(tagged: Tagged, index: int) -> VerbGroup | None:
     """Return the verb group that contains the word at ``index``; None if no group does."""
     for group in groups(tagged):
         if group.first <= index <= group.last:
@@ -148,7 +148,7 @@ def group_at(tagged: Tagged, index: int) -> Group | None:
     return None
 
 
-def _group(words: tuple[Word, ...], first: int) -> Group:
+def _group(words: tuple[Word, ...], first: int) -> VerbGroup:
     """Return the verb group that starts with the finite verb at ``first``."""
     last, negator = first, None
     for index in range(first + 1, len(words)):
@@ -164,7 +164,7 @@ def _group(words: tuple[Word, ...], first: int) -> Group:
             break
     if negator is None:
         negator = _negator_before(words, first)
-    return Group(first, last, negator)
+    return VerbGroup(first, last, negator)
 
 
 def _negator_before(words: tuple[Word, ...], first: int) -> int | None:
@@ -197,14 +197,12 @@ def _continues(last: str, word: Word) -> bool:
     return last in BE | {"be", "been", "being"} and word.tag in ("VBG", "VBN", "VBD")
 
 
-def main_group(tagged: Tagged) -> Group | None:
-    """Return the verb group of the main clause; None for a question, a fragment, or a doubtful case.
+def main_group(tagged: Tagged) -> VerbGroup | None:
+    """Return the verb group of the main clause of a statement; None for a fragment or a doubtful case.
 
     A text of several sentences has the main group of the first sentence that has one. After a word that starts a
     subordinate clause, the next verb group belongs to that clause. A subordinate clause at the start ends at a comma.
     """
-    if tagged.text.rstrip(" \"'”’)").endswith("?"):
-        return None
     all_groups = groups(tagged)
     group = _outside_subordinate_clauses(tagged.words, all_groups)
     if group is None or not _is_surely_main(tagged.words, group, all_groups):
@@ -212,7 +210,7 @@ def main_group(tagged: Tagged) -> Group | None:
     return group
 
 
-def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Group, ...]) -> Group | None:
+def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[VerbGroup, ...]) -> VerbGroup | None:
     """Return the first verb group that does not belong to a subordinate clause; None if there is none."""
     group_from = {group.first: group for group in all_groups}
     # The number of subordinate clauses that have started but have no verb yet.
@@ -244,7 +242,7 @@ def _outside_subordinate_clauses(words: tuple[Word, ...], all_groups: tuple[Grou
     return None
 
 
-def _is_surely_main(words: tuple[Word, ...], group: Group, all_groups: tuple[Group, ...]) -> bool:
+def _is_surely_main(words: tuple[Word, ...], group: VerbGroup, all_groups: tuple[VerbGroup, ...]) -> bool:
     """Return whether a group is certainly the main one: no question, reduced relative clause or second verb."""
     first = words[group.first]
     if group.first == 0 and _asks(words):

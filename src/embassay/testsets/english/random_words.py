@@ -15,6 +15,7 @@ import numpy as np
 
 from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.frames import around_adjective, around_verb
+from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.replacements import Replacement, entries
 from embassay.testsets.english.selection import is_profane
 from embassay.testsets.english.tagger import possible
@@ -286,7 +287,5 @@ def _listed_kin() -> dict[str, frozenset[str]]:
 @lru_cache(maxsize=50_000)
 def _lemmas(name: str) -> frozenset[str]:
     """Return all base forms that a word may have, and itself."""
-    import lemminflect
-
-    lemmas_by_part = lemminflect.getAllLemmas(name).values()
+    lemmas_by_part = lemminflect().getAllLemmas(name).values()
     return frozenset({name}.union(*lemmas_by_part))

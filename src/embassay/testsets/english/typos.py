@@ -5,7 +5,6 @@ A rule deletes or replaces one character, or swaps two neighbours. A misspelling
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from embassay.corpora.io.texts import read_text
-from embassay.errors import MissingExtraError, SourceError
+from embassay.errors import SourceError
 from embassay.store.paths import source_path
 from embassay.testsets.english.brill import lexicon
+from embassay.testsets.english.installed import text_of
 from embassay.testsets.english.tagger import possible
 
 TRIES = 40
@@ -78,12 +78,8 @@ def common_misspellings() -> dict[str, tuple[str, ...]]:
     MissingExtraError
         If codespell is not installed.
     """
-    spec = importlib.util.find_spec("codespell_lib")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtraError("building minimal pairs", "build")
-    file = Path(spec.submodule_search_locations[0]) / "data" / "dictionary.txt"
     forms_of: dict[str, list[str]] = {}
-    for line in file.read_text(encoding="utf-8").split("\n"):
+    for line in text_of("codespell_lib", "data/dictionary.txt", "building minimal pairs").split("\n"):
         wrong, arrow, right = line.partition("->")
         if arrow and "," not in right:
             _add(forms_of, wrong, right)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
-from embassay.errors import MissingExtraError
+from embassay.testsets.english.installed import lemminflect
 from embassay.testsets.english.tagger import tags
 
 # --- The words of an English sentence and their positions; contractions are split as in the Penn treebank ---
@@ -163,7 +162,7 @@ def lemma(word: str, tag: str) -> str:
     part = _PARTS.get(tag[:1])
     if part is None or tag in {"NNP", "NNPS", "RP", "MD"}:
         return low
-    lemmas = _lemminflect().getLemma(low, part, lemmatize_oov=False)
+    lemmas = lemminflect().getLemma(low, part, lemmatize_oov=False)
     if lemmas:
         return str(lemmas[0])
     return low
@@ -176,11 +175,9 @@ def inflected(lemma: str, tag: str) -> str | None:
     Verbs and nouns that are missing in the dictionary are inflected by rules; adjectives and adverbs are not
     ("beautifuler").
     """
-    if lemma == "be":
-        return {"VB": "be", "VBP": "are", "VBZ": "is", "VBD": "was", "VBN": "been", "VBG": "being"}.get(tag)
     if tag in {"VB", "VBP", "NN", "JJ", "RB"}:
         return lemma
-    forms = _lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
+    forms = lemminflect().getInflection(lemma, tag, inflect_oov=tag[0] in "VN")
     if forms:
         return str(forms[0])
     return None
@@ -257,12 +254,3 @@ def _cased(word: Word, new: str) -> str:
     if word.text[0].isupper() and word.text != "I":
         return new[:1].upper() + new[1:]
     return new
-
-
-def _lemminflect() -> Any:
-    """Return the module lemminflect."""
-    try:
-        import lemminflect
-    except ImportError:
-        raise MissingExtraError("building a test set", "build") from None
-    return lemminflect

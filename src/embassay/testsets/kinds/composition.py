@@ -19,14 +19,14 @@ from embassay.samples.composition import Composition
 from embassay.testsets.base import Advance, Built, Material, library, silent
 from embassay.testsets.english.capitals import ready
 from embassay.testsets.english.fusion import fuse
-from embassay.testsets.fusion_filter import Filter, Which, check, filtered
-from embassay.testsets.generator.chat import Generator, Request
+from embassay.testsets.fusion_filter import Filter, Which, filtered
+from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.fusions import bared, problem_of
 from embassay.testsets.sources import given, read
 from embassay.testsets.triples import Triple, triples
 from embassay.types import Encoder
 
-__all__ = ["build", "given", "read", "requests"]
+__all__ = ["build", "given", "read"]
 PROMPT = """\
 Fuse two sentences into one. The new sentence says everything that the two sentences say, and nothing else: no fact, \
 name or number that neither of them has. Merge what both say, so that nothing is said twice. It is one grammatical \
@@ -124,41 +124,11 @@ def build(
     )
 
 
-def requests(
-    sources: Sequence[SourceDocument],
-    *,
-    seed: int = 0,
-    count: int | None = None,
-    prompt: str = "",
-    filters: Sequence[Encoder | str] = (),
-    filter: Which = "bd",  # noqa: A002 - the option's name
-    below: float = 0.25,
-    per_document: int = 1,
-) -> tuple[Request, ...]:
-    """Return the requests that would be sent to a generator; nothing is sent.
-
-    Parameters and errors are those of :func:`build`; for an encoder, its spec is enough.
-    """
-    check(filters, filter, below)
-    template = _template(prompt)
-    drawn, _ = triples(sources, seed=seed, count=count, per_document=per_document)
-    return _requests(drawn, template)
-
-
-def _requests(drawn: Sequence[Triple], template: str) -> tuple[Request, ...]:
-    return tuple(Request(key, _filled(template, first, second)) for key, (first, second) in _pairs(drawn))
-
-
 def _pairs(drawn: Sequence[Triple]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield (key of the fusion, the two sentences) for each fusion to make."""
     for triple in drawn:
         for place, name in enumerate(FUSED):
-            yield _key(triple, name), (triple.sentences[place], triple.sentences[place + 1])
-
-
-def _key(triple: Triple, name: str) -> str:
-    """Return the key of a fusion of a triple, ``F12`` or ``F23``."""
-    return f"{triple.key}.{name}"
+            yield f"{triple.key}.{name}", (triple.sentences[place], triple.sentences[place + 1])
 
 
 def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | None:
@@ -171,7 +141,7 @@ def _texts_of(triple: Triple, fusions: Mapping[str, str]) -> dict[str, str] | No
     """
     texts = dict(zip(("S1", "S2", "S3"), triple.sentences, strict=True))
     for name in FUSED:
-        key = _key(triple, name)
+        key = f"{triple.key}.{name}"
         if key not in fusions:
             return None
         texts[name] = fusions[key]
@@ -214,8 +184,10 @@ def _by_generator(
     """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
     ready()
     fusions = dict[str, str]()
-    replies = generator.replies(_requests(drawn, template), advance)
-    for (key, (first, second)), reply in zip(_pairs(drawn), replies, strict=True):
+    pairs = list(_pairs(drawn))
+    requests = [Request(key, _filled(template, first, second)) for key, (first, second) in pairs]
+    replies = generator.replies(requests, advance)
+    for (key, (first, second)), reply in zip(pairs, replies, strict=True):
         if reply.problem:
             rejected[reply.problem] += 1
             continue

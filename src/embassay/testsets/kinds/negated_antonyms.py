@@ -16,7 +16,6 @@ from embassay.corpora.queries.sampling import evenly
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
 from embassay.testsets.base import Advance, Built, Material, library, silent
-from embassay.testsets.english.clauses import group_at
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation, has_contraction
@@ -144,11 +143,11 @@ def _quadruple(text: str, lexicon: WordNet) -> tuple[Choice, bool] | str:
         return "the antonym lacks the required form"
     pattern = first_negation(tagged)
     if pattern:
-        polarity, paraphrase = unnegated(tagged), unnegated(swapped)
+        polarity, paraphrase = unnegated(tagged, candidate.group), unnegated(swapped, candidate.group)
     else:
         contracted = has_contraction(tagged)
-        polarity = negated(tagged, candidate.at, contracted=contracted)
-        paraphrase = negated(swapped, candidate.at, contracted=contracted)
+        polarity = negated(tagged, candidate.group, contracted=contracted)
+        paraphrase = negated(swapped, candidate.group, contracted=contracted)
     if polarity is None or paraphrase is None:
         return "the negation cannot be added or removed"
 
@@ -171,8 +170,8 @@ def _swapped(tagged: Tagged, candidate: Candidate) -> Tagged | None:
     index, lemma = candidate.index, candidate.opposite.lemma
     form: str | None = lemma
     if candidate.part == "v":
-        group = group_at(tagged, index)
-        follows_do = group is not None and index > group.first and tagged.words[group.first].lowercase in DO
+        first = candidate.group.first
+        follows_do = index > first and tagged.words[first].lowercase in DO
         required_tag = "VB"
         if not follows_do:
             required_tag = tagged.words[index].tag

@@ -99,8 +99,17 @@ def build(
     if without_passages:
         rejected[HEADINGS_ONLY] += len(without_passages)
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
-    generator_requests = _requests(wanted, prompt, per_passage)
-    pairs = _pairs(wanted, generator_requests, generator, per_passage, leak, rejected, advance)
+    requests = [Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted]
+    replies = generator.replies(requests, advance)
+    pairs = list[Pair]()
+    for passage, reply in zip(wanted, replies, strict=True):
+        if reply.problem:
+            rejected[reply.problem] += 1
+            continue
+        for question in from_reply(
+            reply.text, passage, generator.name, most=per_passage, share=leak, rejected=rejected
+        ):
+            pairs.append((passage, question))
     candidates = answered(pairs, grounds, rejected)
     questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
     not_drawn = len(candidates) - len(questions)
@@ -114,31 +123,6 @@ def build(
         materials=(generator.material(),),
         prompt=prompt or PROMPT,
     )
-
-
-def requests(
-    sources: Sequence[SourceDocument],
-    *,
-    seed: int = 0,
-    count: int | None = None,
-    prompt: str = "",
-    passages: str = "paragraph",
-    per_passage: int = 1,
-    unanswerable: float = 0.1,
-    test: float = 0.2,
-    leak: float = 0.6,
-) -> tuple[Request, ...]:
-    """Return the requests that :func:`build` would send, to estimate the cost in advance.
-
-    Raises
-    ------
-    SpecError
-        For options that :func:`build` would reject.
-    """
-    _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    rejected = Counter[str]()
-    fit = PassageGroups.of(cut_all(sources, passages)).selected(rejected)
-    return _requests(_wanted(fit, seed, count, per_passage, rejected), prompt, per_passage)
 
 
 def _check(per_passage: int, leak: float, **shares: float) -> None:
@@ -201,28 +185,3 @@ def _wanted(
     if not_drawn:
         rejected["a passage that was not drawn (--count)"] += not_drawn
     return drawn
-
-
-def _requests(wanted: Sequence[Passage], prompt: str, per_passage: int) -> tuple[Request, ...]:
-    return tuple(Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted)
-
-
-def _pairs(
-    wanted: Sequence[Passage],
-    passage_requests: Sequence[Request],
-    generator: Generator,
-    per_passage: int,
-    share: float,
-    rejected: Counter[str],
-    advance: Advance,
-) -> list[Pair]:
-    """Ask the generator; return each usable question with its passage."""
-    pairs = list[Pair]()
-    replies = generator.replies(passage_requests, advance)
-    for passage, reply in zip(wanted, replies, strict=True):
-        if reply.problem:
-            rejected[reply.problem] += 1
-            continue
-        questions = from_reply(reply.text, passage, generator.name, most=per_passage, share=share, rejected=rejected)
-        pairs += [(passage, question) for question in questions]
-    return pairs
