@@ -36,6 +36,10 @@ SHAPES: Mapping[type, str] = {
 """The shape of a corpus, by the type of its samples."""
 
 
+Reasons = Counter[str]
+"""The number of sources or edits that were rejected, by reason; a reason is a short phrase to read."""
+
+
 class Advance(Protocol):
     """A callback that a builder reports its progress to."""
 
@@ -128,7 +132,7 @@ class Built:
     """
 
     samples: tuple[Sample, ...]
-    rejected: Counter[str]
+    rejected: Reasons
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     read: int = 0

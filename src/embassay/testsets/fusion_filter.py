@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.samples.composition import Composition
-from embassay.testsets.base import Advance
+from embassay.testsets.base import Advance, Reasons
 from embassay.testsets.encoding import vectors_of
 from embassay.types import Encoder
 
@@ -62,7 +62,7 @@ class Filtered:
     """The samples that a filter kept, the number it rejected by reason, and how many each encoder would reject."""
 
     samples: tuple[Composition, ...]
-    rejected: Counter[str]
+    rejected: Reasons
     notes: tuple[str, ...] = ()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
 from embassay.plugins import BUILDERS
-from embassay.testsets.base import Advance, Built, Material, Reading, silent
+from embassay.testsets.base import Advance, Built, Material, Reading, Reasons, silent
 from embassay.testsets.card import card_of
 from embassay.testsets.english.language import language_of, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
@@ -46,7 +45,7 @@ class _Prepared:
     options: Mapping[str, Any]
     sources: Sequence[Any]
     rows_read: int
-    rejected: Counter[str]
+    rejected: Reasons
     notes: tuple[str, ...]
 
 
@@ -234,9 +233,9 @@ def _is_english(source: Any) -> bool:
     return all(language_of(text) in {"English", ""} for text in _texts(source))
 
 
-def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Counter[str]]:
+def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
     """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
-    rejected = Counter[str]()
+    rejected = Reasons()
     if all(isinstance(source, Source) for source in sources):
         sources, rejected = usable(sources)
     elif _takes_pairs(module) and not hasattr(module, "read"):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
@@ -202,7 +202,7 @@ def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
     return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
 
 
-def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: np.random.Generator) -> str:
+def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:
     """Return the sentence with another word that fits and means something else."""
     word = tagged.words[choice.index]
     if tools.guess:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from embassay.corpora.queries.duplicates import PassageGroups
 from embassay.corpora.queries.leaks import names, telling
 from embassay.corpora.queries.passages import Passage, stem, stems, tokens
+from embassay.testsets.base import Reasons
 from embassay.testsets.questions import PassageQuestion, quote_of
 
 AGAIN = "repeated question"
@@ -36,7 +37,7 @@ class Answered:
 Pair = tuple[Passage, PassageQuestion]
 
 
-def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Counter[str]) -> list[Answered]:
+def answered(pairs: Iterable[Pair], grounds: PassageGroups, rejected: Reasons) -> list[Answered]:
     """Find the passages that answer each question; count in ``rejected`` those that two passages answer differently.
 
     A question that was asked about two passages is kept, for both, if they are near-duplicates, or of one unit and

@@ -6,7 +6,6 @@ Texts that are not sentences are read too; :func:`usable` rejects and counts the
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from embassay.corpora.io.rows import Row
 from embassay.corpora.io.texts import not_utf8, open_text
 from embassay.errors import SourceError
 from embassay.store.paths import unreadable
-from embassay.testsets.base import Reading
+from embassay.testsets.base import Reading, Reasons
 
 # --- A user's file as lines of text or as a table ---
 
@@ -288,10 +287,10 @@ def read_pairs(
     return tuple(pairs)
 
 
-def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Counter[str]]:
+def usable(sources: Iterable[Source]) -> tuple[tuple[Source, ...], Reasons]:
     """Return the sources that may be sentences, without repeats, and the number of rejected ones by reason."""
     usable_sources = list[Source]()
-    rejected = Counter[str]()
+    rejected = Reasons()
     seen = set[str]()
     for source in sources:
         # Sentences that differ in case and spaces only are repeats.

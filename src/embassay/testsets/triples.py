@@ -7,7 +7,6 @@ definition: no headings, items of lists, markup or halves of sentences.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -17,6 +16,7 @@ from embassay.corpora.io.passages import collapsed, paragraphs, sentences
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
+from embassay.testsets.base import Reasons
 from embassay.testsets.english.language import language_of
 
 SHORTEST, LONGEST = 5, 40
@@ -55,7 +55,7 @@ class Triple:
 
 def triples(
     sources: Sequence[SourceDocument], *, seed: int, count: int | None, per_document: int
-) -> tuple[tuple[Triple, ...], Counter[str]]:
+) -> tuple[tuple[Triple, ...], Reasons]:
     """Return the triples of documents, in order, and the number of documents or triples left out by reason.
 
     The triples drawn from a document depend only on the seed, its id and its text.
@@ -74,7 +74,7 @@ def triples(
     """
     if per_document < 1:
         raise SpecError(f"per-document must be 1 or more, is {per_document}")
-    rejected, seen = Counter[str](), set[tuple[str, ...]]()
+    rejected, seen = Reasons(), set[tuple[str, ...]]()
     by_document = list[list[Triple]]()
     for document in sources:
         parts = _sentences(document.text)

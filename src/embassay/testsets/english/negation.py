@@ -13,7 +13,7 @@ from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import AFTER_NOT, DEGREES, QUANTIFIED, SENTENCE_ADVERBS, negations
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, DO, HAVE, MODALS, STOPS, SUBJECTS, wordset
-from embassay.testsets.english.words import Splice, Tagged, Word, spliced, substituted, word_at
+from embassay.testsets.english.words import Splice, Tagged, Words, spliced, substituted, word_at
 
 # --- Negating a verb group ---
 
@@ -59,13 +59,13 @@ def negated(tagged: Tagged, group: VerbGroup, *, contracted: bool = False) -> st
     return spliced(tagged.text, splices)
 
 
-def _is_auxiliary(words: tuple[Word, ...], group: VerbGroup) -> bool:
+def _is_auxiliary(words: Words, group: VerbGroup) -> bool:
     """Return whether ``have`` or ``do`` is negated by ``not`` alone: ``I have seen it``, ``yes, I do``."""
     after = word_at(words, group.last + 1).text
     return group.last > group.first or after in STOPS | {",", ""}
 
 
-def _cannot_be_negated(words: tuple[Word, ...], group: VerbGroup) -> bool:
+def _cannot_be_negated(words: Words, group: VerbGroup) -> bool:
     """Return whether a verb group is a question or a set phrase, or has a subject that does not allow ``not``."""
     first = words[group.first].lowercase
     if first in AUXILIARIES and _has_subject_after(words, group.first):
@@ -84,7 +84,7 @@ def _cannot_be_negated(words: tuple[Word, ...], group: VerbGroup) -> bool:
     return is_singular and first not in AUXILIARIES and _do_for(words, group.first) == "do"
 
 
-def _has_subject_after(words: tuple[Word, ...], auxiliary: int) -> bool:
+def _has_subject_after(words: Words, auxiliary: int) -> bool:
     """Return whether the subject follows an auxiliary, as in a question or a wish."""
     subject, verb = word_at(words, auxiliary + 1), word_at(words, auxiliary + 2)
     if subject.lowercase not in SUBJECTS:
@@ -94,7 +94,7 @@ def _has_subject_after(words: tuple[Word, ...], auxiliary: int) -> bool:
     return words[auxiliary].lowercase in MODALS or not may_be_object
 
 
-def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bool) -> Splice:
+def _negated_contraction(words: Words, auxiliary: int, contracted: bool) -> Splice:
     """Return the change that negates ``'ll``, ``'ve`` or ``'d``, which are written in full: ``I will not``."""
     word = words[auxiliary]
     if word.lowercase in CONTRACTED_AUXILIARIES:
@@ -116,7 +116,7 @@ def _negated_contraction(words: tuple[Word, ...], auxiliary: int, contracted: bo
     return word.start, word.end, replacement
 
 
-def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bool) -> Splice:
+def _not_after_auxiliary(words: Words, auxiliary: int, contracted: bool) -> Splice:
     """Return the change that inserts ``not`` after an auxiliary and any sentence adverbs that follow it."""
     word, last_adverb = words[auxiliary], auxiliary
     while word_at(words, last_adverb + 1).lowercase in SENTENCE_ADVERBS:
@@ -136,7 +136,7 @@ def _not_after_auxiliary(words: tuple[Word, ...], auxiliary: int, contracted: bo
     return word.end, word.end, " not"
 
 
-def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splice]:
+def _with_do(words: Words, verb: int, contracted: bool) -> list[Splice]:
     """Return the changes that insert ``do``, ``does`` or ``did`` with ``not`` and make the verb a base form."""
     word, auxiliary = words[verb], _do_for(words, verb)
     negated_auxiliary = f"{auxiliary} not"
@@ -152,7 +152,7 @@ def _with_do(words: tuple[Word, ...], verb: int, contracted: bool) -> list[Splic
     return [(start, start, f"{negated_auxiliary} "), (word.start, word.end, word.lemma)]
 
 
-def _do_for(words: tuple[Word, ...], verb: int) -> str:
+def _do_for(words: Words, verb: int) -> str:
     """Return the form of ``do`` that negates a lexical verb: ``do``, ``does`` or ``did``."""
     word = words[verb]
     if word.tag == "VBZ":

@@ -12,7 +12,7 @@ from embassay.testsets.english.clauses import VerbGroup
 from embassay.testsets.english.negators import FOCUS, POLAR
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import AUXILIARIES, DO, wordset
-from embassay.testsets.english.words import Splice, Tagged, Word, inflected, spliced, word_at
+from embassay.testsets.english.words import Splice, Tagged, Words, inflected, spliced, word_at
 
 IDIOMS = wordset("help stand wait care imagine afford seem dare need bear bothered agree")
 """Verbs with a special meaning after ``can't`` or ``couldn't`` (``can't wait``)."""
@@ -42,7 +42,7 @@ def unnegated(tagged: Tagged, group: VerbGroup) -> str | None:
     return spliced(tagged.text, splices)
 
 
-def _needs_negation(words: tuple[Word, ...], negator: int) -> bool:
+def _needs_negation(words: Words, negator: int) -> bool:
     """Return whether the words after a negation are wrong, or mean something else, without the negation."""
     after = [word.lowercase for word in words[negator + 1 :]]
     if not after:
@@ -53,7 +53,7 @@ def _needs_negation(words: tuple[Word, ...], negator: int) -> bool:
     return not POLAR.isdisjoint(after) or ("at", "all") in pairwise(after)
 
 
-def _removal(words: tuple[Word, ...], first: int, negator: int) -> list[Splice] | None:
+def _removal(words: Words, first: int, negator: int) -> list[Splice] | None:
     """Return the changes that remove a negator, and the ``do`` that it needed; None in doubtful cases.
 
     Parameters

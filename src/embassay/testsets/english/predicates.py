@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import VerbGroup, before_adverbs, groups, is_after_subject, main_group
+from embassay.testsets.english.clauses import (
+    VerbGroup,
+    VerbGroups,
+    before_adverbs,
+    groups,
+    is_after_subject,
+    main_group,
+)
 from embassay.testsets.english.negators import (
     AFTER_NOT,
     DEGREES,
@@ -30,7 +37,7 @@ from embassay.testsets.english.opposites import (
 )
 from embassay.testsets.english.word_classes import AUXILIARIES, BE, HAVE, MODALS, STOPS, SUBJECTS, wordset
 from embassay.testsets.english.wordnet import WordNet
-from embassay.testsets.english.words import Tagged, Word, word_at
+from embassay.testsets.english.words import Tagged, Word, Words, word_at
 
 PATTERNS = ("not", "n't", "never", "no longer")
 """Negations that are removed."""
@@ -112,7 +119,7 @@ def find(tagged: Tagged, lexicon: WordNet) -> Candidate | str:
     return first_reason
 
 
-def _eligible(tagged: Tagged, all_groups: tuple[VerbGroup, ...]) -> list[VerbGroup] | str:
+def _eligible(tagged: Tagged, all_groups: VerbGroups) -> list[VerbGroup] | str:
     """Return the verb groups in which a word may be replaced, or the reason why there are none.
 
     They are the negated group; in a sentence without negation, the group of the main clause and those after it.
@@ -160,7 +167,7 @@ def _unfit_sentence(tagged: Tagged) -> str:
     return ""
 
 
-def _unfit_words(words: tuple[Word, ...]) -> str:
+def _unfit_words(words: Words) -> str:
     """Return why two or more adjacent words rule a sentence out; empty if none do."""
     for word, after in pairwise(words):
         if word.lowercase in BE and after.lowercase == "so":
@@ -173,11 +180,11 @@ def _unfit_words(words: tuple[Word, ...]) -> str:
     return ""
 
 
-def _has_infinitive(words: tuple[Word, ...]) -> bool:
+def _has_infinitive(words: Words) -> bool:
     return any(word.lowercase == "to" and after.tag == "VB" for word, after in pairwise(words))
 
 
-def _unfit_group(words: tuple[Word, ...], group: VerbGroup, pattern: str) -> str:
+def _unfit_group(words: Words, group: VerbGroup, pattern: str) -> str:
     """Return why the negation of a verb group does not mean the opposite of its clause; empty if it does."""
     start = group.first
     while start and words[start - 1].text not in STOPS | {","} and words[start - 1].tag != "CC":
@@ -203,7 +210,7 @@ def _unfit_group(words: tuple[Word, ...], group: VerbGroup, pattern: str) -> str
     return ""
 
 
-def _unfit_subject(before: tuple[Word, ...]) -> str:
+def _unfit_subject(before: Words) -> str:
     """Return why the words before a verb group rule it out; empty if they do not.
 
     Parameters
@@ -228,7 +235,7 @@ def _is_adverb_of_manner(word: Word) -> bool:
     return word.tag == "RB" and word.lowercase.endswith("ly") and word.lowercase not in SENTENCE_ADVERBS
 
 
-def _is_imperative(words: tuple[Word, ...], group: VerbGroup) -> bool:
+def _is_imperative(words: Words, group: VerbGroup) -> bool:
     """Return whether a group is an imperative: a base form, or ``do``, without a subject."""
     first = words[group.first]
     if first.tag == "VB":
@@ -240,7 +247,7 @@ def _is_imperative(words: tuple[Word, ...], group: VerbGroup) -> bool:
 
 
 def _of_group(
-    words: tuple[Word, ...], group: VerbGroup, all_groups: tuple[VerbGroup, ...], lexicon: WordNet, pattern: str
+    words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet, pattern: str
 ) -> Candidate | str:
     """Return the word that can be replaced if a verb group is negated, or the reason why there is none.
 
@@ -270,7 +277,7 @@ def _of_group(
     return _adverb(words, group, all_groups, lexicon)
 
 
-def _adjective(words: tuple[Word, ...], group: VerbGroup, lexicon: WordNet, negated: VerbGroup) -> Candidate | str:
+def _adjective(words: Words, group: VerbGroup, lexicon: WordNet, negated: VerbGroup) -> Candidate | str:
     """Return the adjective after a copula, with or without a noun (``is fair``, ``is a fair price``), or a reason.
 
     Parameters
@@ -303,7 +310,7 @@ def _adjective(words: tuple[Word, ...], group: VerbGroup, lexicon: WordNet, nega
     return reason or Candidate(place, "a", negated, opposite)
 
 
-def _unfit_before_noun(words: tuple[Word, ...], place: int, has_article: bool) -> str:
+def _unfit_before_noun(words: Words, place: int, has_article: bool) -> str:
     """Return why an adjective before its noun cannot be replaced; empty if it can."""
     noun = word_at(words, place + 1)
     if noun.tag != "NNS" and not (has_article and noun.tag == "NN"):
@@ -313,7 +320,7 @@ def _unfit_before_noun(words: tuple[Word, ...], place: int, has_article: bool) -
     return unfit_after_adjective(words[place + 2 :], words[place].lowercase)
 
 
-def _unfit_predicate(words: tuple[Word, ...], group: VerbGroup, place: int) -> str:
+def _unfit_predicate(words: Words, group: VerbGroup, place: int) -> str:
     """Return why an adjective after a copula cannot be replaced; empty if it can."""
     low = words[place].lowercase
     if low in ("bad", "sure") and group.negator is not None:
@@ -327,7 +334,7 @@ def _unfit_predicate(words: tuple[Word, ...], group: VerbGroup, place: int) -> s
     return unfit_after_adjective(words[place + 1 :], low)
 
 
-def _verb(words: tuple[Word, ...], group: VerbGroup, lexicon: WordNet, pattern: str) -> Candidate | str:
+def _verb(words: Words, group: VerbGroup, lexicon: WordNet, pattern: str) -> Candidate | str:
     """Return the verb of a group if it has an opposite (``agrees``, ``does not agree``), or a reason."""
     first, verb = words[group.first], words[group.last]
     opposite = judged(lexicon, verb.lemma, "v")
@@ -351,7 +358,7 @@ def _verb(words: tuple[Word, ...], group: VerbGroup, lexicon: WordNet, pattern: 
     return Candidate(group.last, "v", group, opposite)
 
 
-def _is_surely_verb(words: tuple[Word, ...], group: VerbGroup) -> bool:
+def _is_surely_verb(words: Words, group: VerbGroup) -> bool:
     """Return whether ``like`` is certainly a verb: it is negated, inflected, or has a subject."""
     if group.negator is not None or words[group.last].tag in ("VBD", "VBZ"):
         return True
@@ -362,9 +369,7 @@ def _is_surely_verb(words: tuple[Word, ...], group: VerbGroup) -> bool:
     return subject >= 0 and not any(word.tag.startswith(("VB", "MD", "IN")) for word in words[:subject])
 
 
-def _adverb(
-    words: tuple[Word, ...], group: VerbGroup, all_groups: tuple[VerbGroup, ...], lexicon: WordNet
-) -> Candidate | str:
+def _adverb(words: Words, group: VerbGroup, all_groups: VerbGroups, lexicon: WordNet) -> Candidate | str:
     """Return ``often`` before the verb, or an adverb of manner within five words after it; or a reason."""
     often = judged(lexicon, "often", "r")
     for place in range(max(0, group.first - 1), group.last):

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.testsets.english.brill import lexicon
 from embassay.testsets.english.frames import around_adjective, around_verb
@@ -119,7 +119,7 @@ class Vocabulary:
                     self._in_any_frame[key] += 1
                     self._lemmas[key] = word.lemma
 
-    def like(self, tagged: Tagged, index: int, chance: np.random.Generator) -> Iterator[str]:
+    def like(self, tagged: Tagged, index: int, chance: Generator) -> Iterator[str]:
         """Yield words with the tag and a frame of the word at ``index``.
 
         For each frame, words of the corpus with a similar frequency come first, then its other words, then words that

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-import numpy as np
+from numpy.random import Generator
 
 from embassay.corpora.io.texts import read_text
 from embassay.errors import SourceError
@@ -25,7 +25,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _BETWEEN = re.compile(r"\t|->|→")
 
 
-def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: np.random.Generator) -> tuple[str, str] | None:
+def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator) -> tuple[str, str] | None:
     """Return a misspelling of a word in lower case, and its origin: ``"list"`` or ``"rule"``.
 
     None for an unlisted word of fewer than three letters, or if the rules make only English words.
@@ -98,19 +98,19 @@ def _add(forms_of: dict[str, list[str]], wrong: str, right: str) -> None:
         forms_of.setdefault(right.lower(), []).append(wrong.lower())
 
 
-def _deleted(word: str, chance: np.random.Generator) -> str:
+def _deleted(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word)))
     return word[:at] + word[at + 1 :]
 
 
-def _replaced(word: str, chance: np.random.Generator) -> str:
+def _replaced(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word)))
     return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
 
 
-def _swapped(word: str, chance: np.random.Generator) -> str:
+def _swapped(word: str, chance: Generator) -> str:
     at = int(chance.integers(len(word) - 1))
     return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
 
-_RULES: tuple[Callable[[str, np.random.Generator], str], ...] = (_deleted, _replaced, _swapped)
+_RULES: tuple[Callable[[str, Generator], str], ...] = (_deleted, _replaced, _swapped)

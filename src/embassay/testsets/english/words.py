@@ -114,6 +114,8 @@ class Word:
         return self.text.lower()
 
 
+Words = Sequence[Word]
+"""The words of a sentence or of a part of it, in order."""
 NO_WORD = Word(text="", start=0, end=0, tag="", lemma="")
 """Stands for the words before the first and after the last word of a sentence."""
 
@@ -123,10 +125,10 @@ class Tagged:
     """A text and its words, in order."""
 
     text: str
-    words: tuple[Word, ...]
+    words: Words
 
 
-def word_at(words: Sequence[Word], index: int) -> Word:
+def word_at(words: Words, index: int) -> Word:
     """Return the word at an index, or :data:`NO_WORD` if the index is before the first or after the last word."""
     if 0 <= index < len(words):
         return words[index]

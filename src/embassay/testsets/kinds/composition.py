@@ -16,7 +16,7 @@ from embassay.errors import SpecError
 from embassay.formatting import counted
 from embassay.samples.composed import of_document, without_repeats
 from embassay.samples.composition import Composition
-from embassay.testsets.base import Advance, Built, Material, library, silent
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
 from embassay.testsets.english.capitals import ready
 from embassay.testsets.english.fusion import fuse
 from embassay.testsets.fusion_filter import Filter, Which, filtered
@@ -165,7 +165,7 @@ def _filled(template: str, first: str, second: str) -> str:
     return first.join(part.replace(PLACES[1], second) for part in parts)
 
 
-def _by_rules(drawn: Sequence[Triple], rejected: Counter[str], advance: Advance) -> dict[str, str]:
+def _by_rules(drawn: Sequence[Triple], rejected: Reasons, advance: Advance) -> dict[str, str]:
     """Return the fusions that rules make, by key; count in ``rejected`` the pairs that they cannot fuse."""
     fusions, pairs = dict[str, str](), list(_pairs(drawn))
     for number, (key, (first, second)) in enumerate(pairs, 1):
@@ -179,7 +179,7 @@ def _by_rules(drawn: Sequence[Triple], rejected: Counter[str], advance: Advance)
 
 
 def _by_generator(
-    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Counter[str], advance: Advance
+    drawn: Sequence[Triple], generator: Generator, template: str, rejected: Reasons, advance: Advance
 ) -> dict[str, str]:
     """Return the usable fusions of a generator, by key; count the others in ``rejected``."""
     ready()

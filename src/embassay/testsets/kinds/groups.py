@@ -17,7 +17,7 @@ from embassay.corpora.queries.sampling import evenly
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.samples.groups import Grouped, closure
-from embassay.testsets.base import Advance, Built, silent
+from embassay.testsets.base import Advance, Built, Reasons, silent
 from embassay.testsets.encoding import vectors_of
 from embassay.testsets.sheets import confirmation, meant, shown, table_of
 from embassay.testsets.sources import (
@@ -92,7 +92,7 @@ def build(
     count
         Use at most N randomly chosen groups; all by default.
     """
-    rejected = Counter[str]()
+    rejected = Reasons()
     pairs = [source for source in sources if isinstance(source, SourcePair)]
     candidates = [source for source in sources if isinstance(source, ProposedSentence)]
     group_of = _components(pairs, rejected) if pairs else _confirmed(candidates, rejected)
@@ -154,7 +154,7 @@ def sheet_of(candidates: Sequence[ProposedSentence]) -> bytes:
     return table_of(CONFIRM, rows)
 
 
-def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str, str]:
+def _components(pairs: Sequence[SourcePair], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence of the pairs that mean the same, in the order in which they come."""
     numbers, same_pairs = dict[str, int](), list[tuple[int, int]]()
     for pair in pairs:
@@ -168,7 +168,7 @@ def _components(pairs: Sequence[SourcePair], rejected: Counter[str]) -> dict[str
     return {texts[number]: str(group) for number, group in closure(same_pairs).items()}
 
 
-def _confirmed(candidates: Sequence[ProposedSentence], rejected: Counter[str]) -> dict[str, str]:
+def _confirmed(candidates: Sequence[ProposedSentence], rejected: Reasons) -> dict[str, str]:
     """Return the group of each sentence that was confirmed."""
     group_of = dict[str, str]()
     for candidate in candidates:

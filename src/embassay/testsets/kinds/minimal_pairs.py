@@ -14,7 +14,7 @@ from typing import Protocol
 
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
-from embassay.testsets.base import Advance, Built, Material, library, silent
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
 from embassay.testsets.english.exchanges import Names
 from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import replacements
@@ -81,7 +81,7 @@ def build(
     InputError
         If WordNet, a package or the list is missing or cannot be read.
     """
-    rejected = Counter[str]()
+    rejected = Reasons()
     lexicon = wordnet()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
     checker = Harper()
@@ -117,7 +117,7 @@ def build(
     )
 
 
-def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tuple[str, Source, Tagged]]:
+def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str, Source, Tagged]]:
     """Yield (id, source, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
@@ -138,7 +138,7 @@ def _fitting(sources: Sequence[Source], rejected: Counter[str]) -> Iterator[tupl
 
 
 def _items(
-    originals: Sequence[Original], tools: Tools, count: int | None, rejected: Counter[str], advance: Advance
+    originals: Sequence[Original], tools: Tools, count: int | None, rejected: Reasons, advance: Advance
 ) -> list[tuple[MinimalPairs, dict[str, str]]]:
     """Make the items in an order that depends on the seed, and return them in the order of the sources.
 

@@ -15,7 +15,7 @@ from embassay.corpora.io.passages import whole_sentences
 from embassay.corpora.queries.sampling import evenly
 from embassay.formatting import counted
 from embassay.samples.choice import Choice
-from embassay.testsets.base import Advance, Built, Material, library, silent
+from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
 from embassay.testsets.english.negation import negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.negators import first_negation, has_contraction
@@ -100,9 +100,9 @@ def _materials() -> tuple[Material, ...]:
     )
 
 
-def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Counter[str]]:
+def _sentences(sources: Sequence[Source | SourcePair]) -> tuple[tuple[Source, ...], Reasons]:
     """Return the sentences to use (the negated side of a pair), and the number left out by reason."""
-    rejected, sentences = Counter[str](), list[Source]()
+    rejected, sentences = Reasons(), list[Source]()
     for source in sources:
         # Of a pair of paraphrases only the negated side is used.
         side = _negated_side(source) if isinstance(source, SourcePair) else source

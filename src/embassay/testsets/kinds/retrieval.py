@@ -9,7 +9,6 @@ queries are headings or sentences of the documents.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -21,7 +20,7 @@ from embassay.corpora.queries.passages import Passage, cut_all
 from embassay.corpora.queries.sampling import evenly
 from embassay.errors import SpecError
 from embassay.testsets import sources as sources_module
-from embassay.testsets.base import Advance, Built, library, silent
+from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
@@ -82,7 +81,7 @@ def build(
         If there is no generator, or for options out of range.
     """
     _check(per_passage, leak, unanswerable=unanswerable, test=test)
-    rejected = Counter[str]()
+    rejected = Reasons()
     if method != "generator":
         _check_without_generator(method, generator=generator, prompt=prompt, per_passage=per_passage)
         made = made_queries(sources, method, passages=passages, count=count, seed=seed, share=leak)
@@ -172,9 +171,7 @@ def _with_provenance(built: Built, made: MadeQueries) -> Built:
     )
 
 
-def _wanted(
-    fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Counter[str]
-) -> list[Passage]:
+def _wanted(fit: Sequence[Passage], seed: int, count: int | None, per_passage: int, rejected: Reasons) -> list[Passage]:
     """Return the passages to ask about: all, or a few more than the requested number of questions needs."""
     most = None
     if count is not None:
