@@ -13,10 +13,10 @@ from embassay.corpora.io.documents import SourceDocument
 from embassay.errors import MissingExtraError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.testsets.base import Material
+from embassay.testsets.build import make, put, requests_of
 from embassay.testsets.generator.chat import Reply
 from embassay.testsets.generator.fusions import bared, new_names, numbers, problem_of
 from embassay.testsets.kinds import composition
-from embassay.testsets.making import make, put, requests_of
 from embassay.testsets.options import Order
 from embassay.testsets.triples import is_whole, triples
 from embassay.types import Card

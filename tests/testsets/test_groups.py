@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from embassay.errors import InputError, SourceError
 from embassay.geometry.complete_linkage import complete_linkage
 from embassay.run.resolve import load_corpus, load_encoder
+from embassay.testsets.build import make, put
 from embassay.testsets.kinds import groups
-from embassay.testsets.making import make, put
 from embassay.testsets.options import Order
 from embassay.testsets.sources import Source, SourcePair
 

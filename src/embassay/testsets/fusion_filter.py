@@ -114,7 +114,7 @@ def filtered(
     for encoder, number in zip(chosen.encoders, is_near.sum(axis=1).tolist(), strict=True):
         share = f"{number:,} of {len(pairs):,} differences have a cosine of {chosen.below:g} or more"
         notes.append(f"{encoder.card.spec}: {share}.")
-    return Filtered(tuple(remaining), +rejected, tuple(notes))
+    return Filtered(tuple(remaining), rejected, tuple(notes))
 
 
 def _compared(texts: Mapping[str, str], sample: Composition, which: Which) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from embassay.testsets.english.negation import falls_elsewhere, negated, word_ne
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
 from embassay.testsets.english.replacements import LISTED, Replacement
-from embassay.testsets.english.spelling_and_grammar import Checker
+from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import misspelt
 from embassay.testsets.english.wordnet import WordNet
 from embassay.testsets.english.words import Tagged, substituted
@@ -51,7 +51,7 @@ class Tools:
     """
 
     lexicon: WordNet
-    checker: Checker
+    checker: Harper
     misspellings: Mapping[str, tuple[str, ...]]
     vocabulary: Vocabulary
     names: Names
@@ -119,8 +119,10 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
     return Original(key, source, tagged, main, tuple(tries))
 
 
-def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tuple[MinimalPairs, dict[str, str]]:
-    """Make the item of an original, and say how each edit was made.
+def with_edits(
+    original: Original, tools: Tools, used: Counter[str], quota: int, ways: dict[tuple[str, str], str]
+) -> MinimalPairs:
+    """Make the edits of an original.
 
     Parameters
     ----------
@@ -128,6 +130,8 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
         How often each lemma was replaced so far. The original's least used lemma is chosen, and counted here.
     quota
         The maximum number of replacements of a lemma.
+    ways
+        How each edit was made is added here, by (sample id, edit name).
 
     Raises
     ------
@@ -148,13 +152,15 @@ def item(original: Original, tools: Tools, used: Counter[str], quota: int) -> tu
         if used[lemma(attempt)] >= quota:
             continue
         try:
-            edits, ways = _edits(original, attempt, tools)
+            edits, ways_of_edits = _edits(original, attempt, tools)
         except Left as problem:
             reason = problem
             continue
         used[lemma(attempt)] += 1
         unit = original.source.unit or str(original.source.line)
-        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), unit), ways
+        for edit, way in ways_of_edits.items():
+            ways[original.id, edit] = way
+        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), unit)
     raise reason
 
 

@@ -31,12 +31,15 @@ class PassageQuestion:
 
     Attributes
     ----------
+    passage
+        What it was asked about.
     answer
         Words of the passage; empty for a query made from a document.
     way
         How it was made: ``generator: NAME``, or the source of made queries.
     """
 
+    passage: Passage
     text: str
     answer: str
     way: str

@@ -218,6 +218,12 @@ def read_sentences(path: Path, column: str = "") -> tuple[Source, ...]:
     return tuple(sources)
 
 
+def numbered(sources: Iterable[object]) -> Iterator[object]:
+    """Yield sources that are passed in Python; texts become sentences, numbered from 1."""
+    for number, source in enumerate(sources, 1):
+        yield Source(source.strip(), number) if isinstance(source, str) else source
+
+
 def _sentences_of(table: Table, column: str) -> list[Source]:
     """Return the non-empty cells of the column of sentences, with their units."""
     # The only column of a table may have any name.

@@ -17,7 +17,7 @@ from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
 from embassay.testsets.base import Reasons
-from embassay.testsets.english.language import language_of
+from embassay.testsets.english.language import language_of, may_be_english
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""
@@ -127,7 +127,7 @@ def _candidates(document: SourceDocument, parts: Sequence[str]) -> list[Triple]:
     is_english_document = language_of(document.text) == "English"
     usable = list[bool]()
     for part in parts:
-        is_in_language = not is_english_document or language_of(part) in {"English", ""}
+        is_in_language = not is_english_document or may_be_english(part)
         usable.append(is_whole(part) and is_in_language)
     unit = document.unit or document.id
     candidates = list[Triple]()

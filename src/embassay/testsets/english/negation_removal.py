@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from embassay.testsets.english.clauses import VerbGroup
+from embassay.testsets.english.clauses import VerbGroup, groups
 from embassay.testsets.english.negators import FOCUS, POLAR
 from embassay.testsets.english.tagger import possible
 from embassay.testsets.english.word_classes import AUXILIARIES, DO, wordset
@@ -36,7 +36,9 @@ def unnegated(tagged: Tagged, group: VerbGroup) -> str | None:
         return spliced(tagged.text, [(words[negator].start, words[negator + 1].end, "")])
     if _needs_negation(words, negator):
         return None
-    splices = _removal(words, group.first, negator)
+    # In "does not exists" both verbs have the same negator; it belongs to the first.
+    first = next(other.first for other in groups(tagged) if other.negator == negator)
+    splices = _removal(words, first, negator)
     if splices is None:
         return None
     return spliced(tagged.text, splices)

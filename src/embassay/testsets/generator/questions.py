@@ -83,7 +83,7 @@ def from_reply(
         if reason:
             rejected[reason] += 1
         else:
-            yield PassageQuestion(question, quote, f"generator: {name}")
+            yield PassageQuestion(passage, question, quote, f"generator: {name}")
 
 
 def _pairs_in(text: str) -> list[dict[str, str]]:

@@ -111,8 +111,7 @@ def build(
     selection = filtered(documents, chosen, advance)
     samples, repeats = without_repeats(selection.samples)
     rejected += selection.rejected
-    if repeats:
-        rejected["repeated sample"] += repeats
+    rejected["repeated sample"] += repeats
     return Built(
         samples,
         rejected,

@@ -19,11 +19,11 @@ from embassay.testsets.english.exchanges import Names
 from embassay.testsets.english.random_words import Vocabulary
 from embassay.testsets.english.replacements import replacements
 from embassay.testsets.english.selection import NAME, named, sentences, unfit
-from embassay.testsets.english.spelling_and_grammar import Checker, Harper
+from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import common_misspellings, read_misspellings
 from embassay.testsets.english.wordnet import wordnet
 from embassay.testsets.english.words import Tagged, tag
-from embassay.testsets.pairing import Left, Original, Tools, item, original
+from embassay.testsets.pairing import Left, Original, Tools, original, with_edits
 from embassay.testsets.sources import Source
 
 EXTRA = "build"
@@ -102,16 +102,13 @@ def build(
             originals.append(original(key, source, tagged, replacements(tagged)))
         except Left as reason:
             rejected[str(reason)] += 1
-    items = _items(originals, tools, count, rejected, advance)
     # How each edit was made becomes the field "source" of its line.
     ways = dict[tuple[str, str], str]()
-    for sample, ways_of_edits in items:
-        for edit, way in ways_of_edits.items():
-            ways[sample.id, edit] = way
+    samples = _samples(originals, tools, count, rejected, ways, advance)
     return Built(
-        samples=tuple(sample for sample, _ in items),
+        samples=samples,
         rejected=rejected,
-        notes=_notes(mlm, count, len(items)),
+        notes=_notes(mlm, count, len(samples)),
         materials=_materials(misspellings, mlm),
         ways=ways,
     )
@@ -137,37 +134,37 @@ def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str
             yield key, source, tag(named(text))
 
 
-def _items(
-    originals: Sequence[Original], tools: Tools, count: int | None, rejected: Reasons, advance: Advance
-) -> list[tuple[MinimalPairs, dict[str, str]]]:
-    """Make the items in an order that depends on the seed, and return them in the order of the sources.
-
-    Returns
-    -------
-    Each item, and how each of its edits was made.
-    """
+def _samples(
+    originals: Sequence[Original],
+    tools: Tools,
+    count: int | None,
+    rejected: Reasons,
+    ways: dict[tuple[str, str], str],
+    advance: Advance,
+) -> tuple[MinimalPairs, ...]:
+    """Make the samples in an order that depends on the seed, and return them in the order of the sources."""
     random = generator(tools.seed, "builders", "minimal_pairs")
     order = random.permutation(len(originals)).tolist()
-    items: dict[int, tuple[MinimalPairs, dict[str, str]]] = {}
+    samples: dict[int, MinimalPairs] = {}
     # Without a limit, a few frequent words could make most of the pairs.
     uses_by_lemma = Counter[str]()
     most_uses = max(FEWEST, len(originals) // PART)
     for done, place in enumerate(order):
-        if len(items) == count:
+        if len(samples) == count:
             break
         if done % BLOCK == 0:
             advance(done, len(order))
             block = [originals[next_place] for next_place in order[done : done + BLOCK]]
             _look_ahead(block, tools.checker)
         try:
-            items[place] = item(originals[place], tools, uses_by_lemma, most_uses)
+            samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
             rejected[str(reason)] += 1
     advance(len(order), len(order))
-    return [items[place] for place in sorted(items)]
+    return tuple(samples[place] for place in sorted(samples))
 
 
-def _look_ahead(block: Sequence[Original], checker: Checker) -> None:
+def _look_ahead(block: Sequence[Original], checker: Harper) -> None:
     """Check a block on all cores: the originals, then the first edits of those that are clean."""
     checker.look_ahead(each.tagged.text for each in block)
     edits = list[str]()

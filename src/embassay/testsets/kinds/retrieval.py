@@ -24,7 +24,7 @@ from embassay.testsets.base import Advance, Built, Reasons, library, silent
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.questions import PROMPT, from_reply, prompt_of
 from embassay.testsets.questions import PassageQuestion
-from embassay.testsets.right_documents import Answered, Pair, answered
+from embassay.testsets.right_documents import Answered, answered
 from embassay.testsets.splits import built_of, check_share
 
 LANGUAGES = "any"
@@ -95,25 +95,19 @@ def build(
         )
     grounds = PassageGroups.of(cut_all(sources, passages))
     without_passages = {source.id for source in sources} - {passage.document for passage in grounds.passages}
-    if without_passages:
-        rejected[HEADINGS_ONLY] += len(without_passages)
+    rejected[HEADINGS_ONLY] += len(without_passages)
     wanted = _wanted(grounds.selected(rejected), seed, count, per_passage, rejected)
     requests = [Request(passage.id, prompt_of(passage, prompt, per_passage)) for passage in wanted]
     replies = generator.replies(requests, advance)
-    pairs = list[Pair]()
+    asked = list[PassageQuestion]()
     for passage, reply in zip(wanted, replies, strict=True):
         if reply.problem:
             rejected[reply.problem] += 1
-            continue
-        for question in from_reply(
-            reply.text, passage, generator.name, most=per_passage, share=leak, rejected=rejected
-        ):
-            pairs.append((passage, question))
-    candidates = answered(pairs, grounds, rejected)
+        else:
+            asked += from_reply(reply.text, passage, generator.name, most=per_passage, share=leak, rejected=rejected)
+    candidates = answered(asked, grounds, rejected)
     questions = evenly([(question.right[0].unit, question) for question in candidates], count, seed, "questions")
-    not_drawn = len(candidates) - len(questions)
-    if not_drawn:
-        rejected["a question that was not drawn (--count)"] += not_drawn
+    rejected["a question that was not drawn (--count)"] += len(candidates) - len(questions)
     built = built_of(questions, grounds, seed=seed, unanswerable=unanswerable, test=test)
     return replace(
         built,
@@ -152,7 +146,7 @@ def _entry(query: MadeQuery, made: MadeQueries) -> Answered:
         near[passage.id] = passage
         for duplicate in made.groups.near(passage):
             near[duplicate.id] = duplicate
-    question = PassageQuestion(query.text, "", made.source)
+    question = PassageQuestion(query.right[0], query.text, "", made.source)
     return Answered(query.id, question, query.right, tuple(near.values()))
 
 
@@ -178,7 +172,5 @@ def _wanted(fit: Sequence[Passage], seed: int, count: int | None, per_passage: i
         # Some questions will be rejected, so a few more passages are asked about.
         most = math.ceil(MARGIN * count / per_passage)
     drawn = evenly([(passage.unit, passage) for passage in fit], most, seed, "passages")
-    not_drawn = len(fit) - len(drawn)
-    if not_drawn:
-        rejected["a passage that was not drawn (--count)"] += not_drawn
+    rejected["a passage that was not drawn (--count)"] += len(fit) - len(drawn)
     return drawn
