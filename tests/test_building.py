@@ -296,13 +296,13 @@ def test_a_command_has_the_options_of_its_builder(kind):
 
 
 def needs_wordnet():
-    from embassay.testsets.english.wordnet import wordnet
+    from embassay.testsets.english.wordnet import open_wordnet
 
     for package in ("nltk", "textblob", "lemminflect"):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     try:
-        wordnet()
+        open_wordnet()
     except InputError as error:
         pytest.skip(str(error))
 

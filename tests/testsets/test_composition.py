@@ -139,7 +139,7 @@ def test_documents_are_their_own_units_and_what_cannot_be_used_is_counted():
     ]
     built = composition.build(sources)
     assert {s.unit for s in built.samples} == {"a"}
-    assert built.rejected == {
+    assert +built.rejected == {
         "repeated triple of sentences": 1,
         "document of fewer than three sentences": 1,
         "document without three different whole sentences in a row": 3,
@@ -222,7 +222,7 @@ def test_the_filter_is_the_naive_loop(which):
     kept, near, undefined = naive(sources, vectors, which, 0.25)
     assert [s.id for s in built.samples] == kept
     assert 0 < near < 72 - undefined and undefined > 0
-    assert built.rejected == {
+    assert +built.rejected == {
         "difference with parts that are too similar (cosine 0.25 or more)": near,
         "difference with an undefined cosine (a zero vector)": undefined,
     }
@@ -280,7 +280,7 @@ def test_every_rejection_of_a_generator_has_its_reason():
     }
     built = composition.build(many(11), generator=Stub(lambda key, *both: answers[key.split(".")[0]](*both)))
     assert {s.unit for s in built.samples} == {"10"}
-    assert built.rejected == {
+    assert +built.rejected == {
         "the generator refused": 2,
         "a fusion that repeats one of its sentences": 2,
         "a fusion with a number that neither sentence has": 2,

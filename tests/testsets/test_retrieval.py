@@ -270,7 +270,7 @@ def test_what_a_generator_could_not_do_is_counted():
     stub = Stub(lambda request: (None, "the generator refused") if request.key == "oven" else "no JSON")
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
-    assert built.rejected == {"the generator refused": 1, "an answer without JSON of question and answer": 9}
+    assert +built.rejected == {"the generator refused": 1, "an answer without JSON of question and answer": 9}
 
 
 def requests(sources, **options):
@@ -357,7 +357,7 @@ def test_the_same_question_of_two_passages_is_left_out():
     stub = Stub(lambda r: answer_of("Which part would a careful owner name?", PARTS_OF[r.key]))
     built = retrieval.build(documents(), generator=stub)
     assert built.samples == ()
-    assert built.rejected == {"a question asked about two passages": 10}
+    assert +built.rejected == {"a question asked about two passages": 10}
 
 
 def test_an_answer_is_quoted_as_the_passage_has_it():

@@ -15,11 +15,12 @@ from embassay.corpora.io.documents import documents_in
 from embassay.errors import InputError, SpecError, nearest
 from embassay.formatting import counted
 from embassay.plugins import BUILDERS
+from embassay.samples.units import independent_units
 from embassay.testsets.base import Advance, Built, Material, Reading, Reasons, silent
 from embassay.testsets.card import card_of
-from embassay.testsets.english.language import may_be_english, refuse_other
 from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
 from embassay.testsets.generator.base import Reply, Request
+from embassay.testsets.language import may_be_english, refuse_other
 from embassay.testsets.options import ANY, ENGLISH, Order
 from embassay.testsets.review import confirmed_choices, read_review, review_of
 from embassay.testsets.sheets import rows_of, sheet_of
@@ -27,6 +28,10 @@ from embassay.testsets.sources import Source, SourcePair, is_of_pairs, numbered,
 
 PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
 """Keyword parameters of builders and readers that are not options of a kind."""
+ONE_UNIT = (
+    "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
+    "one unit"
+)
 
 
 def make(order: Order, advance: Advance = silent) -> Built:
@@ -42,6 +47,8 @@ def make(order: Order, advance: Advance = silent) -> Built:
     if review is not None:
         confirmed = confirmed_choices(built.doubtful, read_review(review))
         built = replace(built, samples=(*built.samples, *confirmed))
+    if len(set(independent_units(built.samples))) == 1:
+        built = replace(built, notes=(*built.notes, ONE_UNIT))
     if not built.samples:
         main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in built.rejected.most_common(3))
         problem = f"{order.source_name}: nothing can be built from its {counted(built.read, 'row')}"

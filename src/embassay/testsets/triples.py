@@ -17,14 +17,11 @@ from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.composed import degenerate
 from embassay.testsets.base import Reasons
-from embassay.testsets.english.language import language_of, may_be_english
+from embassay.testsets.english import ABBREVIATIONS
+from embassay.testsets.language import language_of, may_be_english
 
 SHORTEST, LONGEST = 5, 40
 """The minimum and the maximum number of words of a sentence."""
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st jr sr no vs cf ca fig inc ltd co corp e.g i.e etc approx vol ed".split()
-)
-"""Abbreviations that end with a full stop inside sentences; a sentence may have been split after one."""
 SENTENCES = 3
 TOO_SHORT = "document of fewer than three sentences"
 NONE_WHOLE = "document without three different whole sentences in a row"

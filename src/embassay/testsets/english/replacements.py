@@ -60,8 +60,6 @@ class Replacement:
     ----------
     index
         The word's index in the sentence.
-    part
-        ``a`` for an adjective, ``v`` for a verb.
     synonym, antonym
         The replacements, inflected like the word.
     lemmas
@@ -69,7 +67,6 @@ class Replacement:
     """
 
     index: int
-    part: str
     synonym: str
     antonym: str
     lemmas: tuple[str, str]
@@ -157,7 +154,7 @@ def _inflected(words: Words, index: int, entry: Entry) -> Replacement | None:
     synonym, antonym = inflected(entry.synonym, tag), inflected(entry.antonym, tag)
     if synonym is None or antonym is None:
         return None
-    return Replacement(index, entry.part, synonym, antonym, lemmas)
+    return Replacement(index, synonym, antonym, lemmas)
 
 
 # --- The list of replacements, and set phrases whose words are not replaced ---

@@ -238,7 +238,7 @@ class WordNet:
 
 
 @cache
-def wordnet() -> WordNet:
+def open_wordnet() -> WordNet:
     """Return WordNet from the first place where it is installed.
 
     Raises

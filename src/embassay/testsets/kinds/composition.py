@@ -17,8 +17,7 @@ from embassay.formatting import counted
 from embassay.samples.composed import of_document, without_repeats
 from embassay.samples.composition import Composition
 from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
-from embassay.testsets.english.capitals import ready
-from embassay.testsets.english.fusion import fuse
+from embassay.testsets.english import fuse, ready
 from embassay.testsets.fusion_filter import Filter, Which, filtered
 from embassay.testsets.generator.base import Generator, Request
 from embassay.testsets.generator.fusions import bared, problem_of

@@ -15,15 +15,20 @@ from typing import Protocol
 from embassay.randomness import generator
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.testsets.base import Advance, Built, Material, Reasons, library, silent
-from embassay.testsets.english.exchanges import Names
-from embassay.testsets.english.random_words import Vocabulary
-from embassay.testsets.english.replacements import replacements
-from embassay.testsets.english.selection import NAME, named, sentences, unfit
-from embassay.testsets.english.spelling_and_grammar import Harper
-from embassay.testsets.english.typos import common_misspellings, read_misspellings
-from embassay.testsets.english.wordnet import wordnet
-from embassay.testsets.english.words import Tagged, tag
-from embassay.testsets.pairing import Left, Original, Tools, original, with_edits
+from embassay.testsets.english import (
+    Left,
+    Original,
+    Tagged,
+    Tools,
+    common_misspellings,
+    named,
+    original,
+    read_misspellings,
+    sentences,
+    tag,
+    unfit,
+    with_edits,
+)
 from embassay.testsets.sources import Source
 
 EXTRA = "build"
@@ -82,24 +87,13 @@ def build(
         If WordNet, a package or the list is missing or cannot be read.
     """
     rejected = Reasons()
-    lexicon = wordnet()
     listed = read_misspellings(Path(misspellings)) if misspellings else common_misspellings()
-    checker = Harper()
     fitting = list(_fitting(sources, rejected))
-    texts = [tagged for _, _, tagged in fitting]
-    tools = Tools(
-        lexicon=lexicon,
-        checker=checker,
-        misspellings=listed,
-        vocabulary=Vocabulary(texts, lexicon),
-        names=Names(texts, lexicon, NAME),
-        guess=mlm.fills if mlm else None,
-        seed=seed,
-    )
+    tools = Tools.of([tagged for _, _, tagged in fitting], listed, mlm.fills if mlm else None, seed)
     originals = list[Original]()
-    for key, source, tagged in fitting:
+    for key, unit, tagged in fitting:
         try:
-            originals.append(original(key, source, tagged, replacements(tagged)))
+            originals.append(original(key, unit, tagged))
         except Left as reason:
             rejected[str(reason)] += 1
     # How each edit was made becomes the field "source" of its line.
@@ -114,8 +108,8 @@ def build(
     )
 
 
-def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str, Source, Tagged]]:
-    """Yield (id, source, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
+def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str, str, Tagged]]:
+    """Yield (id, unit, tagged sentence) for the sentences that HEROS would select, before the grammar check."""
     seen = set[str]()
     for source in sources:
         parts = sentences(source.text)
@@ -131,7 +125,7 @@ def _fitting(sources: Sequence[Source], rejected: Reasons) -> Iterator[tuple[str
             key = f"{source.line}.{number}"
             if len(parts) == 1:
                 key = f"{source.line}"
-            yield key, source, tag(named(text))
+            yield key, source.unit or str(source.line), tag(named(text))
 
 
 def _samples(
@@ -154,24 +148,13 @@ def _samples(
             break
         if done % BLOCK == 0:
             advance(done, len(order))
-            block = [originals[next_place] for next_place in order[done : done + BLOCK]]
-            _look_ahead(block, tools.checker)
+            tools.check_ahead([originals[next_place] for next_place in order[done : done + BLOCK]])
         try:
             samples[place] = with_edits(originals[place], tools, uses_by_lemma, most_uses, ways)
         except Left as reason:
             rejected[str(reason)] += 1
     advance(len(order), len(order))
     return tuple(samples[place] for place in sorted(samples))
-
-
-def _look_ahead(block: Sequence[Original], checker: Harper) -> None:
-    """Check a block on all cores: the originals, then the first edits of those that are clean."""
-    checker.look_ahead(each.tagged.text for each in block)
-    edits = list[str]()
-    for each in block:
-        if checker.is_clean(each.tagged.text):
-            edits += [each.main, *each.tries[0].texts]
-    checker.look_ahead(edits)
 
 
 def _notes(mlm: Fills | None, count: int | None, made: int) -> tuple[str, ...]:

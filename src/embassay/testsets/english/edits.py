@@ -6,7 +6,7 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -19,12 +19,12 @@ from embassay.testsets.english.frames import has_subject
 from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
 from embassay.testsets.english.negation_removal import unnegated
 from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
-from embassay.testsets.english.replacements import LISTED, Replacement
+from embassay.testsets.english.replacements import LISTED, Replacement, replacements
+from embassay.testsets.english.selection import NAME
 from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import misspelt
-from embassay.testsets.english.wordnet import WordNet
+from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, substituted
-from embassay.testsets.sources import Source
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -58,6 +58,28 @@ class Tools:
     guess: Guess | None
     seed: int
 
+    @classmethod
+    def of(
+        cls,
+        sentences: Sequence[Tagged],
+        misspellings: Mapping[str, tuple[str, ...]],
+        guess: Guess | None,
+        seed: int,
+    ) -> Tools:
+        """Load the tools, and collect the words and names of the sentences of a corpus."""
+        lexicon = open_wordnet()
+        names = Names(sentences, lexicon, NAME)
+        return cls(lexicon, Harper(), misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
+
+    def check_ahead(self, originals: Sequence[Original]) -> None:
+        """Check some originals on all cores, then the first edits of those that are grammatical."""
+        self.checker.look_ahead(each.tagged.text for each in originals)
+        edits = list[str]()
+        for each in originals:
+            if self.checker.is_clean(each.tagged.text):
+                edits += [each.main, *each.tries[0].texts]
+        self.checker.look_ahead(edits)
+
 
 @dataclass(frozen=True)
 class Try:
@@ -87,13 +109,13 @@ class Original:
     """
 
     id: str
-    source: Source
+    unit: str
     tagged: Tagged
     main: str
     tries: tuple[Try, ...]
 
 
-def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replacement]) -> Original:
+def original(key: str, unit: str, tagged: Tagged) -> Original:
     """Make the edits that need neither random numbers nor the rest of the corpus.
 
     Raises
@@ -102,7 +124,7 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
         If no word can be replaced, or the main verb cannot be negated.
     """
     tries = list[Try]()
-    for choice in choices:
+    for choice in replacements(tagged):
         negation = word_negated(tagged, choice.index)
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
@@ -116,7 +138,7 @@ def original(key: str, source: Source, tagged: Tagged, choices: Iterable[Replace
     main = unnegated(tagged, group) or negated(tagged, group)
     if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
         raise Left(UNNEGATED)
-    return Original(key, source, tagged, main, tuple(tries))
+    return Original(key, unit, tagged, main, tuple(tries))
 
 
 def with_edits(
@@ -157,10 +179,9 @@ def with_edits(
             reason = problem
             continue
         used[lemma(attempt)] += 1
-        unit = original.source.unit or str(original.source.line)
         for edit, way in ways_of_edits.items():
             ways[original.id, edit] = way
-        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), unit)
+        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), original.unit)
     raise reason
 
 
