@@ -6,7 +6,7 @@ import pytest
 import embassay as ea
 import tiny_model
 from embassay.encoders.base import key_in_cache
-from embassay.encoders.neural.shared import NeuralEncoder
+from embassay.encoders.neural.encoder import NeuralEncoder
 from embassay.engine.encode import encode
 from embassay.errors import EncoderError, SpecError
 from embassay.run.execute import execute

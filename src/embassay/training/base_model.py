@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -20,7 +18,7 @@ from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
 from embassay.store.hashes import FileHashes
@@ -57,6 +55,7 @@ TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.jso
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
 NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
+"""Loggers whose messages are hidden in training."""
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -112,17 +111,10 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
             local_files_only=True,
         )
     except Exception as error:
-        reason = first_line(error)
-        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
+        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
     if "max_length" in encoder.options:
         model.max_seq_length = encoder.card.max_tokens
     return model
-
-
-def first_line(error: Exception) -> str:
-    """Return the first non-empty line of an error's message, or its type."""
-    lines = (line.strip() for line in str(error).split("\n"))
-    return next(filter(None, lines), type(error).__name__)
 
 
 def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
@@ -158,26 +150,6 @@ def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that affect the trained weights."""
     return {name: version(name) for name in LIBRARIES}
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence the libraries' messages and progress bars; errors are still raised."""
-    from transformers.utils import logging as transformers_logging
-
-    loggers = [logging.getLogger(name) for name in NOISY]
-    before = [logger.level for logger in loggers]
-    bar = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for logger, level_before in zip(loggers, before, strict=True):
-            logger.setLevel(level_before)
-        if bar:
-            transformers_logging.enable_progress_bar()
 
 
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:

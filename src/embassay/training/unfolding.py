@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.static.tree_plans import Plan
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.unfolding import Matrices, penalty, unfolding_loss
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,12 +10,13 @@ import numpy as np
 
 from embassay.encoders.static.parses import Parsed, Source, words
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
+from embassay.vectors import Indices
 
 SHORTEST, LONGEST = 2, 200
 """Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""

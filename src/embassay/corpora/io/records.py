@@ -11,7 +11,7 @@ from embassay.corpora.io.jsonl import first_fields, json_lines, listed
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
-from embassay.errors import SourceError
+from embassay.errors import SourceError, first_line_of
 from embassay.store.paths import open_file, unreadable
 
 PARQUET = b"PAR1"
@@ -185,7 +185,7 @@ def _parquet(path: Path) -> Table:
     try:
         schema = pl.read_parquet_schema(path)
     except failures as error:
-        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
     def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
         for name in columns:
@@ -194,7 +194,7 @@ def _parquet(path: Path) -> Table:
         try:
             frame = pl.read_parquet(path, columns=list(columns))
         except failures as error:
-            raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+            raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
         yield from enumerate(frame.iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
@@ -206,8 +206,3 @@ def _plain(kind: Any) -> bool:
     if inner is not None:
         return _plain(inner)
     return kind.is_integer() or str(kind.base_type()) in ("String", "Categorical", "Enum", "Null")
-
-
-def _first(error: BaseException) -> str:
-    """Return the first line of a message."""
-    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
-from embassay.encoders.neural.shared import unit
+from embassay.encoders.neural.model_options import unit
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors, Indices
 
 POOLED = "sentence_embedding"
 """The name of an output with one vector per text."""
@@ -22,8 +22,7 @@ TOKENS = ("token_embeddings", "last_hidden_state")
 """Names of outputs with token vectors; the first that exists is used."""
 NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
-Rows = NDArray[np.float32]
-Feed = Mapping[str, NDArray[np.int64]]
+Feed = Mapping[str, Indices]
 
 
 class Session(Protocol):
@@ -54,7 +53,7 @@ class Session(Protocol):
         ...
 
 
-def feed(ids: NDArray[np.int64]) -> Feed:
+def feed(ids: Indices) -> Feed:
     """Return the (n, t) int64 inputs of a batch by name, from the token ids of texts of equal length."""
     return {
         "input_ids": ids,
@@ -65,7 +64,7 @@ def feed(ids: NDArray[np.int64]) -> Feed:
     }
 
 
-def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> Rows:
+def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> DenseVectors:
     """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises

@@ -11,7 +11,7 @@ from typing import Literal
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import Session
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.shared import check_dimensions, explicit_options
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import Batches, Releases, spec_of
 from embassay.errors import EncoderError, quoted
@@ -21,7 +20,7 @@ from embassay.store.shards.documents import texts_fingerprint
 from embassay.store.shards.shards import text_hash
 from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import VectorMatrix
+from embassay.vectors import DenseVectors, Indices, VectorBatch, VectorMatrix
 
 ROWS = 4_096
 """Number of vectors in a batch."""
@@ -80,7 +79,7 @@ class ShardsEncoder:
             )
         return self.vectors
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
 
         Raises
@@ -93,7 +92,7 @@ class ShardsEncoder:
             rows[places] = vectors
         return rows
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors).
 
         Raises
@@ -121,7 +120,7 @@ class ShardsEncoder:
         manifest = self.vectors.manifest
         return {"form": "shards", "shards": len(manifest.shards), "dtype": manifest.dtype, "rows": rows, "dim": dim}
 
-    def _rows(self, texts: Sequence[str]) -> NDArray[np.int64]:
+    def _rows(self, texts: Sequence[str]) -> Indices:
         """Return the (n,) rows of texts; raise EncoderError if one is missing."""
         hashes = [text_hash(text) for text in texts]
         row_of_hash = self.vectors.rows_of("text_hash", set(hashes))
@@ -134,9 +133,7 @@ class ShardsEncoder:
             )
         return np.array([row_of_hash[hashed] for hashed in hashes], dtype=np.int64)
 
-    def _batches_of_model(
-        self, texts: Sequence[str], role: Role
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def _batches_of_model(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Let the model that made the shards encode texts in another role."""
         model = self._model
         if isinstance(model, Batches):
@@ -162,6 +159,6 @@ class ShardsEncoder:
         return model
 
 
-def _dense(vectors: VectorMatrix) -> NDArray[np.float32]:
+def _dense(vectors: VectorMatrix) -> DenseVectors:
     """Return vectors as an array: shards hold no sparse ones."""
     return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)

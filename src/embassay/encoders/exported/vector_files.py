@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from embassay.corpora.io.jsonl import KINDS, json_lines, listed, require
 from embassay.encoders.exported.arrays import archive_arrays
-from embassay.errors import SourceError
+from embassay.errors import SourceError, first_line_of
 from embassay.samples.base import Role
 from embassay.store.paths import open_file, unreadable
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     import polars as pl
@@ -178,7 +179,7 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
     return table
 
 
-def as_float32(numbers: ArrayLike) -> NDArray[np.float32]:
+def as_float32(numbers: ArrayLike) -> DenseVectors:
     """Return numbers as float32; numbers too large for float32 become infinite."""
     with np.errstate(over="ignore"):
         return np.asarray(numbers, dtype=np.float32)
@@ -190,7 +191,7 @@ def _read_lines(file: VectorFile, key: str) -> VectorTable:
     numbers: list[int] = []
     keys: list[str] = []
     roles: list[str] = []
-    vectors: list[NDArray[np.float32]] = []
+    vectors: list[DenseVectors] = []
     for number, row in json_lines(file.path):
         require(row, (key_name, vector_name), file.path, number)
         vector = row[vector_name]
@@ -274,7 +275,7 @@ def _read_parquet(file: VectorFile, key: str) -> VectorTable:
     return VectorTable(range(1, len(keys) + 1), keys, roles, _list_column(file, frame[names["vector"]]))
 
 
-def _list_column(file: VectorFile, column: pl.Series) -> NDArray[np.float32]:
+def _list_column(file: VectorFile, column: pl.Series) -> DenseVectors:
     """Return the (n, d) vectors of a column of lists; a missing number is NaN."""
     import polars as pl
 
@@ -297,5 +298,4 @@ def _list_column(file: VectorFile, column: pl.Series) -> NDArray[np.float32]:
 
 
 def _no_parquet(path: Path, error: BaseException) -> SourceError:
-    lines = str(error).splitlines() or [type(error).__name__]
-    return SourceError(f"not a Parquet file: {lines[0][:200]}", path)
+    return SourceError(f"not a Parquet file: {first_line_of(error)}", path)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
@@ -26,7 +25,7 @@ from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.store.shards.vectors import open_shards
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import DenseVectors, Indices, Similarity, VectorBatch
 
 TARGET = "FILE or FOLDER"
 ROWS = 4_096
@@ -138,7 +137,7 @@ class VectorsEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
 
         Raises
@@ -148,7 +147,7 @@ class VectorsEncoder:
         """
         return self._taken(self._rows(texts, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Yield (indices into ``texts``, their (m, d) float32 vectors), after checking that every text has a vector.
 
         Raises
@@ -191,7 +190,7 @@ class VectorsEncoder:
         except SourceError as error:
             raise EncoderError(str(error)) from None
 
-    def _rows(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def _rows(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) rows of the texts in the file; raise EncoderError if a text has no vector."""
         rows = []
         # A dictionary lists each missing text once, in the order of the texts.
@@ -213,7 +212,7 @@ class VectorsEncoder:
             raise EncoderError(message)
         return np.array(rows, dtype=np.int64)
 
-    def _taken(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _taken(self, rows: Indices) -> DenseVectors:
         """Return the (m, d) float32 vectors of some rows, at unit length if ``normalize`` is set."""
         vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
         if not self.normalize:

@@ -15,7 +15,7 @@ from embassay.encoders.lexical.pca import principal_axes
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
-from embassay.vectors import VectorMatrix
+from embassay.vectors import DenseVectors, Indices, VectorMatrix
 
 TOKENS = r"\w+|[^\w\s]"
 """Words and single punctuation marks, after lower-casing."""
@@ -47,7 +47,7 @@ def count_words(texts: Iterable[Sequence[str]], columns: Mapping[str, int]) -> c
     return matrix
 
 
-def rows_of_values(matrix: csr_array) -> NDArray[np.int64]:
+def rows_of_values(matrix: csr_array) -> Indices:
     """Return the row of each stored value of a CSR matrix."""
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
@@ -229,7 +229,7 @@ class ProjectedEncoder(LexicalEncoder):
             raise EncoderError(f"{self.name}{self._options}: all texts have the same words, so PCA finds no direction")
         return replace(self, learnt=content_hash(ordered), axes=axes, mean=mean)
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, k) float32: the centred counts projected onto the components."""
         counts = super().encode(texts, role).astype(np.float64)
         # The mean is projected separately, because subtracting it would make the counts dense.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 DIMENSIONS = 256
 
@@ -56,7 +56,7 @@ class RandomEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, dim) float32."""
         rows = np.zeros((len(texts), self.dim), dtype=np.float32)
         for place, text in enumerate(texts):

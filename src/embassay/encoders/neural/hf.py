@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.light.architecture import NotSupportedError
 from embassay.encoders.light.choice import choose_route
-from embassay.encoders.light.encoder import RoutedEncoder
 from embassay.encoders.light.model import LightModel
+from embassay.encoders.neural.devices import check_place
+from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
 from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
     Kind,
@@ -32,24 +32,18 @@ from embassay.encoders.neural.hf_files import (
     limit_of,
     of_tokenizer,
     special,
-    tokenizer_of,
 )
-from embassay.encoders.neural.hf_loading import AUTO_MAP, check_limit, load_model, load_tokenizer
-from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, token_ids, within
+from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
+from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, modules, own_code_of, read_json, without_tokenizer
 from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import (
-    check_code,
-    check_dimensions,
-    check_no_adapter,
-    check_place,
-    explicit_options,
-    prompt_options,
-)
+from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import JsonObject, Runtime, content_hash
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -157,7 +151,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class TransformersEncoder(RoutedEncoder):
+class TransformersEncoder(NeuralEncoder):
     """A transformers model with pooled hidden states; it is loaded when the first text is encoded.
 
     Attributes
@@ -213,16 +207,16 @@ class TransformersEncoder(RoutedEncoder):
         """The number of tokens after which texts are truncated; None for no limit."""
         return limit_of(self.config, self.tokens, self.options.get("max_length"))
 
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
         template = self.options.get("template", "")
         prompted = [self.prompts[role] + text for text in texts]
-        if self._counter is None:
-            # The library makes a tokenizer from other files. Counting tokens needs no weights.
-            counts = [len(ids) for ids in token_ids(self._tokenizer, template, prompted)]
-        else:
+        if (self.tokens / "tokenizer.json").is_file():
             wholes = [within(template, text) for text in prompted]
-            counts = [len(encoding.ids) for encoding in self._counter.encode_batch(wholes)]
+            counts = [len(encoding.ids) for encoding in self._tokenizer.encode_batch(wholes)]
+        else:
+            # The library makes a tokenizer from other files. Counting tokens needs no weights.
+            counts = [len(ids) for ids in templated_ids(self._library_tokenizer, template, prompted)]
         # A text without tokens is encoded as one special token.
         return np.maximum(np.array(counts, dtype=np.int64), 1)
 
@@ -263,14 +257,14 @@ class TransformersEncoder(RoutedEncoder):
     def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""
         model = load_model(self.folder, self.kind, self.dtype, self.runtime.trust_remote_code, device)
-        check_limit(self.max_tokens, len(self._tokenizer("")["input_ids"]))
+        check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
     def _runner(self, model: PreTrainedModel, options: RunnerOptions) -> PooledRunner:
         return PooledRunner(
             model,
             options,
-            tokenizer=self._tokenizer,
+            tokenizer=self._library_tokenizer,
             pooling=self.pooling,
             layer=self.options.get("layer", -1),
             template=self.options.get("template", ""),
@@ -278,13 +272,13 @@ class TransformersEncoder(RoutedEncoder):
         )
 
     @cached_property
-    def _tokenizer(self) -> PreTrainedTokenizerBase:
+    def _library_tokenizer(self) -> PreTrainedTokenizerBase:
         return load_tokenizer(self.tokens, self.runtime.trust_remote_code)
 
     @cached_property
-    def _counter(self) -> Tokenizer | None:
-        """The tokenizer without the library, which takes seconds to import; None without a ``tokenizer.json``."""
-        return tokenizer_of(self.tokens)
+    def _tokenizer(self) -> Tokenizer:
+        # Without the library, which takes seconds to import.
+        return read_tokenizer(self.tokens)
 
     @cached_property
     def _own_code(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from embassay.encoders.neural.locations import (
     LOCAL_FOLDER,
@@ -22,9 +22,6 @@ from embassay.encoders.neural.locations import (
 from embassay.errors import ModelNotFoundError
 from embassay.store.paths import source_path
 from embassay.types import JsonObject
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
 
 Kind = Literal["encoder", "decoder", "both"]
 """``both``: an encoder with a decoder, of which only the encoder is used."""
@@ -173,19 +170,6 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
             return Found(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: no such model on the hub")
-
-
-def tokenizer_of(folder: Path) -> Tokenizer | None:
-    """Return the tokenizer in ``tokenizer.json``, without truncation and padding; None without that file."""
-    from tokenizers import Tokenizer
-
-    path = folder / "tokenizer.json"
-    if not path.is_file():
-        return None
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def of_tokenizer(name: str) -> bool:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from embassay.encoders.neural.model_card import CARD
 from embassay.encoders.neural.model_files import folder_files, model_files
-from embassay.errors import ModelNotFoundError, SpecError, nearest
+from embassay.errors import ModelNotFoundError, SpecError, first_line_of, nearest
 from embassay.store.paths import source_path
 from embassay.types import JsonObject
 
@@ -369,8 +369,7 @@ def download(repository: str, revision: str, files: tuple[str, ...]) -> Path:
     try:
         return Path(snapshot_download(repository, revision=revision or None, allow_patterns=list(files)))
     except (OSError, ValueError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {reason}") from None
+        raise ModelNotFoundError(f"encoder {repository!r}: the download failed: {first_line_of(error)}") from None
 
 
 def _unreachable(target: str, why: str, how: str) -> ModelNotFoundError:

@@ -41,3 +41,10 @@ def overlooked(prompts: Mapping[str, str | None]) -> str:
     if prompts.get("document"):
         return ""
     return next((name for name in DOCUMENT if prompts.get(name)), "")
+
+
+def unprompted_texts(prompts: Mapping[Role, str]) -> list[str]:
+    """Return a warning if a model has a prompt for queries and none for plain texts."""
+    if not prompts.get("query") or prompts.get("text"):
+        return []
+    return ["the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt"]

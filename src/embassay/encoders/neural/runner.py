@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.neural.batching import Ids, Rows, Runner, check_finite
+from embassay.encoders.neural.batching import Ids, Runner, check_finite
 from embassay.errors import EncoderError
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,7 +72,7 @@ class TorchRunner(Runner):
     def _vectors(self, ids: Tensor) -> Tensor:
         """Return the (n, d) vectors of (n, length) token ids on the model's device."""
 
-    def forward(self, ids: Sequence[Ids]) -> Rows:
+    def forward(self, ids: Sequence[Ids]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length. If memory runs out, the batch is halved.
 
         Raises
@@ -97,7 +98,7 @@ class TorchRunner(Runner):
         middle = len(ids) // 2
         return np.concatenate([self.forward(ids[:middle]), self.forward(ids[middle:])])
 
-    def _finished(self, rows: Tensor) -> Rows:
+    def _finished(self, rows: Tensor) -> DenseVectors:
         """Return (n, d) vectors as float32.
 
         Raises

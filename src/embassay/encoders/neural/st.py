@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
-from embassay.encoders.light.encoder import RoutedEncoder
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of, tokenizer_of
-from embassay.encoders.neural.hf_loading import check_limit, check_stored
+from embassay.encoders.neural.devices import check_place
+from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
+from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
+from embassay.encoders.neural.hf_loading import check_stored
+from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.locations import (
     find,
     find_offline,
@@ -32,19 +31,11 @@ from embassay.encoders.neural.locations import (
     without_tokenizer,
 )
 from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
 from embassay.encoders.neural.prompts import by_role, overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
-from embassay.encoders.neural.shared import (
-    check_code,
-    check_dimensions,
-    check_no_adapter,
-    check_place,
-    explicit_options,
-    prompt_options,
-    quiet,
-    reason,
-)
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
+from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import JsonObject, Runtime, content_hash
@@ -149,7 +140,7 @@ def at_hand(target: str, runtime: Runtime) -> bool:
 
 
 @dataclass(frozen=True)
-class SentenceTransformersEncoder(RoutedEncoder):
+class SentenceTransformersEncoder(NeuralEncoder):
     """A sentence-transformers model; it is loaded when the first text is encoded.
 
     Attributes
@@ -172,12 +163,6 @@ class SentenceTransformersEncoder(RoutedEncoder):
             settings["kept as"] = self.options["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self.prompts, settings, self.dtype, runs_own_code])
-
-    def count_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
-        """Return the number of tokens of each text before truncation, prompt and special tokens included."""
-        prompt = self.prompts[role]
-        encodings = self._tokenizer.encode_batch([prompt + text for text in texts])
-        return np.array([len(encoding.ids) for encoding in encodings], dtype=np.int64)
 
     @cached_property
     def prompts(self) -> Mapping[Role, str]:
@@ -257,11 +242,9 @@ class SentenceTransformersEncoder(RoutedEncoder):
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        """The tokenizer by itself: tokens are counted before the model is loaded, and without its limit."""
         for folder in (self.found.folder, modules(self.found.folder)[0][1]):
-            tokenizer = tokenizer_of(folder)
-            if tokenizer is not None:
-                return tokenizer
+            if (folder / "tokenizer.json").is_file():
+                return read_tokenizer(folder)
         raise EncoderError(
             f"{self.target} has no tokenizer.json, so its tokens cannot be counted without loading the model"
         )

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
@@ -22,6 +21,7 @@ from embassay.encoders.objects.packages import load, require
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "laser2 or laser3"
 PACKAGE = "laser_encoders"
@@ -64,7 +64,7 @@ def create(target: str, runtime: Runtime, *, lang: str = "", folder: str = "") -
 class Pipeline(Protocol):
     """What is used of the package's ``LaserEncoderPipeline``."""
 
-    def encode_sentences(self, sentences: list[str]) -> NDArray[np.float32]:
+    def encode_sentences(self, sentences: list[str]) -> DenseVectors:
         """Return the (n, 1024) vectors of sentences."""
         ...
 
@@ -103,7 +103,7 @@ class LaserEncoder(LoadedEncoder[Pipeline]):
             parts.append({path.name: self.runtime.sha256(path) for path in weight_files(self.folder)})
         return content_hash(parts)
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, 1024) float32, whatever the role.
 
         Raises

@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.probe import PROBES, remembered, settled, steps
-from embassay.encoders.remote.embeddings import Rows, Service, in_order
+from embassay.encoders.remote.embeddings import Service, in_order
 from embassay.endpoint import Retries
 from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.address import Address
@@ -25,7 +24,7 @@ from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import Similarity
+from embassay.vectors import DenseVectors, Indices, Similarity
 
 EXTRA = "api"
 REQUIRES = ("httpx2",)
@@ -179,13 +178,13 @@ class ApiEncoder:
         """Return itself: nothing is learnt."""
         return self
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> Rows:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt."""
         if not texts:
             return np.zeros((0, self.service.dim or 1), np.float32)
         return in_order(self.batches(texts, role))
 
-    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, Rows]]:
+    def batches(self, texts: Sequence[str], role: Role) -> Iterator[tuple[range, DenseVectors]]:
         """Yield (indices into ``texts``, their vectors) of each answer as it comes, so that paid vectors are kept."""
         inputs = [self._input(text, role) for text in texts]
         # Services refuse an empty text, so BLANK is sent in its place.
@@ -196,7 +195,7 @@ class ApiEncoder:
                 self.seen["about_too_long"] += guess(text) > self.max_length
         yield from self.service.vectors(inputs)
 
-    def estimate_tokens(self, texts: Sequence[str], role: Role) -> NDArray[np.int64]:
+    def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         return np.array([guess(self._input(text, role)) for text in texts], dtype=np.int64)
 
@@ -243,7 +242,7 @@ class ApiEncoder:
         return self.service.endpoint.spending
 
     @cached_property
-    def _probe(self) -> Rows | EncoderError:
+    def _probe(self) -> DenseVectors | EncoderError:
         """The probe, or the error of its request, which is not repeated."""
         try:
             return settled(self._memory, self._probe_key, in_order(self.service.vectors(PROBES)))
@@ -259,6 +258,6 @@ class ApiEncoder:
     def _probe_key(self) -> str:
         return content_hash(["api probe", self._address.place, self.name, self.service.dim, PROBES])
 
-    def _fingerprint(self, probe: Rows) -> str:
+    def _fingerprint(self, probe: DenseVectors) -> str:
         prompts = {role: self.prompts.get(role, "") for role in ("text", "query", "document")}
         return content_hash(["api", self._address.place, self.name, self.service.dim, prompts, steps(probe)])

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.randomness import generator
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from gensim.models.doc2vec import Doc2Vec
@@ -93,9 +93,7 @@ class ParagraphModel:
             model.syn1 = folder.array("hidden.npy", (len(words), dim))
         return cls(kind, count_of, model)
 
-    def infer(
-        self, words: Sequence[str], text: str, seed: int, moved: float = MOVED
-    ) -> tuple[NDArray[np.float32], bool]:
+    def infer(self, words: Sequence[str], text: str, seed: int, moved: float = MOVED) -> tuple[DenseVectors, bool]:
         """Return the (dim,) vector of a text, and whether it had converged when inference stopped.
 
         The initial vector is random; the text selects the random stream. Words and softmax stay fixed. Inference stops

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
@@ -23,6 +22,7 @@ from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "FOLDER"
 EXTRA = "words"
@@ -94,7 +94,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         converged = sum(self.converged.values())
         return {"inferred": texts, "epochs": EPOCHS, "stopped_by_limit": 1 - converged / texts}
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
 
         Raises

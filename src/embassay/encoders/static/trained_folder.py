@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Gt
-from numpy.typing import NDArray
 
 from embassay.encoders.static.parses import Source
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
+from embassay.vectors import DenseVectors
 
 Kind = Literal["words", "paragraphs", "urae"]
 Positive = Annotated[int, Gt(0)]
@@ -131,7 +131,7 @@ class TrainedFolder:
         """Return the hash of each file of the model, the record included."""
         return {name: sha256(self.path / name) for name in (f"{self.record.kind}.json", *self.files)}
 
-    def array(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    def array(self, name: str, shape: tuple[int, ...]) -> DenseVectors:
         """Return a float32 array out of a ``.npy`` file.
 
         Raises

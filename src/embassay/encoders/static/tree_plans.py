@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
+from embassay.vectors import Indices
 
 
 @dataclass(frozen=True, eq=False)

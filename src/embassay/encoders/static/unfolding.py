@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from embassay.encoders.static.tree_plans import Plan
-from embassay.encoders.static.trees import Indices
+from embassay.vectors import Indices
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
@@ -30,6 +29,7 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -103,7 +103,7 @@ class Model:
     """
 
     row: Mapping[str, int]
-    words: NDArray[np.float32]
+    words: DenseVectors
     matrices: Matrices
 
     @classmethod
@@ -134,7 +134,7 @@ class Model:
         words = folder.array("words.npy", (len(vocabulary) + 1, dim))
         return cls(row, words, matrices)
 
-    def encode(self, trees: Sequence[Tree]) -> NDArray[np.float32]:
+    def encode(self, trees: Sequence[Tree]) -> DenseVectors:
         """Return the (n, d) roots of the trees."""
         import torch
 
@@ -145,7 +145,7 @@ class Model:
         ordered_rows = np.array(rows, dtype=np.int64)[plan.order]
         leaves = torch.from_numpy(self.words[ordered_rows])
         with torch.inference_mode():
-            vectors: NDArray[np.float32] = roots(plan, leaves, self.matrices).numpy()
+            vectors: DenseVectors = roots(plan, leaves, self.matrices).numpy()
         return vectors
 
 
@@ -198,7 +198,7 @@ class UraeEncoder(LoadedEncoder[Model]):
             route |= {"parsed": self.work.parsed, "fell_back": self.work.fell_back}
         return route
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; an empty text is a zero row.
 
         Raises

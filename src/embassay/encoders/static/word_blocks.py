@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.errors import SourceError
+from embassay.vectors import DenseVectors
 
 BLOCK = 1 << 23
 """Number of bytes that are read at a time."""
@@ -30,7 +30,7 @@ class Block:
     """
 
     words: list[bytes]
-    matrix: NDArray[np.float32]
+    matrix: DenseVectors
     trailing: int = 0
 
     def take(self, places: Sequence[int]) -> Block:
@@ -149,7 +149,7 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
     return Block(words, _matrix(path, numbers, dim, first_line))
 
 
-def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> NDArray[np.float32]:
+def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> DenseVectors:
     """Return the (n, dim) numbers of lines, read one by one if the fast reader fails, to find the wrong line."""
     import polars
 
@@ -166,7 +166,7 @@ def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> ND
     return matrix
 
 
-def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> NDArray[np.float32]:
+def _one_by_one(path: Path, lines: Sequence[bytes], first_line: int) -> DenseVectors:
     """Return the (n, dim) numbers of lines; raise SourceError with line and field for a wrong one."""
     rows = []
     for line, text in enumerate(lines, start=first_line):

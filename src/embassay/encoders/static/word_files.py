@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from embassay.encoders.static.word_blocks import BLOCK, Block, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.store.paths import check_readable
+from embassay.vectors import DenseVectors
 
 PEEK = 1 << 20
 SAMPLE = 100
@@ -71,7 +71,7 @@ class WordVectors:
     """
 
     row: dict[str, int]
-    matrix: NDArray[np.float32]
+    matrix: DenseVectors
     notes: tuple[str, ...] = ()
 
 
@@ -164,7 +164,7 @@ class _Reader:
         self.file_format = file_format
         self.row: dict[str, int] = {}
         self.count = 0
-        self._parts: list[NDArray[np.float32]] = []
+        self._parts: list[DenseVectors] = []
         self._with_blanks: list[int] = []
         self._repeated: list[int] = []
         self._wrong_bytes: list[int] = []
@@ -184,7 +184,7 @@ class _Reader:
         self.count += len(block.words)
         self._trailing += block.trailing
 
-    def matrix(self) -> NDArray[np.float32]:
+    def matrix(self) -> DenseVectors:
         """Return the vectors of all blocks as one matrix. Each block is released, so memory is not needed twice."""
         matrix = np.empty((self.count, self.file_format.dim), dtype=np.float32)
         # From the last block to the first, because a list gives back its last element cheaply.

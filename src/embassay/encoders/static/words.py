@@ -25,6 +25,7 @@ from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
 from embassay.types import Card, Runtime, content_hash
+from embassay.vectors import DenseVectors
 
 TARGET = "FILE"
 EXTRA = "words"
@@ -184,7 +185,7 @@ class WordsEncoder:
             return self
         return replace(self, learnt=tuple(texts))
 
-    def encode(self, texts: Sequence[str], role: Role = "text") -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32; a text without a known word is a zero row.
 
         Raises
