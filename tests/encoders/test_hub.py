@@ -82,7 +82,7 @@ def test_a_hub_that_fails_is_named_so(hub):
 def test_a_hub_that_stalls_is_given_up(hub, monkeypatch):
     monkeypatch.setattr(models, "HUB_TIMEOUT", 0.2)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: pytest.fail("it waited for the answer"))
-    hub["seconds"], hub["body"] = 1.0, {"siblings": [{"rfilename": "config.json"}]}
+    hub["seconds"], hub["body"] = 1.0, {"id": "a", "siblings": [{"rfilename": "config.json"}]}
     with pytest.raises(ModelNotFoundError, match="the hub does not answer"):
         find("org/model", "", SHA)
 
@@ -99,7 +99,8 @@ def test_nobody_listening_is_said_at_once(monkeypatch):
 def test_only_the_files_that_are_needed_are_downloaded(hub, monkeypatch, tmp_path):
     names = ["config.json", "model.safetensors", "pytorch_model.bin", "onnx/model.onnx", "README.md"]
     sizes = {"model.safetensors": 90_900_000, "pytorch_model.bin": 91_000_000}
-    hub["body"] = {"siblings": [{"rfilename": name, "size": sizes.get(name)} for name in names]}
+    listing = [{"rfilename": name, "size": sizes.get(name)} for name in names]
+    hub["body"] = {"id": "org/model", "siblings": listing}
     asked, told = {}, []
 
     def download(repository, **options):

@@ -141,7 +141,7 @@ class GraphRunner(TokenizerRunner):
         """
         inputs = feed(np.stack(ids).astype(np.int64))
         try:
-            outputs = self.session({name: array for name, array in inputs.items() if name in self.session.inputs})
+            outputs = self.session.run({name: array for name, array in inputs.items() if name in self.session.inputs})
         except Exception as error:
             raise EncoderError(
                 f"{self.folder.graph}: cannot run on a text of {len(ids[0])} tokens (max_length= truncates texts): "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -25,32 +25,29 @@ NO_VECTORS = ("logits", "score", "prob", "label")
 Feed = Mapping[str, Indices]
 
 
-class Session(Protocol):
-    """A loaded graph; several threads may call it at the same time."""
+@dataclass(frozen=True)
+class Session:
+    """A loaded graph; several threads may use it at the same time.
 
-    @property
-    def inputs(self) -> frozenset[str]:
-        """The names of its inputs."""
-        ...
+    Attributes
+    ----------
+    run
+        Returns the outputs by name for inputs by name.
+    inputs
+        The names of its inputs.
+    threads
+        The number of threads that should use it at the same time.
+    route
+        Where and how it runs, for ``run.json``.
+    alone
+        Whether texts of a batch change each other's vectors, so that each text has to be encoded alone.
+    """
 
-    @property
-    def threads(self) -> int:
-        """The number of threads that should call it at the same time."""
-        ...
-
-    @property
-    def alone(self) -> bool:
-        """Whether texts of a batch change each other's vectors, so that each text has to be encoded alone."""
-        ...
-
-    @property
-    def route(self) -> Mapping[str, object]:
-        """Where and how it runs, for ``run.json``."""
-        ...
-
-    def __call__(self, feed: Feed) -> Mapping[str, np.ndarray]:
-        """Return the outputs by name."""
-        ...
+    run: Callable[[Feed], Mapping[str, np.ndarray]] = field(repr=False)
+    inputs: frozenset[str]
+    threads: int
+    route: Mapping[str, object]
+    alone: bool = False
 
 
 def feed(ids: Indices) -> Feed:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from embassay.encoders.base import Batches, Releases, spec_of
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, quoted
 from embassay.samples.base import Role
 from embassay.samples.retrieval import StoredDocuments
@@ -27,7 +28,7 @@ ROWS = 4_096
 
 
 @dataclass(frozen=True)
-class ShardsEncoder:
+class ShardsEncoder(UnfittedEncoder):
     """An encoder whose vectors of documents are in shards.
 
     Attributes
@@ -59,10 +60,6 @@ class ShardsEncoder:
     def with_other(self, load: Callable[[str], Encoder]) -> ShardsEncoder:
         """Return this encoder with a function that loads the model that made the shards, from its spec."""
         return replace(self, load=load)
-
-    def fit(self, texts: Sequence[str]) -> ShardsEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def vectors_of(self, documents: StoredDocuments) -> ShardVectors:
         """Return the (p, d) vectors of documents, if their ids and texts are those of this folder, in its order.

@@ -18,6 +18,7 @@ from embassay.encoders.base import spec_of
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
 from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
+from embassay.encoders.loaded import LoadedEncoder
 from embassay.engine.cores import cores
 from embassay.engine.executors import Executor
 from embassay.errors import EncoderError, SourceError, SpecError
@@ -109,7 +110,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class VectorsEncoder:
+class VectorsEncoder(LoadedEncoder[TextVectors]):
     """An encoder that looks up the vectors of texts in a file."""
 
     name: str
@@ -132,10 +133,6 @@ class VectorsEncoder:
         """A hash of the content of the files, and of ``normalize``."""
         files = [self.runtime.sha256(path) for path in (self.file.path, self.texts) if path]
         return content_hash(["vectors", files, self.normalize])
-
-    def fit(self, texts: Sequence[str]) -> VectorsEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32.
@@ -160,35 +157,23 @@ class VectorsEncoder:
             places = np.arange(start, min(start + ROWS, len(texts)))
             yield places, self._taken(rows[places])
 
-    def prepare(self) -> None:
+    def load(self) -> TextVectors:
         """Read the file."""
-        _ = self._vectors
+        return read_vectors(self.file, self.texts)
 
     def route(self) -> Mapping[str, object]:
         """Return facts about the file, for ``run.json``; empty before the first text is encoded."""
-        if "_vectors" not in vars(self):
+        if not self.is_loaded:
             return {}
-        rows, dim = self._vectors.matrix.shape
+        rows, dim = self.model.matrix.shape
         known_by = "id" if self.texts else "text"
         return {
             "form": self.file.kind,
             "known_by": known_by,
-            "mapped": self._vectors.mapped,
+            "mapped": self.model.mapped,
             "rows": rows,
             "dim": dim,
         }
-
-    def release(self) -> None:
-        """Release the vectors; they are read again for the next text."""
-        vars(self).pop("_vectors", None)
-
-    @cached_property
-    def _vectors(self) -> TextVectors:
-        """The content of the file, read at the first access."""
-        try:
-            return read_vectors(self.file, self.texts)
-        except SourceError as error:
-            raise EncoderError(str(error)) from None
 
     def _rows(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) rows of the texts in the file; raise EncoderError if a text has no vector."""
@@ -196,7 +181,7 @@ class VectorsEncoder:
         # A dictionary lists each missing text once, in the order of the texts.
         missing_texts: dict[str, None] = {}
         for text in texts:
-            row = self._vectors.find(text, role)
+            row = self.model.find(text, role)
             if row is None:
                 missing_texts[text] = None
             else:
@@ -207,14 +192,14 @@ class VectorsEncoder:
                 f"{self.file.path}: {len(missing):,} of {len(set(texts)):,} texts have no vector for the role {role}; "
                 f"the first is {shown(missing[0])}"
             )
-            if other_roles := self._vectors.roles(missing[0]):
+            if other_roles := self.model.roles(missing[0]):
                 message += f" (it has one for {' and '.join(other_roles)})"
             raise EncoderError(message)
         return np.array(rows, dtype=np.int64)
 
     def _taken(self, rows: Indices) -> DenseVectors:
         """Return the (m, d) float32 vectors of some rows, at unit length if ``normalize`` is set."""
-        vectors = np.asarray(self._vectors.matrix[rows], dtype=np.float32)
+        vectors = np.asarray(self.model.matrix[rows], dtype=np.float32)
         if not self.normalize:
             return vectors
         lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)

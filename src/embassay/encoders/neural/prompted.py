@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from embassay.encoders.base import supported_similarity
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.batching import Runner, encode_distinct, run
 from embassay.encoders.neural.model_options import DERIVED, ModelOptions, derived_vectors
 from embassay.encoders.neural.prompts import unprompted_texts
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 
-class PromptedEncoder(ABC):
+class PromptedEncoder(UnfittedEncoder, ABC):
     """A model with a prompt for each role, and with options that are applied to finished vectors.
 
     A subclass is a frozen dataclass with the field ``options``.
@@ -48,10 +49,6 @@ class PromptedEncoder(ABC):
     @abstractmethod
     def load_runners(self) -> Sequence[Runner]:
         """Load the model onto each of its devices."""
-
-    def fit(self, texts: Sequence[str]) -> Self:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.st import has_known_content, hash_content
 from embassay.encoders.objects import mteb_model
 from embassay.encoders.objects.matrices import real_matrix
@@ -165,7 +166,7 @@ def own_name(thing: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectEncoder:
+class ObjectEncoder(UnfittedEncoder):
     """An encoder that calls an object of another library. Its fingerprint is computed again at each access.
 
     Attributes
@@ -216,10 +217,6 @@ class ObjectEncoder:
     def of_one_run(self) -> ObjectEncoder:
         """Return an encoder with a fixed fingerprint; during one run the object is assumed not to change."""
         return _OfOneRun(self.name, self.thing, self.interface, self.version)
-
-    def fit(self, texts: Sequence[str]) -> ObjectEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> VectorMatrix:
         """Return (n, d) float32, dense or CSR. The role is passed on if the object's interface has roles.

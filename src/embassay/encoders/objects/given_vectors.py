@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role, Text
 from embassay.types import Card, content_hash
@@ -16,7 +17,7 @@ from embassay.vectors import DenseVectors, Similarity
 
 
 @dataclass(frozen=True)
-class MatrixEncoder:
+class MatrixEncoder(UnfittedEncoder):
     """Looks up the vector of each text in a matrix.
 
     Attributes
@@ -50,10 +51,6 @@ class MatrixEncoder:
         row_of_text = {text: row for row, text in enumerate(texts)}
         card = Card(spec=f"matrix:{name}", cached=False, similarity=similarity)
         return cls(name, rows, row_of_text, fingerprint, card)
-
-    def fit(self, texts: Sequence[str]) -> MatrixEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return the (n, d) rows of the texts.

@@ -15,6 +15,8 @@ from typing import Literal
 import numpy as np
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.loaded import UnfittedEncoder
+from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
 from embassay.encoders.remote.embeddings import Service, in_order
 from embassay.endpoint import Retries
@@ -106,7 +108,7 @@ def create(
 
 
 @dataclass(frozen=True)
-class ApiEncoder:
+class ApiEncoder(UnfittedEncoder):
     """An encoder that sends texts to a service, in simultaneous requests of several texts."""
 
     service: Service
@@ -134,16 +136,11 @@ class ApiEncoder:
             "similarity": "" if self.similarity == "cosine" else self.similarity,
             "text_prompt": self.prompts.get("text"),
         }
-        warnings: tuple[str, ...] = ()
-        if self.prompts.get("query") and not self.prompts.get("text"):
-            warnings = (
-                "the model has a prompt for queries but none for plain texts; plain texts are encoded without a prompt",
-            )
         return Card(
             spec_of(f"api:{self.name}", options),
             max_tokens=self.max_length,
             prompts={role: prompt for role, prompt in self.prompts.items() if prompt},
-            warnings=warnings,
+            warnings=tuple(unprompted_texts(self.prompts)),
             similarity=self.similarity,
             remote=True,
             price=self._spending.price,
@@ -173,10 +170,6 @@ class ApiEncoder:
         if probe is None:
             return None
         return self._fingerprint(probe)
-
-    def fit(self, texts: Sequence[str]) -> ApiEncoder:
-        """Return itself: nothing is learnt."""
-        return self
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt."""
