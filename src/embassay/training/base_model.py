@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.encoders.neural import st
-from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
+from embassay.encoders.neural.locations import TOKENIZERS, find, read_json
+from embassay.encoders.neural.modules import CONFIG, modules, own_modules, settings_of
 from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
 from embassay.encoders.neural.st import SentenceTransformersEncoder
@@ -144,7 +145,7 @@ def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
     _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
-    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_usage(encoder)})
+    _write_json(folder / CONFIG, {**settings_of(folder), **_usage(encoder)})
 
 
 def versions() -> dict[str, str]:
@@ -154,7 +155,7 @@ def versions() -> dict[str, str]:
 
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config = read_json(encoder.found.folder / st.CONFIG)
+    config = settings_of(encoder.found.folder)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
     if "document_prompt" in encoder.options:

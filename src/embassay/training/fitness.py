@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.devices import available_device
 from embassay.encoders.neural.library_messages import quiet
-from embassay.encoders.neural.locations import modules
+from embassay.encoders.neural.modules import modules
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.errors import EncoderError, SpecError, UnknownNameError, first_line_of
 from embassay.training.base_model import NOISY

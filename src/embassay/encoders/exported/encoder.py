@@ -74,10 +74,8 @@ class ExportedEncoder(PromptedEncoder):
         return {**configured, **prompt_options(self.options)}
 
     @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        limits = (self.options.get("max_length"), self.folder.max_length)
-        return min((limit for limit in limits if limit), default=None)
+    def _model_limit(self) -> int | None:
+        return self.folder.max_length
 
     def route(self) -> Mapping[str, object]:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""

@@ -35,9 +35,10 @@ from embassay.encoders.neural.hf_files import (
 )
 from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
-from embassay.encoders.neural.locations import find, modules, own_code_of, read_json, without_tokenizer
+from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
 from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
+from embassay.encoders.neural.modules import modules, own_code_of, without_tokenizer
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import ModelNotFoundError, SpecError
@@ -203,8 +204,8 @@ class TransformersEncoder(NeuralEncoder):
         return self.folder
 
     @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
+    def _model_limit(self) -> int | None:
+        # The option replaces the tokenizer's limit.
         return limit_of(self.config, self.tokens, self.options.get("max_length"))
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:

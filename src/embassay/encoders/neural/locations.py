@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +33,6 @@ BUNDLED_FILES = {
     "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-CODE_MAPS = ("config.json", "tokenizer_config.json", "processor_config.json", "preprocessor_config.json")
-"""Files whose ``auto_map`` names classes of the model's own code."""
 LOCAL_FOLDER = "local folder"
 """The revision of a model that was found as a folder."""
 HUB_TIMEOUT = 5.0
@@ -115,26 +113,6 @@ def repositories(target: str) -> tuple[str, ...]:
     return (f"sentence-transformers/{target}", target)
 
 
-def modules(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Return (type, folder) of each module in ``modules.json``; without that file, one Transformer in the folder.
-
-    Raises
-    ------
-    ModelNotFoundError
-        If an entry has no type.
-    """
-    # The file holds a list, which read_json returns under an empty name.
-    entries = read_json(folder / "modules.json").get("", ())
-    if not entries:
-        return (("sentence_transformers.models.Transformer", folder),)
-    typed_folders = []
-    for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-            raise ModelNotFoundError(f"{folder / 'modules.json'}: a module has no 'type'")
-        typed_folders.append((entry["type"], folder / str(entry.get("path") or "")))
-    return tuple(typed_folders)
-
-
 TOKENIZERS = (
     "tokenizer.json",
     "vocab.txt",
@@ -146,19 +124,6 @@ TOKENIZERS = (
     "spm.model",
 )
 """Files with a tokenizer's vocabulary; a tokenizer has at least one of them."""
-
-
-def without_tokenizer(folder: Path) -> bool:
-    """Return whether a transformer has no tokenizer files. The library would then use an empty tokenizer."""
-    kind, module_folder = modules(folder)[0]
-    if not kind.endswith(".Transformer"):
-        return False
-    for place in (folder, module_folder):
-        # A tokenizer with code of its own may have files of any name.
-        has_own_code = any(place.glob("tokenization_*.py"))
-        if has_own_code or has_tokenizer(place):
-            return False
-    return True
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -183,41 +148,6 @@ def read_json(path: Path) -> JsonObject:
     if isinstance(data, dict):
         return data
     return {"": data}
-
-
-def own_modules(folder: Path) -> tuple[str, ...]:
-    """Return the types of the modules that are not part of sentence-transformers."""
-    return tuple(kind for kind, _ in modules(folder) if not kind.startswith("sentence_transformers."))
-
-
-def own_code(folder: Path) -> tuple[str, ...]:
-    """Return the names of a model's own code that may run when it is loaded: module types, classes in ``auto_map``."""
-    names = [*own_modules(folder)]
-    # Several modules may be in one folder; it is read once.
-    places = dict.fromkeys(place for _, place in modules(folder))
-    for place in places:
-        names += own_code_of(place)
-    return tuple(names)
-
-
-def own_code_of(folder: Path) -> tuple[str, ...]:
-    """Return the classes that a model's or tokenizer's folder names in the ``auto_map`` of its files."""
-    names: list[str] = []
-    for file in CODE_MAPS:
-        names += _names(read_json(folder / file).get("auto_map"))
-    return tuple(dict.fromkeys(names))
-
-
-def _names(listed: object) -> Iterator[str]:
-    """Yield the class names in an ``auto_map``. A tokenizer has a list of two, of which one may be None."""
-    if isinstance(listed, str):
-        yield listed
-    elif isinstance(listed, dict):
-        for part in listed.values():
-            yield from _names(part)
-    elif isinstance(listed, list):
-        for part in listed:
-            yield from _names(part)
 
 
 def _folder(folder: Path) -> Path:

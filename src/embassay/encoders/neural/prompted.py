@@ -38,8 +38,14 @@ class PromptedEncoder(UnfittedEncoder, ABC):
 
     @property
     @abstractmethod
+    def _model_limit(self) -> int | None:
+        """The model's own limit of a text, in tokens; None for no limit."""
+
+    @property
     def max_tokens(self) -> int | None:
         """The number of tokens after which texts are truncated; None for no limit."""
+        limits = (self.options.get("max_length"), self._model_limit)
+        return min((limit for limit in limits if limit), default=None)
 
     @property
     @abstractmethod

@@ -13,32 +13,33 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from embassay.encoders.exported.pooling import configured
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.neural.devices import check_place
 from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
-from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
-from embassay.encoders.neural.locations import (
-    find,
-    find_offline,
+from embassay.encoders.neural.locations import find, find_offline, read_json
+from embassay.encoders.neural.model_files import folder_files
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
+from embassay.encoders.neural.modules import (
+    configured_prompts,
+    configured_similarity,
+    dimensions,
     modules,
     own_code,
     own_modules,
-    read_json,
+    settings_of,
+    token_limit,
     without_tokenizer,
 )
-from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
-from embassay.encoders.neural.prompts import by_role, overlooked
+from embassay.encoders.neural.prompts import overlooked
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
 from embassay.samples.base import Role
-from embassay.types import JsonObject, Runtime, content_hash
+from embassay.types import Runtime, content_hash
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -50,7 +51,6 @@ EXTRA = "light"
 REQUIRES = ("huggingface_hub",)
 """What finds the files of a model; the packages that run it depend on the model."""
 TARGET = "MODEL or ./FOLDER"
-CONFIG = "config_sentence_transformers.json"
 LIBRARIES = {"sentence_transformers", "transformers", "torch"}
 """Libraries whose modules can be fingerprinted by their weights and settings; the code of others is unknown."""
 SETTINGS = ("max_seq_length", "truncate_dim", "default_prompt_name", "prompts")
@@ -121,7 +121,7 @@ def create(
     found = find(target, revision, runtime.sha256, tell=runtime.tell)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
-    check_dimensions(f"encoder {target!r}", model_options, _dimensions(found.folder))
+    check_dimensions(f"encoder {target!r}", model_options, dimensions(found.folder))
     device = device or runtime.device
     light, why_not = choose_route(target, lambda: LightModel.of(found.folder), runtime.backend, device, dtype)
     return SentenceTransformersEncoder(target, found, runtime, device, dtype, model_options, light, why_not)
@@ -167,30 +167,15 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def prompts(self) -> Mapping[Role, str]:
         """The prompt of each role; empty if it has none."""
-        configured = by_role(self._config.get("prompts") or {}, self._config.get("default_prompt_name"))
-        return {**configured, **prompt_options(self.options)}
-
-    @property
-    def _config(self) -> JsonObject:
-        """The model's configuration for sentence-transformers: prompts and similarity."""
-        return read_json(self.found.folder / CONFIG)
+        return {**configured_prompts(self.found.folder), **prompt_options(self.options)}
 
     @property
     def _model_similarity(self) -> str:
-        return str(self._config.get("similarity_fn_name") or "cosine")
+        return configured_similarity(self.found.folder)
 
     @property
-    def max_tokens(self) -> int | None:
-        """The number of tokens after which texts are truncated; None for no limit."""
-        folder = modules(self.found.folder)[0][1]
-        config = read_json(folder / "config.json")
-        limit = read_json(folder / "sentence_bert_config.json").get("max_seq_length")
-        if not limit:
-            limit = limit_of(config, folder, None)
-        elif config.get("model_type") in LOOKED_UP:
-            # A longer text would have positions without an embedding.
-            limit = min(limit, positions_of(config) or limit)
-        return min([n for n in (self.options.get("max_length"), limit) if n], default=None)
+    def _model_limit(self) -> int | None:
+        return token_limit(self.found.folder)
 
     @property
     def weights_folder(self) -> Path:
@@ -207,7 +192,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         if not (self.found.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
         warnings += self._code_warnings(own_code(self.found.folder))
-        prompt_name = overlooked(self._config.get("prompts") or {})
+        prompt_name = overlooked(settings_of(self.found.folder).get("prompts") or {})
         if prompt_name and "document_prompt" not in self.options:
             warnings.append(
                 f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
@@ -333,22 +318,6 @@ def _check_code(target: str, folder: Path, runtime: Runtime) -> None:
             f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the weights"
         )
     check_no_adapter(target, folder)
-
-
-def _dimensions(folder: Path) -> int | None:
-    """Return the number of dimensions of a model's vectors; None if its configuration does not tell it."""
-    dimensions: int | None = None
-    for kind, place in modules(folder):
-        config = read_json(place / "config.json")
-        if kind.endswith(".Pooling"):
-            of_tokens = config.get("embedding_dimension") or config.get("word_embedding_dimension")
-            # The vectors of several ways to pool are concatenated.
-            dimensions = int(of_tokens or 0) * len(configured(config)) or None
-        elif kind.endswith(".Dense"):
-            dimensions = config.get("out_features")
-        elif not kind.endswith((".Transformer", ".Normalize", ".Dropout")):
-            return None
-    return dimensions
 
 
 def _check_pooling(target: str, folder: Path) -> None:
