@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from embassay.encoders.base import Batches, Releases, spec_of
+from embassay.encoders.base import Releases, supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.errors import EncoderError, quoted
 from embassay.samples.base import Role
@@ -21,7 +21,7 @@ from embassay.store.shards.documents import texts_fingerprint
 from embassay.store.shards.shards import text_hash
 from embassay.store.shards.vectors import ShardVectors
 from embassay.types import Card, Encoder, content_hash
-from embassay.vectors import DenseVectors, Indices, VectorBatch, VectorMatrix
+from embassay.vectors import DenseVectors, Indices, VectorBatch
 
 ROWS = 4_096
 """Number of vectors in a batch."""
@@ -46,10 +46,8 @@ class ShardsEncoder(UnfittedEncoder):
     @property
     def card(self) -> Card:
         """The properties that the manifest states. Its vectors need not be cached."""
-        similarity = self.vectors.manifest.similarity
-        return Card(
-            spec_of(f"vectors:{self.name}", {}), cached=False, similarity="dot" if similarity == "dot" else "cosine"
-        )
+        similarity = supported_similarity(self.vectors.manifest.similarity)
+        return Card(f"vectors:{self.name}", cached=False, similarity=similarity)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,14 +130,12 @@ class ShardsEncoder(UnfittedEncoder):
 
     def _batches_of_model(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
         """Let the model that made the shards encode texts in another role."""
-        model = self._model
-        if isinstance(model, Batches):
-            for places, vectors in model.batches(texts, role):
-                yield np.asarray(places), _dense(vectors)
-            return
         for start in range(0, len(texts), ROWS):
             places = np.arange(start, min(start + ROWS, len(texts)))
-            yield places, _dense(model.encode(texts[start : start + ROWS], role))
+            vectors = self._model.encode(texts[start : start + ROWS], role)
+            # Shards hold no sparse vectors.
+            dense = vectors if isinstance(vectors, np.ndarray) else vectors.toarray()
+            yield places, np.asarray(dense, dtype=np.float32)
 
     @cached_property
     def _model(self) -> Encoder:
@@ -154,8 +150,3 @@ class ShardsEncoder(UnfittedEncoder):
                 f"{manifest.fingerprint}, now {model.fingerprint}); encode the documents again"
             )
         return model
-
-
-def _dense(vectors: VectorMatrix) -> DenseVectors:
-    """Return vectors as an array: shards hold no sparse ones."""
-    return np.asarray(vectors if isinstance(vectors, np.ndarray) else vectors.toarray(), dtype=np.float32)
