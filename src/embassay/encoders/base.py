@@ -19,13 +19,13 @@ from embassay.vectors import DenseVectors, Indices, Similarity, VectorMatrix
 def spec_of(head: str, options: Mapping[str, object]) -> str:
     """Return a spec, ``head,option=value…``. Options without a value (None, an empty text, 0) are left out.
 
-    True and False are values, written ``true`` and ``false``.
+    True and False are values, written ``true`` and ``false``. The usual similarity, cosine, is left out too.
     """
     parts = [head]
     for name, value in options.items():
         if isinstance(value, bool):
             parts.append(f"{name}={str(value).lower()}")
-        elif value:
+        elif value and (name, value) != ("similarity", "cosine"):
             parts.append(f"{name}={value}")
     return ",".join(parts)
 

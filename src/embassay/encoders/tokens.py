@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.errors import MissingExtraError
 
+TOKENS = r"\w+|[^\w\s]"
+"""Words and single punctuation marks."""
 Cutting = Literal["words", "treebank"]
 Cut = Callable[[str], list[str]]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.exported.graph import KNOWN, Session, feed, text_vectors
+from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import Ids, check_finite
 from embassay.encoders.neural.locations import LOCAL_FOLDER
@@ -35,26 +35,24 @@ class ExportedEncoder(PromptedEncoder):
 
     Attributes
     ----------
-    scheme, name
-        The parts of the spec: the runtime, and the folder.
-    open
-        Loads the graph.
+    name
+        The folder, as it was given.
     options
         The options that were set, by name.
     """
 
-    scheme: str
+    graphs: GraphFormat = field(repr=False)
     name: str
     folder: ExportedFolder
     runtime: Runtime = field(repr=False)
-    open: Callable[[], Session] = field(repr=False)
+    device: str
     options: ModelOptions = field(default_factory=ModelOptions)
 
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that the folder's files contain."""
         return self._describe(
-            f"{self.scheme}:{self.name}",
+            f"{self.graphs.scheme}:{self.name}",
             self.folder.similarity,
             self.folder.warnings,
             revision=LOCAL_FOLDER,
@@ -65,7 +63,7 @@ class ExportedEncoder(PromptedEncoder):
         """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
         files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
         settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
-        return content_hash([self.scheme, files, self.prompts, settings])
+        return content_hash([self.graphs.scheme, files, self.prompts, settings])
 
     @cached_property
     def prompts(self) -> Mapping[Role, str]:
@@ -95,7 +93,7 @@ class ExportedEncoder(PromptedEncoder):
             If the graph cannot be loaded or run, has inputs that cannot be made from texts, or returns vectors of other
             dimensions than the folder's record says.
         """
-        session = self.open()
+        session = self.graphs.open(self.folder.graph, self.device)
         unknown = sorted(session.inputs - KNOWN)
         if unknown:
             raise EncoderError(f"{self.folder.graph}: unsupported inputs {', '.join(unknown)}")

@@ -50,6 +50,28 @@ class Session:
     alone: bool = False
 
 
+@dataclass(frozen=True)
+class GraphFormat:
+    """The graph files of one runtime.
+
+    Attributes
+    ----------
+    scheme
+        The scheme of its specs, for example ``onnx``.
+    suffix
+        The suffix of a graph's file, for example ``.onnx``.
+    places
+        Usual paths of a graph in its folder; the first one that exists is used.
+    open
+        Loads a graph onto a device; called with the graph's file and the name of the device.
+    """
+
+    scheme: str
+    suffix: str
+    places: tuple[str, ...]
+    open: Callable[[Path, str], Session]
+
+
 def feed(ids: Indices) -> Feed:
     """Return the (n, t) int64 inputs of a batch by name, from the token ids of texts of equal length."""
     return {

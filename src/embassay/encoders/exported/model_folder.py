@@ -10,7 +10,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
+from typing import Annotated, Literal
+
+from annotated_types import Gt
 
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.locations import read_json
@@ -158,33 +160,40 @@ def _graph(path: Path, suffix: str, usual_places: tuple[str, ...], file: str) ->
     raise ModelNotFoundError(f"{path}: {usual_places[0]} is missing; create it with 'embassay export'")
 
 
+@dataclass(frozen=True)
+class ExportRecord:
+    """What is used of the record of ``embassay export``."""
+
+    format: Literal[1]
+    dim: Annotated[int, Gt(0)]
+    prompts: dict[str, str]
+    similarity: str
+    max_length: Annotated[int, Gt(0)] | None = None
+    int8: bool = False
+
+
 def _recorded(path: Path, graph: Path) -> ExportedFolder:
     """Read the record of ``embassay export``."""
-    record = read_json(path / RECORD)
-    prompts, dim, length = record.get("prompts"), record.get("dim"), record.get("max_length")
-    has_length = length is None or _is_count(length)
-    is_complete = record.get("format") == FORMAT and _is_count(dim) and has_length
-    if not is_complete or not isinstance(prompts, dict):
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        record = TypeAdapter(ExportRecord).validate_python(read_json(path / RECORD), strict=True)
+    except ValidationError:
         raise ModelNotFoundError(
-            f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
-        )
+            f"{path / RECORD}: not the record of an export in format 1; export the model again"
+        ) from None
     return ExportedFolder(
         path,
         graph,
         # The graph returns text vectors, so nothing is pooled or scaled after it.
         modes=(),
         normalize=False,
-        max_length=length,
-        prompts={str(role): str(prompt) for role, prompt in prompts.items()},
-        similarity=str(record.get("similarity")),
-        dim=dim,
-        int8=bool(record.get("int8")),
+        max_length=record.max_length,
+        prompts=record.prompts,
+        similarity=record.similarity,
+        dim=record.dim,
+        int8=record.int8,
     )
-
-
-def _is_count(value: object) -> TypeGuard[int]:
-    # Not isinstance, which would accept true.
-    return type(value) is int and value > 0
 
 
 def _configured(path: Path, graph: Path, pooling: str) -> ExportedFolder:

@@ -124,8 +124,7 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without reading the file. Its vectors need not be cached."""
-        similarity = "" if self.similarity == "cosine" else self.similarity
-        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": similarity}
+        options = {"texts": self.texts_name, "normalize": self.normalize or None, "similarity": self.similarity}
         return Card(spec_of(f"vectors:{self.name}", options), cached=False, similarity=self.similarity)
 
     @cached_property

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.loaded import UnfittedEncoder
+from embassay.encoders.tokens import TOKENS
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime, content_hash

@@ -23,12 +23,13 @@ from embassay.encoders.neural.devices import check_place
 from embassay.encoders.neural.encoder import NeuralEncoder, check_code, check_no_adapter
 from embassay.encoders.neural.hf_files import (
     DECODER_PARTS,
-    Kind,
+    DIMENSIONS,
+    LAYERS,
+    ModelKind,
     config_of,
-    dimensions_of,
     find_tokenizer,
+    first_number,
     kind_of,
-    layers_of,
     limit_of,
     of_tokenizer,
     special,
@@ -146,7 +147,7 @@ def create(
     _check_files(target, folder, tokens, runtime)
     encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder=folder, tokens=tokens)
     _check_pooling(encoder)
-    check_dimensions(f"encoder {target!r}", model_options, dimensions_of(encoder.config))
+    check_dimensions(f"encoder {target!r}", model_options, first_number(encoder.config, DIMENSIONS))
     light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
     return replace(encoder, light=light)
 
@@ -187,7 +188,7 @@ class TransformersEncoder(NeuralEncoder):
         return config_of(self.folder)
 
     @cached_property
-    def kind(self) -> Kind:
+    def kind(self) -> ModelKind:
         """Encoder, decoder, or a model with both, of which only the encoder is used."""
         return kind_of(self.config, self.folder)
 
@@ -307,7 +308,7 @@ class TransformersEncoder(NeuralEncoder):
         return warnings
 
 
-_SAID: Mapping[Kind, str] = {
+_SAID: Mapping[ModelKind, str] = {
     "encoder": "an encoder",
     "decoder": "a decoder",
     "both": "an encoder with a decoder, and only the encoder is used",
@@ -333,7 +334,7 @@ def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> N
 def _check_pooling(encoder: TransformersEncoder) -> None:
     """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
     target, options = encoder.target, encoder.options
-    layer, layers = options.get("layer", -1), layers_of(encoder.config)
+    layer, layers = options.get("layer", -1), first_number(encoder.config, LAYERS)
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
             f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "

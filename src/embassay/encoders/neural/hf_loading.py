@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from embassay.encoders.neural.hf_files import Kind
+from embassay.encoders.neural.hf_files import ModelKind
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.memory import tensor_shapes
 from embassay.errors import EncoderError
@@ -46,7 +46,7 @@ def load_tokenizer(folder: Path, code: bool) -> PreTrainedTokenizerBase:
     return tokenizer
 
 
-def load_model(folder: Path, kind: Kind, dtype: str, code: bool, device: str) -> PreTrainedModel:
+def load_model(folder: Path, kind: ModelKind, dtype: str, code: bool, device: str) -> PreTrainedModel:
     """Load the encoding part of a model onto a device, in evaluation mode.
 
     Parameters
@@ -144,7 +144,7 @@ def _is_used(name: str) -> bool:
     return not any(part in name for part in UNUSED)
 
 
-def _library_class(folder: Path, kind: Kind, code: bool) -> type[AutoModel]:
+def _library_class(folder: Path, kind: ModelKind, code: bool) -> type[AutoModel]:
     """Return the class of the library that loads the encoding part of a model."""
     import transformers
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES

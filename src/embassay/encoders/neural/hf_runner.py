@@ -35,9 +35,9 @@ class PooledRunner(TorchRunner):
 
     tokenizer: PreTrainedTokenizerBase
     pooling: Pooling
-    layer: int = -1
-    template: str = ""
-    limit: int | None = None
+    layer: int
+    template: str
+    limit: int | None
 
     def __post_init__(self) -> None:
         """Check the backend, and that the template has the tokenizer's mask token if it is pooled."""

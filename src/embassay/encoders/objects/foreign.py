@@ -53,7 +53,7 @@ class Interface:
     Attributes
     ----------
     methods
-        Names of methods. An object with all of them has this interface. ``mteb_model_meta`` may be any attribute.
+        Names of methods, and mteb's attribute ``mteb_model_meta``. An object with all of them has this interface.
     encode
         Called with (object, texts, role); returns the vectors as the library gives them.
     """
@@ -276,14 +276,9 @@ def _interface_of(thing: object) -> Interface | None:
     if isinstance(thing, type):
         return None
     for interface in INTERFACES:
-        if all(_has(thing, method) for method in interface.methods):
+        if all(getattr(thing, method, None) is not None for method in interface.methods):
             return interface
     return None
-
-
-def _has(thing: object, name: str) -> bool:
-    attribute = getattr(thing, name, None)
-    return callable(attribute) or (name == "mteb_model_meta" and attribute is not None)
 
 
 def _own_version(thing: object) -> str:

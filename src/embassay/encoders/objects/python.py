@@ -83,8 +83,7 @@ class PythonEncoder(UnfittedEncoder):
     @property
     def card(self) -> Card:
         """The properties of the encoder that are known without running it."""
-        similarity = "" if self.similarity == "cosine" else self.similarity
-        spec = spec_of(f"python:{self.target}", {"version": self.version, "similarity": similarity})
+        spec = spec_of(f"python:{self.target}", {"version": self.version, "similarity": self.similarity})
         warnings: tuple[str, ...] = ()
         if not self.known:
             warnings = (

@@ -7,7 +7,7 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -133,7 +133,7 @@ class ApiEncoder(UnfittedEncoder):
             "document_prompt": self.prompts.get("document"),
             "max_length": self.max_length,
             "query_prompt": self.prompts.get("query"),
-            "similarity": "" if self.similarity == "cosine" else self.similarity,
+            "similarity": self.similarity,
             "text_prompt": self.prompts.get("text"),
         }
         return Card(
@@ -166,7 +166,7 @@ class ApiEncoder(UnfittedEncoder):
         """Return the last fingerprint, without a request; None if there is none."""
         probe = vars(self).get("_probe")
         if not isinstance(probe, np.ndarray):
-            probe = remembered(self._memory, self._probe_key)
+            probe = remembered(self.runtime.remembered, self._probe_key)
         if probe is None:
             return None
         return self._fingerprint(probe)
@@ -238,14 +238,9 @@ class ApiEncoder(UnfittedEncoder):
     def _probe(self) -> DenseVectors | EncoderError:
         """The probe, or the error of its request, which is not repeated."""
         try:
-            return settled(self._memory, self._probe_key, in_order(self.service.vectors(PROBES)))
+            return settled(self.runtime.remembered, self._probe_key, in_order(self.service.vectors(PROBES)))
         except EncoderError as error:
             return error
-
-    @property
-    def _memory(self) -> MutableMapping[str, str] | None:
-        """The store of probes between runs; None if there is none."""
-        return self.runtime.remembered
 
     @property
     def _probe_key(self) -> str:

@@ -37,7 +37,7 @@ class Service:
         The number of requests that were split because they were too large.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, dim: int | None = None, batch: int = 128, tokens: int = 8000):
+    def __init__(self, endpoint: Endpoint, model: str, dim: int | None, batch: int, tokens: int):
         self.endpoint = endpoint
         self.model = model
         self.dim = dim

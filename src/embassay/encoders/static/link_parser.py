@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.static.trees import Nested, Tree, binarised
+from embassay.encoders.tokens import TOKENS
 from embassay.errors import EncoderError
 
 PROGRAM, LANGUAGE = "link-parser", "en"

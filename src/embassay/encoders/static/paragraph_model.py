@@ -27,8 +27,6 @@ MOVED = 1e-3
 """Inference stops when an epoch moves the vector by less than this share of its length."""
 RATE, LAST_RATE = 0.025, 0.0001
 """The learning rate of inference falls linearly from the first to the second value over the maximum of epochs."""
-NULL = "\0"
-"""The word that gensim adds before and after a text, for PV-DM."""
 
 
 def build(kind: Kind, dim: int, window: int, counts: Mapping[str, int], seed: int = 0) -> Doc2Vec:

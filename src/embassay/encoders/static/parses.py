@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from embassay.encoders.lexical.counts import TOKENS
 from embassay.encoders.static import link_parser
 from embassay.encoders.static.brackets import read
 from embassay.encoders.static.trees import Tree, balanced, right
+from embassay.encoders.tokens import TOKENS
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 
 Source = Literal["brackets", "link-parser", "right", "balanced"]
