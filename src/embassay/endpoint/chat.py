@@ -57,34 +57,26 @@ class Answer:
         return self.prompt_tokens + self.completion_tokens
 
 
+@dataclass
 class Chat:
-    """A chat model. Each prompt is answered independently of the others."""
+    """A chat model. Each prompt is answered independently of the others.
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        model: str,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        seed: int | None = None,
-    ):
-        """Describe the model; nothing is sent yet.
+    Attributes
+    ----------
+    temperature
+        0 for the most likely answer, more for variety.
+    max_tokens
+        Maximum number of tokens of an answer.
+    seed
+        A seed for the service; None to send none. Few services guarantee reproducible answers.
+    """
 
-        Parameters
-        ----------
-        temperature
-            0 for the most likely answer, more for variety.
-        max_tokens
-            Maximum number of tokens of an answer.
-        seed
-            A seed for the service; None to send none. Few services guarantee reproducible answers.
-        """
-        self.endpoint = endpoint
-        self.model = model
-        self.temperature = temperature
-        self.max_tokens = max_tokens
-        self.seed = seed
-        self._limit_name = LIMIT
+    endpoint: Endpoint
+    model: str
+    temperature: float = 0.0
+    max_tokens: int = 512
+    seed: int | None = None
+    _limit_name: str = LIMIT
 
     def ask(self, prompt: str) -> Answer:
         """Send a prompt and return the answer. A prompt that the service rejects has an answer without a text.

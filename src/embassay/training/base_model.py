@@ -82,11 +82,11 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
-    hashes = FileHashes(None)
-    folder = find(target, "", hashes).folder
+    runtime = Runtime(sha256=FileHashes(None))
+    folder = find(target, "", runtime).folder
     if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
-    encoder = st.create(target, Runtime(sha256=hashes), **options)
+    encoder = st.create(target, runtime, **options)
     kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")

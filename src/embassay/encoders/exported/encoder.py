@@ -13,19 +13,18 @@ from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, 
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import Ids, check_finite
 from embassay.encoders.neural.locations import LOCAL_FOLDER
-from embassay.encoders.neural.model_options import ModelOptions, prompt_options
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
 from embassay.encoders.neural.runner import TOKENS
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
 from embassay.errors import EncoderError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-ROLES: tuple[Role, ...] = ("text", "query", "document")
 PROBE = "A short one."
 
 
@@ -65,11 +64,9 @@ class ExportedEncoder(PromptedEncoder):
         settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
         return content_hash([self.graphs.scheme, files, self.prompts, settings])
 
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        configured = {role: self.folder.prompts.get(role, "") for role in ROLES}
-        return {**configured, **prompt_options(self.options)}
+    @property
+    def _configured_prompts(self) -> Mapping[Role, str]:
+        return {role: self.folder.prompts.get(role, "") for role in ROLES}
 
     @property
     def _model_limit(self) -> int | None:

@@ -177,10 +177,10 @@ def _recorded(path: Path, graph: Path) -> ExportedFolder:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        record = TypeAdapter(ExportRecord).validate_python(read_json(path / RECORD), strict=True)
+        record = TypeAdapter(ExportRecord).validate_json((path / RECORD).read_bytes(), strict=True)
     except ValidationError:
         raise ModelNotFoundError(
-            f"{path / RECORD}: not the record of an export in format 1; export the model again"
+            f"{path / RECORD}: not the record of an export in format {FORMAT}; export the model again"
         ) from None
     return ExportedFolder(
         path,

@@ -19,7 +19,7 @@ from embassay.corpora.io.records import is_parquet, parquet_frame, read_table
 from embassay.corpora.io.rows import json_rows
 from embassay.encoders.exported.arrays import archive_arrays
 from embassay.errors import SourceError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES
 from embassay.store.paths import open_file, unreadable
 from embassay.vectors import DenseVectors
 
@@ -33,7 +33,6 @@ NAMES = {
     "vector": ("vector", "vectors", "embedding", "embeddings"),
 }
 """Accepted column names by content; if a file has several of them, the first in this order is used."""
-ROLES: tuple[Role | Literal[""], ...] = ("", "text", "query", "document")
 ROWS = 4_096
 """Number of rows that are checked at a time."""
 HEAD = 64
@@ -166,8 +165,8 @@ def read_rows(file: VectorFile, key: str) -> VectorTable:
             raise file.error(number, f"must be a text, is {KINDS.get(type(name), type(name).__name__)}", key)
         if key == "id" and role:
             raise file.error(number, "a row with an id cannot have a role; give the role in the table texts=", "role")
-        if role not in ROLES:
-            raise file.error(number, f"must be one of {', '.join(ROLES[1:])}, is {role!r}", "role")
+        if role and role not in ROLES:
+            raise file.error(number, f"must be one of {', '.join(ROLES)}, is {role!r}", "role")
     # In blocks, so that vectors that are mapped from the file are not all in memory at once.
     for start in range(0, len(table.vectors), ROWS):
         block = as_float32(table.vectors[start : start + ROWS])

@@ -10,8 +10,9 @@ import numpy as np
 
 from embassay.corpora.io.jsonl import Ids, listed
 from embassay.corpora.io.records import read_table
-from embassay.encoders.exported.vector_files import NAMES, ROLES, VectorFile, read_rows
+from embassay.encoders.exported.vector_files import NAMES, VectorFile, read_rows
 from embassay.errors import SourceError
+from embassay.samples.base import ROLES
 
 SHOWN = 60
 """Number of characters of a text that a message quotes."""
@@ -46,7 +47,7 @@ class TextVectors:
 
     def roles(self, text: str) -> tuple[str, ...]:
         """Return the roles in which a text has a vector."""
-        return tuple(role for role in ROLES if role and digest(role, text) in self.row)
+        return tuple(role for role in ROLES if digest(role, text) in self.row)
 
 
 def digest(role: str, text: str) -> bytes:
@@ -112,8 +113,8 @@ def _by_text(texts: Path, row_of_id: dict[bytes, int], matrix: np.ndarray) -> di
             raise row.error("must be a text", text_column)
         # Without a role, the text is for every role.
         role = row.values.get(role_column) or ""
-        if role not in ROLES:
-            raise row.error(f"must be one of {', '.join(ROLES[1:])}, is {role!r}", role_column)
+        if role and role not in ROLES:
+            raise row.error(f"must be one of {', '.join(ROLES)}, is {role!r}", role_column)
         name = ids.add(row.key(id_column), row.line)
         place = row_of_id.get(digest("", name))
         if place is None:

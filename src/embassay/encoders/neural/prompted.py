@@ -13,9 +13,9 @@ import numpy as np
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.batching import Runner, encode_distinct, run
-from embassay.encoders.neural.model_options import DERIVED, ModelOptions, derived_vectors
+from embassay.encoders.neural.model_options import DERIVED, ModelOptions, derived_vectors, prompt_options
 from embassay.encoders.neural.prompts import unprompted_texts
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Encoder
 from embassay.vectors import DenseVectors, Indices, VectorBatch
 
@@ -31,10 +31,15 @@ class PromptedEncoder(UnfittedEncoder, ABC):
 
     options: ModelOptions
 
-    @property
-    @abstractmethod
+    @cached_property
     def prompts(self) -> Mapping[Role, str]:
         """The prompt of each role; empty if it has none."""
+        return {**self._configured_prompts, **prompt_options(self.options)}
+
+    @property
+    def _configured_prompts(self) -> Mapping[Role, str]:
+        """The prompts without the options that name others."""
+        return dict.fromkeys(ROLES, "")
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.locations import find, find_offline, read_json
 from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options, prompt_options
+from embassay.encoders.neural.model_options import check_dimensions, explicit_options
 from embassay.encoders.neural.modules import (
     configured_prompts,
     configured_similarity,
@@ -118,7 +118,7 @@ def create(
     }
     model_options = explicit_options(f"encoder {target!r}", options)
     check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
-    found = find(target, revision, runtime.sha256, tell=runtime.tell)
+    found = find(target, revision, runtime)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
     check_dimensions(f"encoder {target!r}", model_options, dimensions(found.folder))
@@ -136,7 +136,7 @@ def at_hand(target: str, runtime: Runtime) -> bool:
         If nothing that could run the model is installed.
     """
     check_installed(target)
-    return find_offline(target, "", runtime.sha256) is not None
+    return find_offline(target, "", runtime) is not None
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all files of the model and of all options that change vectors."""
-        folder = self.found.folder
+        folder = self.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
         settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length")}
         # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
@@ -164,23 +164,17 @@ class SentenceTransformersEncoder(NeuralEncoder):
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
         return content_hash(["st", files, self.prompts, settings, self.dtype, runs_own_code])
 
-    @cached_property
-    def prompts(self) -> Mapping[Role, str]:
-        """The prompt of each role; empty if it has none."""
-        return {**configured_prompts(self.found.folder), **prompt_options(self.options)}
+    @property
+    def _configured_prompts(self) -> Mapping[Role, str]:
+        return configured_prompts(self.folder)
 
     @property
     def _model_similarity(self) -> str:
-        return configured_similarity(self.found.folder)
+        return configured_similarity(self.folder)
 
     @property
     def _model_limit(self) -> int | None:
-        return token_limit(self.found.folder)
-
-    @property
-    def weights_folder(self) -> Path:
-        """The folder with the weights of all modules."""
-        return self.found.folder
+        return token_limit(self.folder)
 
     def _runner(self, model: SentenceTransformer, options: RunnerOptions) -> SentenceTransformersRunner:
         return SentenceTransformersRunner(model, options).fastest()
@@ -189,10 +183,10 @@ class SentenceTransformersEncoder(NeuralEncoder):
         warnings = []
         if self.why_not_light:
             warnings.append(self.why_not_light)
-        if not (self.found.folder / "modules.json").is_file():
+        if not (self.folder / "modules.json").is_file():
             warnings.append("the model has no modules.json: mean pooling is used")
-        warnings += self._code_warnings(own_code(self.found.folder))
-        prompt_name = overlooked(settings_of(self.found.folder).get("prompts") or {})
+        warnings += self._code_warnings(own_code(self.folder))
+        prompt_name = overlooked(settings_of(self.folder).get("prompts") or {})
         if prompt_name and "document_prompt" not in self.options:
             warnings.append(
                 f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
@@ -208,7 +202,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         try:
             with quiet():
                 model = SentenceTransformer(
-                    str(self.found.folder),
+                    str(self.folder),
                     device=device,
                     trust_remote_code=self.runtime.trust_remote_code,
                     truncate_dim=self.options.get("dim"),
@@ -221,13 +215,13 @@ class SentenceTransformersEncoder(NeuralEncoder):
         except Exception as error:
             raise EncoderError(f"the model cannot be loaded: {reason(error)}") from error
         if isinstance(getattr(model[0], "model", None), PreTrainedModel):
-            check_stored(model[0].model, modules(self.found.folder)[0][1])
+            check_stored(model[0].model, modules(self.folder)[0][1])
             check_limit(limit, len(model.tokenizer("")["input_ids"]))
         return model
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        for folder in (self.found.folder, modules(self.found.folder)[0][1]):
+        for folder in (self.folder, modules(self.folder)[0][1]):
             if (folder / "tokenizer.json").is_file():
                 return read_tokenizer(folder)
         raise EncoderError(

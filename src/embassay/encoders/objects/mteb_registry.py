@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, instruction, prompts_of
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES
 
 if TYPE_CHECKING:
     from mteb.models import ModelMeta
 
-ROLES: tuple[Role, ...] = ("text", "query", "document")
 WRAPPER = "mteb.models.sentence_transformer_wrapper.SentenceTransformerEncoderWrapper"
 INSTRUCTED = "mteb.models.instruct_wrapper.InstructSentenceTransformerModel"
 PLAIN = frozenset(

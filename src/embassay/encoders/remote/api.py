@@ -24,7 +24,7 @@ from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_wh
 from embassay.endpoint.address import Address
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
-from embassay.samples.base import Role
+from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors, Indices, Similarity
 
@@ -247,5 +247,5 @@ class ApiEncoder(UnfittedEncoder):
         return content_hash(["api probe", self._address.place, self.name, self.service.dim, PROBES])
 
     def _fingerprint(self, probe: DenseVectors) -> str:
-        prompts = {role: self.prompts.get(role, "") for role in ("text", "query", "document")}
+        prompts = {role: self.prompts.get(role, "") for role in ROLES}
         return content_hash(["api", self._address.place, self.name, self.service.dim, prompts, steps(probe)])

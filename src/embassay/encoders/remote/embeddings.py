@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from operator import itemgetter
 from threading import Lock
 
@@ -24,6 +25,7 @@ MOST_DIMENSIONS = 1 << 14
 """The maximum number of dimensions of the first vectors; afterwards their number is known."""
 
 
+@dataclass
 class Service:
     """A model of a service.
 
@@ -37,15 +39,14 @@ class Service:
         The number of requests that were split because they were too large.
     """
 
-    def __init__(self, endpoint: Endpoint, model: str, dim: int | None, batch: int, tokens: int):
-        self.endpoint = endpoint
-        self.model = model
-        self.dim = dim
-        self.batch = batch
-        self.tokens = tokens
-        self.splits = 0
-        self._first_width: int | None = None
-        self._lock = Lock()
+    endpoint: Endpoint
+    model: str
+    dim: int | None = None
+    batch: int = 128
+    tokens: int = 8000
+    splits: int = 0
+    _first_width: int | None = None
+    _lock: Lock = field(default_factory=Lock)
 
     def vectors(self, inputs: Sequence[str]) -> Iterator[tuple[range, DenseVectors]]:
         """Yield (indices into ``inputs``, their (m, d) float32 vectors) of each answer as it comes."""

@@ -38,15 +38,13 @@ class Block:
         return Block([self.words[place] for place in places], self.matrix[places], self.trailing)
 
 
-def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, size: int = BLOCK) -> Iterator[Block]:
+def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int) -> Iterator[Block]:
     """Yield blocks of a text file.
 
     Parameters
     ----------
     first_line
         The number of the next line of the file.
-    size
-        Number of bytes that are read at a time.
 
     Raises
     ------
@@ -54,7 +52,7 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
         For a line with too few numbers, or a number that is not a finite number.
     """
     rest = b""
-    while content := file.read(size):
+    while content := file.read(BLOCK):
         *lines, rest = (rest + content).split(b"\n")
         # Blank lines are allowed only at the end of the file, so they wait for the next content.
         while lines and not lines[-1].strip():
@@ -66,7 +64,7 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int, 
         yield _parsed(path, rest.rstrip().split(b"\n"), dim, first_line)
 
 
-def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, size: int = BLOCK) -> Iterator[Block]:
+def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) -> Iterator[Block]:
     """Yield blocks of a binary file: each word, a space, its numbers as little-endian float32, optionally a newline.
 
     Raises
@@ -78,7 +76,7 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int, 
     rest = b""
     done = 0
     while done < promised:
-        content = file.read(size)
+        content = file.read(BLOCK)
         words, numbers, rest = _records(rest + content, width, promised - done)
         is_no_word = not words and len(rest) > LONGEST_WORD + width
         if not content or is_no_word:
