@@ -333,7 +333,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     # A dense layer or two ways to pool change the number of dimensions; other modules may.
     pooling = json.loads((copy / "1_Pooling" / "config.json").read_text())
     (copy / "1_Pooling" / "config.json").write_text(json.dumps(pooling | {"pooling_mode": ["mean", "cls"]}))
-    assert load_encoder(f"{copy},dim=64").options["dim"] == 64
+    assert load_encoder(f"{copy},dim=64").options.dim == 64
     dense = {"path": "2_Dense", "type": "sentence_transformers.models.Dense"}
     modules = json.loads((copy / "modules.json").read_text())
     (copy / "modules.json").write_text(json.dumps([*modules, dense]))
@@ -342,7 +342,7 @@ def test_more_dimensions_than_there_are_are_refused_before_the_model_is_loaded(c
     with pytest.raises(SpecError, match="the model has 100 dimensions, so dim=101 is too large"):
         load_encoder(f"{copy},dim=101")
     (copy / "modules.json").write_text(json.dumps([*modules, {**dense, "type": "sentence_transformers.models.LSTM"}]))
-    assert load_encoder(f"{copy},dim=9999").options["dim"] == 9999
+    assert load_encoder(f"{copy},dim=9999").options.dim == 9999
 
 
 def test_a_released_model_is_loaded_again(bundled):

@@ -56,7 +56,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         If the model has inputs other than tokens, has no fast tokenizer, or cannot be traced.
     """
     for name, wanted in (("dtype", "float32"), ("vectors", "float32")):
-        if encoder.options.get(name, wanted) != wanted:
+        if encoder.options.explicit.get(name, wanted) != wanted:
             raise SpecError(f"encoder {encoder.name!r}, option {name!r}: leave it out; a graph is exported in float32")
     model = encoder.load("cpu").eval()
     features = _features(model, encoder)
@@ -87,12 +87,12 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         "graph": graph.name,
         "runtime": to,
         "int8": int8,
-        "dim": encoder.options.get("dim") or int(model.get_embedding_dimension()),
+        "dim": encoder.options.dim or int(model.get_embedding_dimension()),
         "max_length": model.max_seq_length,
         "pad": model.tokenizer.pad_token_id or 0,
         "modules": modules,
         "pooling": _pooling(model),
-        "normalize": bool(encoder.options.get("normalize")) or "Normalize" in modules,
+        "normalize": encoder.options.normalize or "Normalize" in modules,
         "made_with": {name: version(name) for name in libraries},
     }
 
@@ -119,8 +119,8 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
     import torch
 
     names = list(features)
-    dim = options.get("dim")
-    normalize = bool(options.get("normalize"))
+    dim = options.dim
+    normalize = options.normalize
 
     class Whole(torch.nn.Module):  # type: ignore[misc]
         """The model with its inputs as positional arguments, as the exporter needs them."""

@@ -113,7 +113,7 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
         )
     except Exception as error:
         raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
-    if "max_length" in encoder.options:
+    if encoder.options.max_length:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
@@ -158,7 +158,7 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     config = settings_of(encoder.found.folder)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in encoder.options:
+    if encoder.options.document_prompt is not None:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -171,8 +171,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in encoder.options:
-        usage["similarity_fn_name"] = encoder.options["similarity"]
+    if encoder.options.similarity:
+        usage["similarity_fn_name"] = encoder.options.similarity
     return usage
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import Parsed, Source, words
+from embassay.encoders.static.parses import Parsed, TreeSource, words
 from embassay.encoders.static.trained_folder import TrainedFolder
 from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.word_files import read, recognise
@@ -114,7 +114,7 @@ class Material:
         return np.where(unknown, 0, rows)
 
 
-def check_text(text: Sentences, source: Source) -> None:
+def check_text(text: Sentences, source: TreeSource) -> None:
     """Refuse a text without training data, before anything is written.
 
     Raises

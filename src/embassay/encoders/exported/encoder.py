@@ -11,11 +11,11 @@ import numpy as np
 
 from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.batching import Ids, check_finite
+from embassay.encoders.neural.batching import TokenIds, check_finite
 from embassay.encoders.neural.locations import LOCAL_FOLDER
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
-from embassay.encoders.neural.runner import TOKENS
+from embassay.encoders.neural.runner import TOKENS_ON_CPU
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
 from embassay.errors import EncoderError
 from embassay.samples.base import ROLES, Role
@@ -37,7 +37,7 @@ class ExportedEncoder(PromptedEncoder):
     name
         The folder, as it was given.
     options
-        The options that were set, by name.
+        The options of the spec.
     """
 
     graphs: GraphFormat = field(repr=False)
@@ -61,7 +61,8 @@ class ExportedEncoder(PromptedEncoder):
     def fingerprint(self) -> str:
         """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
         files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
-        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
         return content_hash([self.graphs.scheme, files, self.prompts, settings])
 
     @property
@@ -122,9 +123,9 @@ class GraphRunner(TokenizerRunner):
         """Set the device and the size of batches by those of the session."""
         self.device = str(self.session.route.get("device"))
         self.one_per_core = self.session.threads > 1
-        self.tokens = 1 if self.session.alone else TOKENS
+        self.tokens = 1 if self.session.alone else TOKENS_ON_CPU
 
-    def forward(self, ids: Sequence[Ids]) -> DenseVectors:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length.
 
         Raises

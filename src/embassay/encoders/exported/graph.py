@@ -18,7 +18,7 @@ POOLED = "sentence_embedding"
 """The name of an output with one vector per text."""
 KNOWN = {"input_ids", "attention_mask", "token_type_ids", "position_ids"}
 """Inputs that can be made from texts."""
-TOKENS = ("token_embeddings", "last_hidden_state")
+TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 """Names of outputs with token vectors; the first that exists is used."""
 NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
@@ -109,7 +109,7 @@ def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> D
             f"{folder.graph}: none of its outputs ({', '.join(outputs)}) is a text vector or a token vector; export "
             "the model with 'embassay export', or with optimum for the task feature-extraction"
         )
-    name = next((name for name in TOKENS if name in of_tokens), of_tokens[0])
+    name = next((name for name in TOKEN_OUTPUTS if name in of_tokens), of_tokens[0])
     left_out = other_modules(folder)
     if left_out:
         raise EncoderError(

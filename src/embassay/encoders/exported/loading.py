@@ -7,7 +7,7 @@ from typing import Literal
 from embassay.encoders.exported.encoder import ExportedEncoder
 from embassay.encoders.exported.graph import GraphFormat
 from embassay.encoders.exported.model_folder import ExportedFolder
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
 
@@ -61,21 +61,21 @@ def load_folder(
         For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
         unknown kind.
     """
-    options = {
-        "file": file,
-        "pooling": pooling,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
+    options = ModelOptions(
+        file=file,
+        pooling=pooling,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        normalize=normalize,
+        similarity=similarity,
+    )
     place = f"encoder '{graphs.scheme}:{target}'"
-    model_options = explicit_options(place, options)
+    options.check(place)
     device = device or runtime.device
     check_device(device)
     folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
-    check_dimensions(place, model_options, folder.dim)
-    return ExportedEncoder(graphs, target, folder, runtime, device, model_options)
+    options.check_dimensions(place, folder.dim)
+    return ExportedEncoder(graphs, target, folder, runtime, device, options)

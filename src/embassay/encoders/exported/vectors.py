@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from embassay.encoders.base import spec_of
+from embassay.encoders.checks import check_whole
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
 from embassay.encoders.exported.vector_files import VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors, shown
@@ -73,37 +74,29 @@ def create(
     SpecError
         For vectors stored by id without ``texts=``, and for ``texts=`` where there are no ids.
     """
+    place = f"encoder 'vectors:{target}'"
     path = source_path(target)
+    runs_elsewhere = executor is not None or workers != 1 or ray_address is not None
     if path.is_dir():
         if texts or normalize or similarity != "cosine":
-            raise SpecError(
-                f"encoder 'vectors:{target}': a folder of shards takes no option of a file; its manifest has them all"
-            )
-        if workers < 1:
-            raise SpecError(f"encoder 'vectors:{target}', option 'workers': must be 1 or more, is {workers}")
-        if executor is None and workers == 1 and ray_address is None:
+            raise SpecError(f"{place}: a folder of shards takes no option of a file; its manifest has them all")
+        check_whole(place, workers=workers)
+        if not runs_elsewhere:
             return ShardsEncoder(target, open_shards(path))
         threads = 1 if ray_address else max(cores() // workers, 1)
-        return ShardsEncoder(
-            target, open_shards(path, Executor(executor or "local", workers, threads, "cpu", ray_address))
-        )
-    if executor is not None or workers != 1 or ray_address is not None:
-        raise SpecError(
-            f"encoder 'vectors:{target}': executor=, workers= and ray_address= are for folders of shards; "
-            "leave them out"
-        )
+        other = Executor(executor or "local", workers, threads, "cpu", ray_address)
+        return ShardsEncoder(target, open_shards(path, other))
+    if runs_elsewhere:
+        raise SpecError(f"{place}: executor=, workers= and ray_address= are for folders of shards; leave them out")
     file = recognise(path)
     table = source_path(texts) if texts else None
     if table is None and file.key == "id":
         raise SpecError(
-            f"encoder 'vectors:{target}': the vectors are stored by id, but encoders receive only texts; "
+            f"{place}: the vectors are stored by id, but encoders receive only texts; "
             "set texts= to a table of ids and texts"
         )
     if table is not None and "id" not in file.names:
-        raise SpecError(
-            f"encoder 'vectors:{target}', option 'texts': cannot be used, because the vectors are stored by "
-            "text, not by id"
-        )
+        raise SpecError(f"{place}, option 'texts': cannot be used, because the vectors are stored by text, not by id")
     if table is not None and not table.is_file():
         raise SourceError("no such file", table)
     return VectorsEncoder(target, file, runtime, table, texts, normalize, similarity)

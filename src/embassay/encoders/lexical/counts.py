@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.lexical.pca import principal_axes
-from embassay.encoders.tokens import TOKENS, Cut, Cutting, cutter
+from embassay.encoders.tokens import WORD, Cutting, CutWords, cutter
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, content_hash
@@ -86,7 +86,7 @@ class LexicalEncoder:
     name
         ``bow`` or ``tfidf``.
     tokens
-        The tokenizer for lower-cased texts: ``words`` (:data:`TOKENS`), or ``treebank`` (nltk's
+        The tokenizer for lower-cased texts: ``words`` (:data:`WORD`), or ``treebank`` (nltk's
         ``TreebankWordTokenizer``). Each token has a dimension, punctuation included.
     vocabulary
         The words in the order of the columns; empty before :meth:`fit`.
@@ -107,10 +107,10 @@ class LexicalEncoder:
     @property
     def fingerprint(self) -> str:
         """A hash of kind, tokens, vocabulary and weights."""
-        tokens = TOKENS if self.tokens == "words" else self.tokens
+        tokens = WORD if self.tokens == "words" else self.tokens
         return content_hash([self.name, tokens, self.vocabulary, self.weights])
 
-    def cut(self) -> Cut:
+    def cut(self) -> CutWords:
         """Return the function that cuts a lower-cased text into tokens.
 
         Raises

@@ -53,7 +53,7 @@ class Dense:
         return shapes
 
 
-Step = Dense | Literal["normalize"]
+LaterModule = Dense | Literal["normalize"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class LightModel:
     folder: Path
     architecture: Architecture
     poolings: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[LaterModule, ...]
     lower: bool
 
     @classmethod
@@ -205,7 +205,7 @@ def _poolings(path: Path) -> tuple[str, ...]:
     return modes or ("mean",)
 
 
-def _step(kind: str, folder: Path) -> Step:
+def _step(kind: str, folder: Path) -> LaterModule:
     """Return a module after the pooling."""
     name, path = _name(kind), folder / "config.json"
     if name not in ("Dense", "Normalize"):

@@ -18,7 +18,7 @@ from embassay.encoders.exported.pooling import pool
 from embassay.encoders.light.architecture import POSITION_BIAS
 from embassay.encoders.light.graph import Array, build, position_bias
 from embassay.encoders.light.model import Dense, LightModel
-from embassay.encoders.neural.batching import Ids, check_finite
+from embassay.encoders.neural.batching import TokenIds, check_finite
 from embassay.encoders.neural.memory import safetensors_files
 from embassay.encoders.neural.model_options import unit
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession, OrtValue
     from tokenizers import Tokenizer
 
-TOKENS = 512
+LIGHT_TOKENS = 512
 """Number of tokens in a batch: the values between two layers then stay in the cache of a core."""
 SLOWER = "SkipLayerNormFusion"
 """The optimisation that makes one operator of sums and LayerNorm; on processors with AVX-512, it takes four times as
@@ -58,7 +58,7 @@ class LightRunner(TokenizerRunner):
     bias: Array | None = field(default=None, repr=False)
     route: str = "light"
     device: str = "cpu"
-    tokens: int = TOKENS
+    tokens: int = LIGHT_TOKENS
     one_per_core = True
     batch_invariant = True
 
@@ -94,7 +94,7 @@ class LightRunner(TokenizerRunner):
             runner.tokens = 1
         return runner
 
-    def forward(self, ids: Sequence[Ids]) -> DenseVectors:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length.
 
         Raises

@@ -17,7 +17,7 @@ from embassay.engine.cores import cores, single_threads
 from embassay.errors import EncoderError
 from embassay.vectors import DenseVectors, Indices, VectorBatch
 
-Ids = NDArray[np.int32]
+TokenIds = NDArray[np.int32]
 WINDOW = 32_768
 """Number of texts that are tokenised and sorted together; meanwhile the next ones are tokenised."""
 FIRST = 512
@@ -61,10 +61,10 @@ class Runner(ABC):
         """Return the token ids of a few texts with their prompt, truncated to the model's limit; at least one each."""
 
     @abstractmethod
-    def forward(self, ids: Sequence[Ids]) -> DenseVectors:
+    def forward(self, ids: Sequence[TokenIds]) -> DenseVectors:
         """Return the (n, d) vectors of tokenised texts of equal length."""
 
-    def tokenize(self, texts: Sequence[str], prompt: str) -> list[Ids]:
+    def tokenize(self, texts: Sequence[str], prompt: str) -> list[TokenIds]:
         """Return :meth:`token_ids` of any number of texts.
 
         Raises
@@ -72,7 +72,7 @@ class Runner(ABC):
         EncoderError
             For a token without an embedding: the tokenizer belongs to another model.
         """
-        ids: list[Ids] = []
+        ids: list[TokenIds] = []
         for start in range(0, len(texts), CHUNK):
             # int32, because the ids of all texts are in memory at once.
             ids += [np.array(row, dtype=np.int32) for row in self.token_ids(texts[start : start + CHUNK], prompt)]
@@ -111,12 +111,12 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
             yield np.arange(start, stop), first.encode_whole(texts[start:stop], prompt)
         return
 
-    def tokenize(window: Indices) -> list[Ids]:
+    def tokenize(window: Indices) -> list[TokenIds]:
         return first.tokenize([texts[n] for n in window], prompt)
 
     with ThreadPoolExecutor(1) as tokenizer:
         # While a window is encoded, the next one is tokenised in another thread.
-        pending: tuple[Indices, Future[list[Ids]]] | None = None
+        pending: tuple[Indices, Future[list[TokenIds]]] | None = None
         for window in windows(texts):
             future = tokenizer.submit(tokenize, window)
             if pending is not None:
@@ -126,13 +126,15 @@ def run(runners: Sequence[Runner], texts: Sequence[str], prompt: str) -> Iterato
             yield from _encoded_window(runners, *pending)
 
 
-def _encoded_window(runners: Sequence[Runner], window: Indices, tokens: Future[list[Ids]]) -> Iterator[VectorBatch]:
+def _encoded_window(
+    runners: Sequence[Runner], window: Indices, tokens: Future[list[TokenIds]]
+) -> Iterator[VectorBatch]:
     ids = tokens.result()
     for places, rows in _shared(runners, ids):
         yield window[places], rows
 
 
-def _shared(runners: Sequence[Runner], ids: Sequence[Ids]) -> Iterator[VectorBatch]:
+def _shared(runners: Sequence[Runner], ids: Sequence[TokenIds]) -> Iterator[VectorBatch]:
     """Yield (indices, vectors) of tokenised texts; a runner gets the next batch as soon as it is free."""
     lengths = [len(text) for text in ids]
     limit = runners[0].tokens
@@ -175,13 +177,12 @@ def encode_distinct(texts: Sequence[str], batches: Callable[[list[str]], Iterato
         Called with the distinct texts; yields (indices into them, their vectors).
     """
     distinct = list(dict.fromkeys(texts))
-    places, blocks = [], []
-    for places_of_batch, rows in batches(distinct):
-        places.append(places_of_batch)
-        blocks.append(rows)
-    # Batches come in any order; the rows are sorted into the order of the distinct texts.
-    order = np.argsort(np.concatenate(places))
-    matrix = np.concatenate(blocks)[order]
+    matrix = np.zeros((0, 0), dtype=np.float32)
+    # Batches come in any order.
+    for places, rows in batches(distinct):
+        if not matrix.size:
+            matrix = np.empty((len(distinct), rows.shape[1]), dtype=np.float32)
+        matrix[places] = rows
     row_of = {text: row for row, text in enumerate(distinct)}
     return np.asarray(matrix[[row_of[text] for text in texts]])
 

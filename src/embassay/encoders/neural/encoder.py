@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self
 
 from embassay.encoders.light.model import LightModel
-from embassay.encoders.light.runner import TOKENS, LightRunner
+from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
 from embassay.encoders.neural.devices import available_device
 from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
@@ -59,7 +59,7 @@ class NeuralEncoder(PromptedEncoder):
     found
         The folder with its files, and their revision.
     options
-        The options that were set, by name; the device is not among them.
+        The options of the spec; the device is not among them.
     light
         The model for the light route; None for the routes with torch.
     """
@@ -69,7 +69,6 @@ class NeuralEncoder(PromptedEncoder):
     found: ModelFiles
     runtime: Runtime = field(repr=False)
     device: str = "auto"
-    dtype: str = "float32"
     options: ModelOptions = field(default_factory=ModelOptions)
     light: LightModel | None = field(default=None, repr=False)
 
@@ -96,8 +95,8 @@ class NeuralEncoder(PromptedEncoder):
         if not prompt:
             return
         for wording in _wordings(prompt):
-            reworded = cast("ModelOptions", {**self.options, f"{role}_prompt": wording})
-            other = replace(self, options=reworded)
+            prompt_option: dict[str, Any] = {f"{role}_prompt": wording}
+            other = replace(self, options=replace(self.options, **prompt_option))
             vars(other)["_runners"] = self._runners
             yield other
 
@@ -110,19 +109,19 @@ class NeuralEncoder(PromptedEncoder):
         if self.light is not None:
             return {
                 "device": "cpu",
-                "dtype": self.dtype,
+                "dtype": self.options.dtype,
                 "backend": "light",
-                "tokens_per_batch": TOKENS,
+                "tokens_per_batch": LIGHT_TOKENS,
                 "batch_invariant": True,
             }
         if self.full is not None:
             return self.full.route()
         runners: Sequence[Runner] = vars(self).get("_runners", ())
         if not runners:
-            return {"device": self.device, "dtype": self.dtype}
+            return {"device": self.device, "dtype": self.options.dtype}
         return {
             "device": ",".join(runner.device for runner in runners),
-            "dtype": self.dtype,
+            "dtype": self.options.dtype,
             "backend": runners[0].route,
             "tokens_per_batch": runners[0].tokens,
             "batch_invariant": runners[0].batch_invariant,
@@ -135,11 +134,11 @@ class NeuralEncoder(PromptedEncoder):
     def load_runners(self) -> Sequence[Runner]:
         """Load the model onto each device, and choose the route."""
         if self.light is not None:
-            check_fits(self._size, self.dtype, ["cpu"])
+            check_fits(self._size, self.options.dtype, ["cpu"])
             return [LightRunner.load(self.light, self.max_tokens)]
         devices = [available_device(device.strip()) for device in self.device.split(",") if device.strip()]
-        check_fits(self._size, self.dtype, devices)
-        options = RunnerOptions(tuple(self.prompts.values()), self.dtype, self.runtime.backend)
+        check_fits(self._size, self.options.dtype, devices)
+        options = RunnerOptions(tuple(self.prompts.values()), self.options.dtype, self.runtime.backend)
         return [self._runner(self.load(device), options) for device in devices]
 
     @property
@@ -181,7 +180,7 @@ class NeuralEncoder(PromptedEncoder):
     @property
     def _size(self) -> int:
         """Bytes of the weights in memory; 0 if unknown."""
-        return weights(self.folder, self.dtype, self._left_out)
+        return weights(self.folder, self.options.dtype, self._left_out)
 
     def _code_warnings(self, code: Sequence[str]) -> list[str]:
         """Return warnings about the classes that a model brings along as code."""
@@ -210,7 +209,7 @@ class NeuralEncoder(PromptedEncoder):
             warnings.append(
                 f"{self.target} is read from this folder, not from the hub; to be sure, write ./{self.target}"
             )
-        lack = foreseen(self._size, self.dtype, self.device)
+        lack = foreseen(self._size, self.options.dtype, self.device)
         if lack:
             warnings.append(lack)
         return warnings

@@ -38,7 +38,7 @@ from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_token
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
 from embassay.encoders.neural.locations import find, read_json
 from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.modules import modules, own_code_of, without_tokenizer
 from embassay.encoders.neural.runner import ROUTES, RunnerOptions
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
@@ -118,23 +118,22 @@ def create(
     SpecError
         If layer, template or pooling do not fit each other or the model, or it needs code of its own.
     """
-    options = {
-        "pooling": pooling,
-        # Values equal to a default are left out, so that they do not appear in the spec.
-        "layer": None if layer == -1 else layer,
-        "template": template,
-        "tokenizer": tokenizer,
-        "revision": revision,
-        "query_prompt": query_prompt or None,
-        "document_prompt": document_prompt or None,
-        "text_prompt": text_prompt or None,
-        "max_length": max_length,
-        "dim": dim,
-        "dtype": None if dtype == "float32" else dtype,
-        "normalize": normalize,
-        "similarity": similarity,
-    }
-    model_options = explicit_options(f"encoder {target!r}", options)
+    options = ModelOptions(
+        pooling=pooling,
+        layer=layer,
+        template=template,
+        tokenizer=tokenizer,
+        revision=revision,
+        query_prompt=query_prompt or None,
+        document_prompt=document_prompt or None,
+        text_prompt=text_prompt or None,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+    )
+    options.check(f"encoder {target!r}")
     place = device or runtime.device
     check_place("auto" if place == AUTO_MAP else place, runtime.backend, ("light", *ROUTES))
     if place == AUTO_MAP and find_spec("accelerate") is None:
@@ -145,9 +144,9 @@ def create(
     if tokenizer:
         tokens = find_tokenizer(tokenizer, runtime).folder
     _check_files(target, folder, tokens, runtime)
-    encoder = TransformersEncoder(target, found, runtime, place, dtype, model_options, tokens=tokens)
+    encoder = TransformersEncoder(target, found, runtime, place, options, tokens=tokens)
     _check_pooling(encoder)
-    check_dimensions(f"encoder {target!r}", model_options, first_number(encoder.config, DIMENSIONS))
+    options.check_dimensions(f"encoder {target!r}", first_number(encoder.config, DIMENSIONS))
     light, _ = choose_route(target, encoder.describe_light, runtime.backend, place, dtype)
     return replace(encoder, light=light)
 
@@ -176,10 +175,11 @@ class TransformersEncoder(NeuralEncoder):
         if self.tokens != self.folder:
             for name in filter(of_tokenizer, folder_files(self.tokens)):
                 tokenizer_files[name] = self.runtime.sha256(self.tokens / name)
-        settings = {name: self.options.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
         files = [model_files, tokenizer_files]
-        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.dtype, runs_own_code])
+        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
 
     @cached_property
     def folder(self) -> Path:
@@ -199,18 +199,18 @@ class TransformersEncoder(NeuralEncoder):
     @property
     def pooling(self) -> Pooling:
         """The pooling. Default: the last token of a decoder, which alone attends to all others; otherwise the mean."""
-        if "pooling" in self.options:
-            return cast("Pooling", self.options["pooling"])
+        if self.options.pooling:
+            return cast("Pooling", self.options.pooling)
         return "last" if self.kind == "decoder" else "mean"
 
     @property
     def _model_limit(self) -> int | None:
         # The option replaces the tokenizer's limit.
-        return limit_of(self.config, self.tokens, self.options.get("max_length"))
+        return limit_of(self.config, self.tokens, self.options.max_length)
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the number of tokens of each text before truncation: prompt, template, special tokens included."""
-        template = self.options.get("template", "")
+        template = self.options.template
         prompted = [self.prompts[role] + text for text in texts]
         if (self.tokens / "tokenizer.json").is_file():
             wholes = [within(template, text) for text in prompted]
@@ -243,7 +243,7 @@ class TransformersEncoder(NeuralEncoder):
             If the light route cannot run it with these options.
         """
         for name in ("layer", "template", "tokenizer"):
-            if name in self.options:
+            if name in self.options.explicit:
                 raise NotSupportedError(f"it has the option {name}")
         if self.pooling not in LIGHT_POOLINGS:
             raise NotSupportedError(f"pooling={self.pooling} is not its own")
@@ -251,7 +251,7 @@ class TransformersEncoder(NeuralEncoder):
 
     def load(self, device: str) -> PreTrainedModel:
         """Load the model onto a device."""
-        model = load_model(self.folder, self.kind, self.dtype, self.runtime.trust_remote_code, device)
+        model = load_model(self.folder, self.kind, self.options.dtype, self.runtime.trust_remote_code, device)
         check_limit(self.max_tokens, len(self._library_tokenizer("")["input_ids"]))
         return model
 
@@ -261,8 +261,8 @@ class TransformersEncoder(NeuralEncoder):
             options,
             tokenizer=self._library_tokenizer,
             pooling=self.pooling,
-            layer=self.options.get("layer", -1),
-            template=self.options.get("template", ""),
+            layer=self.options.layer,
+            template=self.options.template,
             limit=self.max_tokens,
         )
 
@@ -282,7 +282,7 @@ class TransformersEncoder(NeuralEncoder):
 
     def _warnings(self) -> list[str]:
         warnings = []
-        if "pooling" not in self.options:
+        if not self.options.pooling:
             warnings.append(f"pooling={self.pooling} is used by default, because the model is {_SAID[self.kind]}")
         if self.pooling == "cls" and self.kind == "decoder":
             warnings.append(
@@ -295,7 +295,7 @@ class TransformersEncoder(NeuralEncoder):
             )
         warnings += self._code_warnings(self._own_code)
         if self.runtime.trust_remote_code and self.tokens != self.folder and own_code_of(self.tokens):
-            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options['tokenizer']}")
+            warnings.append(f"--trust-remote-code also runs the code of tokenizer={self.options.tokenizer}")
         if self.device == AUTO_MAP:
             warnings.append(f"device={AUTO_MAP} has not been tested on several GPUs")
         return warnings
@@ -327,13 +327,13 @@ def _check_files(target: str, folder: Path, tokens: Path, runtime: Runtime) -> N
 def _check_pooling(encoder: TransformersEncoder) -> None:
     """Raise SpecError for a layer that does not exist, and a template without the text or the mask token."""
     target, options = encoder.target, encoder.options
-    layer, layers = options.get("layer", -1), first_number(encoder.config, LAYERS)
+    layer, layers = options.layer, first_number(encoder.config, LAYERS)
     if layers is not None and not -layers - 1 <= layer <= layers:
         raise SpecError(
             f"encoder {target!r}, option 'layer': must be from {-layers - 1} to {layers}, is {layer}; "
             "0 is the embeddings, -1 the last layer"
         )
-    template = options.get("template", "")
+    template = options.template
     if template and template.count("{text}") != 1:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if encoder.pooling != "mask":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypedDict, cast
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -12,72 +11,71 @@ from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import ROLES, Role
 from embassay.vectors import DenseVectors, Similarity
 
-DERIVED: tuple[str, ...] = ("dim", "normalize", "vectors")
-"""Options that are applied to finished vectors, in this order."""
 
+@dataclass(frozen=True)
+class ModelOptions:
+    """Options of a model's spec, without the device; each scheme has some of them. A default means that it is not set.
 
-class ModelOptions(TypedDict, total=False):
-    """Options of a model's spec by name; those that were not set are missing. Each scheme has some of them."""
-
-    revision: str
-    file: str
-    tokenizer: str
-    pooling: str
-    layer: int
-    template: str
-    query_prompt: str
-    document_prompt: str
-    text_prompt: str
-    max_length: int
-    dim: int
-    dtype: str
-    normalize: bool
-    similarity: Similarity
-    vectors: str
-
-
-def explicit_options(place: str, options: ModelOptions | Mapping[str, object]) -> ModelOptions:
-    """Return the options that are set: not None, not False and, except for prompts, not empty.
-
-    Parameters
-    ----------
-    place
-        What the options belong to, for messages: ``"encoder 'bge-m3'"``.
-
-    Raises
-    ------
-    SpecError
-        For a length or a dimension under 1.
+    An empty prompt counts as set: it says that there is none, whatever the model's configuration says.
     """
-    options_set: dict[str, object] = {}
-    for name, value in options.items():
-        # An empty prompt counts as set: it says that there is none, whatever the model's configuration says.
-        is_empty = value == "" and not name.endswith("_prompt")
-        if value is None or value is False or is_empty:
-            continue
-        options_set[name] = value
-    model_options = cast("ModelOptions", options_set)
-    check_whole(place, max_length=model_options.get("max_length"), dim=model_options.get("dim"))
-    return model_options
 
+    revision: str = ""
+    file: str = ""
+    tokenizer: str = ""
+    pooling: str | None = None
+    layer: int = -1
+    template: str = ""
+    query_prompt: str | None = None
+    document_prompt: str | None = None
+    text_prompt: str | None = None
+    max_length: int | None = None
+    dim: int | None = None
+    dtype: str = "float32"
+    normalize: bool = False
+    similarity: Similarity | None = None
+    vectors: str = "float32"
 
-def check_dimensions(place: str, options: ModelOptions, dimensions: int | None) -> None:
-    """Raise SpecError if ``dim`` exceeds the number of dimensions in the model's files, None if they do not tell it.
+    @property
+    def explicit(self) -> dict[str, object]:
+        """The options that are set, by name, in alphabetical order."""
+        values = {}
+        for option in sorted(fields(self), key=lambda option: option.name):
+            value = getattr(self, option.name)
+            if value != option.default:
+                values[option.name] = value
+        return values
 
-    Parameters
-    ----------
-    place
-        What the options belong to, for messages.
-    """
-    dim = options.get("dim")
-    if dim is not None and dimensions is not None and dim > dimensions:
-        raise SpecError(f"{place}: the model has {dimensions} dimensions, so dim={dim} is too large")
+    @property
+    def prompts(self) -> dict[Role, str]:
+        """The prompts that are set, by role."""
+        explicit = self.explicit
+        return {role: str(explicit[f"{role}_prompt"]) for role in ROLES if f"{role}_prompt" in explicit}
 
+    @property
+    def of_model(self) -> ModelOptions:
+        """These options without those that are applied to finished vectors."""
+        return replace(self, dim=None, normalize=False, vectors="float32")
 
-def prompt_options(options: ModelOptions) -> dict[Role, str]:
-    """Return the prompts that were set, by role."""
-    values: Mapping[str, object] = options
-    return {role: str(values[f"{role}_prompt"]) for role in ROLES if f"{role}_prompt" in values}
+    def check(self, place: str) -> None:
+        """Raise SpecError for a length or a dimension under 1.
+
+        Parameters
+        ----------
+        place
+            What the options belong to, for messages: ``"encoder 'bge-m3'"``.
+        """
+        check_whole(place, max_length=self.max_length, dim=self.dim)
+
+    def check_dimensions(self, place: str, dimensions: int | None) -> None:
+        """Raise SpecError if ``dim`` exceeds the number of dimensions in the model's files, None if they do not tell.
+
+        Parameters
+        ----------
+        place
+            What the options belong to, for messages.
+        """
+        if self.dim is not None and dimensions is not None and self.dim > dimensions:
+            raise SpecError(f"{place}: the model has {dimensions} dimensions, so dim={self.dim} is too large")
 
 
 def derived_vectors(rows: DenseVectors, options: ModelOptions) -> DenseVectors:
@@ -88,15 +86,15 @@ def derived_vectors(rows: DenseVectors, options: ModelOptions) -> DenseVectors:
     EncoderError
         If the model has fewer dimensions than ``dim``.
     """
-    dim = options.get("dim")
+    dim = options.dim
     # Without texts, the number of dimensions is not known.
     if dim is not None and len(rows):
         if rows.shape[1] < dim:
             raise EncoderError(f"the model has {rows.shape[1]} dimensions, so dim={dim} is too large")
         rows = rows[:, :dim]
-    if options.get("normalize"):
+    if options.normalize:
         rows = unit(rows)
-    return quantized(rows, options.get("vectors", "float32"))
+    return quantized(rows, options.vectors)
 
 
 def unit(rows: DenseVectors) -> DenseVectors:

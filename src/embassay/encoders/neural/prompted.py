@@ -13,7 +13,7 @@ import numpy as np
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.batching import Runner, encode_distinct, run
-from embassay.encoders.neural.model_options import DERIVED, ModelOptions, derived_vectors, prompt_options
+from embassay.encoders.neural.model_options import ModelOptions, derived_vectors
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.samples.base import ROLES, Role
 from embassay.types import Card, Encoder
@@ -34,7 +34,7 @@ class PromptedEncoder(UnfittedEncoder, ABC):
     @cached_property
     def prompts(self) -> Mapping[Role, str]:
         """The prompt of each role; empty if it has none."""
-        return {**self._configured_prompts, **prompt_options(self.options)}
+        return {**self._configured_prompts, **self.options.prompts}
 
     @property
     def _configured_prompts(self) -> Mapping[Role, str]:
@@ -49,7 +49,7 @@ class PromptedEncoder(UnfittedEncoder, ABC):
     @property
     def max_tokens(self) -> int | None:
         """The number of tokens after which texts are truncated; None for no limit."""
-        limits = (self.options.get("max_length"), self._model_limit)
+        limits = (self.options.max_length, self._model_limit)
         return min((limit for limit in limits if limit), default=None)
 
     @property
@@ -64,7 +64,7 @@ class PromptedEncoder(UnfittedEncoder, ABC):
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
         """Return (n, d) float32, each text with its role's prompt; equal texts are encoded once."""
         if not texts:
-            return np.zeros((0, self.options.get("dim") or 1), dtype=np.float32)
+            return np.zeros((0, self.options.dim or 1), dtype=np.float32)
         return encode_distinct(texts, lambda distinct: self.batches(distinct, role))
 
     def batches(self, texts: Sequence[str], role: Role) -> Iterator[VectorBatch]:
@@ -80,11 +80,10 @@ class PromptedEncoder(UnfittedEncoder, ABC):
     @cached_property
     def full(self) -> Self | None:
         """The same model without the options that are applied to finished vectors; None where there are none."""
-        remaining = {name: value for name, value in self.options.items() if name not in DERIVED}
-        if len(remaining) == len(self.options):
+        if self.options.of_model == self.options:
             return None
         # Each subclass is a dataclass.
-        return cast("Self", replace(cast("Any", self), options=remaining))
+        return cast("Self", replace(cast("Any", self), options=self.options.of_model))
 
     def derive(self, rows: DenseVectors) -> DenseVectors:
         """Return this encoder's vectors from those of :attr:`full`; see :func:`derived_vectors`."""
@@ -120,11 +119,10 @@ class PromptedEncoder(UnfittedEncoder, ABC):
             Other fields of the card.
         """
         prompt_warnings = unprompted_texts(self.prompts)
-        if similarity not in ("cosine", "dot") and "similarity" not in self.options:
+        if similarity not in ("cosine", "dot") and self.options.similarity is None:
             prompt_warnings.append(f"the model's similarity {similarity!r} is not supported; cosine is used instead")
         spec = [head]
-        for name, value in sorted(self.options.items()):
-            # An empty prompt is a value, too.
+        for name, value in self.options.explicit.items():
             spec.append(f"{name}={'true' if value is True else value}")
         return Card(
             ",".join(spec),
@@ -133,6 +131,6 @@ class PromptedEncoder(UnfittedEncoder, ABC):
             # Each subclass is an encoder.
             full=cast("Encoder | None", self.full),
             warnings=(*warnings, *prompt_warnings),
-            similarity=self.options.get("similarity", supported_similarity(similarity)),
+            similarity=self.options.similarity or supported_similarity(similarity),
             **known,
         )

@@ -21,7 +21,7 @@ from embassay.encoders.neural.hf_loading import check_stored
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.locations import find, find_offline, read_json
 from embassay.encoders.neural.model_files import folder_files
-from embassay.encoders.neural.model_options import check_dimensions, explicit_options
+from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.modules import (
     configured_prompts,
     configured_similarity,
@@ -103,28 +103,27 @@ def create(
     SpecError
         If an option does not fit the model, or the model needs code of its own.
     """
-    options = {
-        "revision": revision,
-        "query_prompt": query_prompt,
-        "document_prompt": document_prompt,
-        "text_prompt": text_prompt,
-        "max_length": max_length,
-        "dim": dim,
-        # Values equal to a default are left out, so that they do not appear in the spec.
-        "dtype": None if dtype == "float32" else dtype,
-        "normalize": normalize,
-        "similarity": similarity,
-        "vectors": None if vectors == "float32" else vectors,
-    }
-    model_options = explicit_options(f"encoder {target!r}", options)
+    options = ModelOptions(
+        revision=revision,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        dtype=dtype,
+        normalize=normalize,
+        similarity=similarity,
+        vectors=vectors,
+    )
+    options.check(f"encoder {target!r}")
     check_place(device or runtime.device, runtime.backend, ("light", *ROUTES))
     found = find(target, revision, runtime)
     _check_code(target, found.folder, runtime)
     _check_pooling(target, found.folder)
-    check_dimensions(f"encoder {target!r}", model_options, dimensions(found.folder))
+    options.check_dimensions(f"encoder {target!r}", dimensions(found.folder))
     device = device or runtime.device
     light, why_not = choose_route(target, lambda: LightModel.of(found.folder), runtime.backend, device, dtype)
-    return SentenceTransformersEncoder(target, found, runtime, device, dtype, model_options, light, why_not)
+    return SentenceTransformersEncoder(target, found, runtime, device, options, light, why_not)
 
 
 def at_hand(target: str, runtime: Runtime) -> bool:
@@ -157,12 +156,13 @@ class SentenceTransformersEncoder(NeuralEncoder):
         """A hash of all files of the model and of all options that change vectors."""
         folder = self.folder
         files = {name: self.runtime.sha256(folder / name) for name in folder_files(folder)}
-        settings = {name: self.options.get(name) for name in ("dim", "normalize", "max_length")}
+        explicit = self.options.explicit
+        settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length")}
         # Only if it is set: otherwise the vectors that earlier versions cached would be encoded again.
-        if "vectors" in self.options:
-            settings["kept as"] = self.options["vectors"]
+        if "vectors" in explicit:
+            settings["kept as"] = explicit["vectors"]
         runs_own_code = bool(self.runtime.trust_remote_code and own_code(folder))
-        return content_hash(["st", files, self.prompts, settings, self.dtype, runs_own_code])
+        return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
 
     @property
     def _configured_prompts(self) -> Mapping[Role, str]:
@@ -187,7 +187,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
             warnings.append("the model has no modules.json: mean pooling is used")
         warnings += self._code_warnings(own_code(self.folder))
         prompt_name = overlooked(settings_of(self.folder).get("prompts") or {})
-        if prompt_name and "document_prompt" not in self.options:
+        if prompt_name and self.options.document_prompt is None:
             warnings.append(
                 f"the model's prompt for documents is named {prompt_name!r}: it is used here, but not by "
                 "encode_document of sentence-transformers"
@@ -205,8 +205,8 @@ class SentenceTransformersEncoder(NeuralEncoder):
                     str(self.folder),
                     device=device,
                     trust_remote_code=self.runtime.trust_remote_code,
-                    truncate_dim=self.options.get("dim"),
-                    model_kwargs={"dtype": self.dtype},
+                    truncate_dim=self.options.dim,
+                    model_kwargs={"dtype": self.options.dtype},
                     local_files_only=True,
                 )
             limit = self.max_tokens

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.devices import available_device, check_place
 from embassay.encoders.neural.library_messages import quiet, reason
@@ -60,9 +61,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         or is larger than the memory.
     """
     place = f"encoder 'mteb:{target}'"
-    for name, value in (("dim", dim), ("batch", batch)):
-        if value is not None and value < 1:
-            raise SpecError(f"{place}, option {name!r}: must be 1 or more, is {value}")
+    check_whole(place, dim=dim, batch=batch)
     device = device or runtime.device
     check_place(device, "auto", ())
     meta = _meta(target)

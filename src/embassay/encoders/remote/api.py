@@ -19,9 +19,9 @@ from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
 from embassay.encoders.remote.embeddings import Service, in_order
-from embassay.endpoint import Retries
 from embassay.endpoint.access import OPENAI, OPENAI_KEY, check_amounts, check_whole, open_endpoint
 from embassay.endpoint.address import Address
+from embassay.endpoint.attempts import Retries
 from embassay.endpoint.spending import Spending, guess
 from embassay.errors import EncoderError, SpecError
 from embassay.samples.base import ROLES, Role

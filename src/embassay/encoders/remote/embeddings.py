@@ -10,7 +10,7 @@ from threading import Lock
 
 import numpy as np
 
-from embassay.endpoint import Endpoint
+from embassay.endpoint.client import Endpoint
 from embassay.endpoint.spending import guess
 from embassay.errors import EndpointError
 from embassay.formatting import counted

@@ -17,7 +17,7 @@ from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.tokens import Cut, count_unknown, cutter
+from embassay.encoders.tokens import CutWords, count_unknown, cutter
 from embassay.errors import SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
@@ -68,7 +68,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     name: str
     folder: TrainedFolder
     runtime: Runtime = field(repr=False)
-    cut: Cut = field(repr=False)
+    cut: CutWords = field(repr=False)
     seed: int
     converged: dict[str, bool] = field(default_factory=dict, repr=False)
 

@@ -20,7 +20,7 @@ LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class Block:
+class WordBlock:
     """Consecutive words of a file and their (n, d) float32 vectors.
 
     Attributes
@@ -33,12 +33,12 @@ class Block:
     matrix: DenseVectors
     trailing: int = 0
 
-    def take(self, places: Sequence[int]) -> Block:
+    def take(self, places: Sequence[int]) -> WordBlock:
         """Return a block with the words at these indices."""
-        return Block([self.words[place] for place in places], self.matrix[places], self.trailing)
+        return WordBlock([self.words[place] for place in places], self.matrix[places], self.trailing)
 
 
-def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int) -> Iterator[Block]:
+def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int) -> Iterator[WordBlock]:
     """Yield blocks of a text file.
 
     Parameters
@@ -64,7 +64,7 @@ def text_blocks(path: Path, file: io.BufferedIOBase, dim: int, first_line: int) 
         yield _parsed(path, rest.rstrip().split(b"\n"), dim, first_line)
 
 
-def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) -> Iterator[Block]:
+def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) -> Iterator[WordBlock]:
     """Yield blocks of a binary file: each word, a space, its numbers as little-endian float32, optionally a newline.
 
     Raises
@@ -96,7 +96,7 @@ def binary_blocks(path: Path, file: io.BufferedIOBase, dim: int, promised: int) 
         trailing = 0
         if done == promised:
             trailing = len((rest + file.read()).strip(b"\n"))
-        yield Block(words, matrix, trailing)
+        yield WordBlock(words, matrix, trailing)
 
 
 def count_numbers(line: bytes) -> int:
@@ -125,7 +125,7 @@ def _records(content: bytes, width: int, most: int) -> tuple[list[bytes], bytes,
     return words, b"".join(numbers), content[place:]
 
 
-def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Block:
+def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> WordBlock:
     """Return the block of some lines; the numbers of all lines are read at once."""
     words = []
     numbers = []
@@ -144,7 +144,7 @@ def _parsed(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> Bl
         word = line.rsplit(b" ", dim)[0] if has_spaces else line.partition(b" ")[0]
         words.append(word)
         numbers.append(line[len(word) + 1 :])
-    return Block(words, _matrix(path, numbers, dim, first_line))
+    return WordBlock(words, _matrix(path, numbers, dim, first_line))
 
 
 def _matrix(path: Path, lines: Sequence[bytes], dim: int, first_line: int) -> DenseVectors:

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.encoders.static.word_blocks import Block, binary_blocks, count_numbers, text_blocks
+from embassay.encoders.static.word_blocks import WordBlock, binary_blocks, count_numbers, text_blocks
 from embassay.errors import SourceError
 from embassay.formatting import counted
 from embassay.store.paths import check_readable
@@ -145,7 +145,7 @@ def read(path: Path, limit: int = 0, always: Sequence[str] = ()) -> WordVectors:
     return WordVectors(reader.row, reader.matrix(), tuple(reader.notes()))
 
 
-def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat) -> Iterator[Block]:
+def _blocks(path: Path, file: BufferedIOBase, file_format: WordFormat) -> Iterator[WordBlock]:
     """Yield blocks of words with their vectors, from the first word of an open file on."""
     if file_format.kind == "word2vec binary":
         return binary_blocks(path, file, file_format.dim, file_format.promised or 0)
@@ -168,7 +168,7 @@ class _Reader:
         self._wrong_bytes: list[int] = []
         self._trailing = 0
 
-    def add(self, block: Block) -> None:
+    def add(self, block: WordBlock) -> None:
         """Add the words and vectors of a block."""
         for place, content in enumerate(block.words, start=self.count):
             word = content.decode(errors="replace")
