@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from embassay.corpora.io.jsonl import json_lines, listed
 from embassay.corpora.io.rows import Row
 from embassay.corpora.io.tables import by_name, delimiter_of, first_line, header, table_rows
 from embassay.corpora.io.texts import read_head
-from embassay.errors import SourceError
+from embassay.errors import SourceError, first_line_of
 from embassay.store.paths import open_file, unreadable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PARQUET = b"PAR1"
 """The first bytes of a Parquet file."""
@@ -184,24 +187,35 @@ def _parquet(path: Path) -> Table:
     """Open a Parquet file; its rows are read when they are needed."""
     import polars as pl
 
-    # A panic of its reader is not an Exception.
-    failures = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
     try:
         schema = pl.read_parquet_schema(path)
-    except failures as error:
-        raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
     def rows(columns: Sequence[str]) -> Iterator[NumberedRow]:
         for name in columns:
             if not _plain(schema[name]):
                 raise SourceError(f"must contain texts or whole numbers, contains {schema[name]}", path, None, name)
-        try:
-            frame = pl.read_parquet(path, columns=list(columns))
-        except failures as error:
-            raise SourceError(f"not a Parquet file: {_first(error)}", path) from None
-        yield from enumerate(frame.iter_rows(named=True), 1)
+        yield from enumerate(parquet_frame(path, columns).iter_rows(named=True), 1)
 
     return Table(path, tuple(schema), 1, rows)
+
+
+def parquet_frame(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """Return columns of a Parquet file.
+
+    Raises
+    ------
+    SourceError
+        If it is not a Parquet file, or is damaged.
+    """
+    import polars as pl
+
+    # A panic of its reader is not an Exception.
+    try:
+        return pl.read_parquet(path, columns=list(columns))
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise SourceError(f"not a Parquet file: {first_line_of(error)}", path) from None
 
 
 def _plain(kind: Any) -> bool:
@@ -210,8 +224,3 @@ def _plain(kind: Any) -> bool:
     if inner is not None:
         return _plain(inner)
     return kind.is_integer() or str(kind.base_type()) in ("String", "Categorical", "Enum", "Null")
-
-
-def _first(error: BaseException) -> str:
-    """Return the first line of a message."""
-    return next(iter(str(error).splitlines()), type(error).__name__)[:200]
