@@ -31,6 +31,8 @@ BLOCK = 128
 """The number of texts that are encoded together, if the encoder makes no batches itself, and cached together."""
 GROWTH = 8
 """The first blocks are smaller: a block has at most this many times the texts that are encoded already."""
+CACHED = 64
+"""A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
 CHUNK = 1_024
 """The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
@@ -280,7 +282,7 @@ class _Work:
         """Cache vectors together with those that follow, as soon as there are enough."""
         self._uncached_texts += texts
         self._uncached_rows.append(rows)
-        if len(self._uncached_texts) >= BLOCK:
+        if len(self._uncached_texts) >= max(BLOCK, len(self.texts) // CACHED):
             self._flush()
 
     def _flush(self) -> None:
