@@ -77,8 +77,8 @@ def test_encoders_that_need_no_cache_leave_none(tmp_path):
         assert len(cache.missing("counting-1", TEXTS)) == len(TEXTS)
 
 
-def test_finished_blocks_are_kept_when_it_breaks(tmp_path, monkeypatch):
-    monkeypatch.setattr(pool, "BLOCK", 2)
+def test_finished_chunks_are_kept_when_it_breaks(tmp_path, monkeypatch):
+    monkeypatch.setattr(pool, "CHUNK", 1)
     calls = []
 
     def fail_later(rows):

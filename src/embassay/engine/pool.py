@@ -1,8 +1,8 @@
 """Encode each distinct text once; vectors in the cache are read from it.
 
 Texts are sorted by length, so that a batch has texts of similar length. They are encoded in blocks, so that finished
-vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks
-that are the same after every restart; see ``store.ledger``.
+vectors are kept if a run is interrupted. If the last bits of a vector depend on its batch, texts are encoded in chunks,
+and a chunk is cached whole or not at all: so a run that is started again encodes the same chunks that are left.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import compress
 from typing import Protocol
 
 import numpy as np
@@ -34,7 +32,7 @@ GROWTH = 8
 CACHED = 64
 """A file of the cache gets at least one in so many of the vectors so far, so that large corpora make few files."""
 CHUNK = 1_024
-"""The number of texts that are encoded again together after a killed run, if a vector depends on its batch."""
+"""The number of texts that are encoded and cached together, if a vector depends on its batch."""
 Vector = NDArray[np.float32]
 Rows = Sequence[Vector | None]
 
@@ -48,22 +46,6 @@ class Cache(Protocol):
 
     def put(self, fingerprint: str, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
         """Store the (n, d) vectors of the texts."""
-        ...
-
-
-class Ledger(Protocol):
-    """Records which texts a run encoded together, for the next start of the same run."""
-
-    def had_vectors(self, now: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return (n,) which texts had a vector when the run first started; ``now`` at the first start."""
-        ...
-
-    def holds(self, chunk: int, rows: Rows) -> bool:
-        """Return whether an earlier start finished a chunk with exactly these vectors; None is a missing one."""
-        ...
-
-    def finish(self, chunk: int, rows: Sequence[Vector]) -> None:
-        """Record the vectors of a chunk."""
         ...
 
 
@@ -100,7 +82,6 @@ def encode(
     texts: Sequence[Text],
     cache: Cache | None,
     advance: Callable[[int], None],
-    ledger: Callable[[], Ledger] | None = None,
     timeline: TimeLine | None = None,
 ) -> tuple[Vectors, Effort]:
     """Encode distinct texts, each once.
@@ -116,8 +97,6 @@ def encode(
         Where vectors are read and stored; None for no cache.
     advance
         Called with the number of texts whose vectors are ready since the last call.
-    ledger
-        Opens the record of earlier starts of the same run; called only if there is a cache.
     timeline
         Where the time of loading the model is counted.
 
@@ -135,7 +114,7 @@ def encode(
     """
     full = encoder_of_vectors(encoder)
     if full is not encoder:
-        vectors, effort = encode(full, texts, cache, advance, ledger, timeline)
+        vectors, effort = encode(full, texts, cache, advance, timeline)
         return derived(encoder, vectors), effort
     if not encoder.card.cached:
         cache = None
@@ -143,21 +122,16 @@ def encode(
     if cache is not None:
         cached = cache.get(key_in_cache(encoder), texts)
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
-    if len(ready) < len(texts):
+    missing = _by_length(text for text in texts if text not in ready)
+    advance(len(ready))
+    if missing:
         _prepare(encoder, timeline or TimeLine())
-    # Without a cache nothing of an earlier start is left, so there is nothing to look up.
-    record = None
-    if ledger is not None and cache is not None:
-        record = ledger()
-    chunks = _chunks(encoder, texts, ready, record)
-    remaining = sum(len(chunk.texts) for chunk in chunks)
-    advance(len(texts) - remaining)
     work = _Work(encoder, cache, advance)
-    for chunk in chunks:
-        work.encode(chunk)
+    if missing:
+        work.encode_all(missing)
     matrix = _assemble(texts, work.texts, work.blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
-    effort = Effort(len(texts), remaining, work.timed, work.seconds)
+    effort = Effort(len(texts), len(missing), work.timed, work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
 
 
@@ -179,47 +153,6 @@ def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
     return replace(vectors, matrix=matrix, similarity=encoder.card.similarity)
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Texts that are encoded together.
-
-    Attributes
-    ----------
-    finish
-        Called with the vectors of all texts when they are in the cache; the record of the run then has the chunk.
-    """
-
-    texts: list[Text]
-    finish: Callable[[Sequence[Vector]], None] | None = None
-
-
-def _chunks(encoder: Encoder, texts: Sequence[Text], ready: dict[Text, Vector], ledger: Ledger | None) -> list[_Chunk]:
-    """Return the chunks to encode; vectors that must be computed again are removed from ``ready``."""
-    # A vector may depend in its last bits on the texts beside it. So a restarted run encodes the same chunks as its
-    # first start, and computes cached vectors of an unfinished chunk again.
-    missing = _by_length(text for text in texts if text not in ready)
-    # The answers of a service cost money, so no text is sent twice. Vectors that no batch changes need no chunks.
-    if ledger is None or encoder.card.remote or (missing and _is_batch_invariant(encoder)):
-        return [_Chunk(missing)] if missing else []
-
-    ready_now = np.array([text in ready for text in texts], dtype=bool)
-    ready_at_first = set(compress(texts, ledger.had_vectors(ready_now)))
-    first_missing = _by_length(text for text in texts if text not in ready_at_first)
-    chunks = []
-    for number, start in enumerate(range(0, len(first_missing), CHUNK)):
-        chunk = first_missing[start : start + CHUNK]
-        if ledger.holds(number, [ready.get(text) for text in chunk]):
-            continue
-        for text in chunk:
-            ready.pop(text, None)
-        chunks.append(_Chunk(chunk, partial(ledger.finish, number)))
-    # Vectors that were cached at the first start and no longer are: the cache was cleared, or evicted them.
-    lost = _by_length(text for text in ready_at_first if text not in ready)
-    if lost:
-        chunks.append(_Chunk(lost))
-    return chunks
-
-
 def _is_batch_invariant(encoder: Encoder) -> bool:
     """Return whether the encoder gives the same vectors in every batch, bit by bit."""
     with _failing():
@@ -232,7 +165,7 @@ def _by_length(texts: Iterable[Text]) -> list[Text]:
 
 
 class _Work:
-    """Encodes chunk after chunk, measures the time, and caches finished vectors, at least ``BLOCK`` at a time.
+    """Encodes texts, measures the time, and caches finished vectors.
 
     Attributes
     ----------
@@ -254,36 +187,35 @@ class _Work:
         self._uncached_texts: list[Text] = []
         self._uncached_rows: list[VectorMatrix] = []
 
-    def encode(self, chunk: _Chunk) -> None:
-        """Encode and cache the texts of a chunk; then finish the chunk if all its vectors are cached."""
-        cached: dict[Text, Vector] = {}
-        start = time.perf_counter()
-        try:
-            for texts, rows in _encoded(self._encoder, chunk.texts):
-                # The model may be loaded for the first texts, so they are not timed.
-                if self.blocks:
-                    self.seconds += time.perf_counter() - start
-                    self.timed += len(texts)
-                self.texts += texts
-                self.blocks.append(rows)
-                # Sparse vectors are not cached.
-                if not issparse(rows):
-                    self._put(texts, rows)
-                    if chunk.finish:
-                        cached.update(zip(texts, rows, strict=True))
-                self._advance(len(texts))
-                start = time.perf_counter()
-        finally:
+    def encode_all(self, texts: list[Text]) -> None:
+        """Encode and cache sorted texts."""
+        # The answers of a service cost money, so that each is kept, also if no batch gives the same answer.
+        if self._cache is None or self._encoder.card.remote or _is_batch_invariant(self._encoder):
+            try:
+                self._encode(texts, in_parts=True)
+            finally:
+                self._flush()
+            return
+        for start in range(0, len(texts), CHUNK):
+            self._encode(texts[start : start + CHUNK], in_parts=False)
             self._flush()
-        if chunk.finish and len(cached) == len(chunk.texts):
-            chunk.finish([cached[text] for text in chunk.texts])
 
-    def _put(self, texts: Sequence[Text], rows: NDArray[np.float32]) -> None:
-        """Cache vectors together with those that follow, as soon as there are enough."""
-        self._uncached_texts += texts
-        self._uncached_rows.append(rows)
-        if len(self._uncached_texts) >= max(BLOCK, len(self.texts) // CACHED):
-            self._flush()
+    def _encode(self, chunk: list[Text], *, in_parts: bool) -> None:
+        """Encode texts together; cache their vectors in parts, each as soon as it is large enough."""
+        start = time.perf_counter()
+        for texts, rows in _encoded(self._encoder, chunk):
+            # The model may be loaded for the first texts, so they are not timed.
+            if self.blocks:
+                self.seconds += time.perf_counter() - start
+                self.timed += len(texts)
+            self.texts += texts
+            self.blocks.append(rows)
+            self._uncached_texts += texts
+            self._uncached_rows.append(rows)
+            if in_parts and len(self._uncached_texts) >= max(BLOCK, len(self.texts) // CACHED):
+                self._flush()
+            self._advance(len(texts))
+            start = time.perf_counter()
 
     def _flush(self) -> None:
         """Write the vectors that are not cached yet."""
@@ -291,11 +223,9 @@ class _Work:
         rows = self._uncached_rows
         self._uncached_texts = []
         self._uncached_rows = []
-        if self._cache is None or not texts:
-            return
-        # Vectors of different lengths are an error, which :func:`_assemble` raises.
+        # Sparse vectors are not cached. Vectors of different lengths are an error, which :func:`_assemble` raises.
         widths = {part.shape[1] for part in rows}
-        if len(widths) == 1:
+        if self._cache is not None and len(widths) == 1 and not issparse(rows[0]):
             self._cache.put(key_in_cache(self._encoder), texts, np.concatenate(rows))
 
 
