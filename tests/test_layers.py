@@ -99,7 +99,7 @@ ALLOWED = {
     },
     "sharding": {"engine", "run", "samples", "store", "types"},
     "integrations": {"diagnostics", "encoders", "result", "run", "samples", "store", "types", "vectors"},
-    "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
+    "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types", "vectors"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
     "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
     "run": {

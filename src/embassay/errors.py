@@ -216,6 +216,12 @@ def reason_of(error: BaseException) -> str:
     return one_line(reason)
 
 
+def first_line(error: Exception) -> str:
+    """Return the first non-empty line of an error's message, or its type."""
+    lines = (line.strip() for line in str(error).split("\n"))
+    return next(filter(None, lines), type(error).__name__)
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``; None if none is similar."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)

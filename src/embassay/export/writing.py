@@ -5,19 +5,17 @@ The graph contains all modules of the model: transformer, pooling, dense layers,
 
 from __future__ import annotations
 
-import logging
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from embassay.encoders.neural.runner import PROBES
-from embassay.encoders.neural.shared import ModelOptions
+from embassay.encoders.neural.shared import ModelOptions, quiet_loggers
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import EncoderError, SpecError
+from embassay.errors import EncoderError, SpecError, first_line
 from embassay.export.int8 import compress_weights, quantize_dynamically
 from embassay.types import JsonObject
 
@@ -75,7 +73,7 @@ def write_graph(encoder: SentenceTransformersEncoder, folder: Path, to: Runtime,
         free = shutil.disk_usage(folder).free
         raise EncoderError(
             f"{to} cannot convert or write the model's graph ({free / 1e6:,.0f} MB free in the folder): "
-            f"{_first_line(error)}"
+            f"{first_line(error)}"
         ) from error
     if not hasattr(model.tokenizer, "backend_tokenizer"):
         raise EncoderError(
@@ -142,7 +140,8 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
     axes = {name: {0: "batch", 1: "tokens"} for name in names}
     axes["sentence_embedding"] = {0: "batch"}
     try:
-        with _quiet(), torch.inference_mode():
+        # The exporter warns about tracing; the graph is compared with the model afterwards.
+        with quiet_loggers("torch.onnx"), warnings.catch_warnings(action="ignore"), torch.inference_mode():
             torch.onnx.export(
                 Whole().eval(),
                 tuple(features.values()),
@@ -158,14 +157,7 @@ def _trace(model: SentenceTransformer, features: Mapping[str, Tensor], options: 
         # Reported by the folder's writer, because the disk is the problem, not the model.
         raise
     except Exception as error:
-        raise EncoderError(f"the model cannot be exported: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    if lines:
-        return lines[0]
-    return type(error).__name__
+        raise EncoderError(f"the model cannot be exported: {first_line(error)}") from error
 
 
 def _convert(traced: Path, graph: Path, int8: bool) -> None:
@@ -189,17 +181,3 @@ def _pooling(model: SentenceTransformer) -> list[str]:
                 return [modes]
             return list(modes)
     return [""]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Hide the exporter's warnings about tracing; the graph is compared with the model afterwards."""
-    log = logging.getLogger("torch.onnx")
-    before = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(before)

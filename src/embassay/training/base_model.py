@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -18,9 +17,11 @@ from embassay.encoders.neural import st
 from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
 from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
+from embassay.encoders.neural.shared import quiet as quiet_loading
+from embassay.encoders.neural.shared import quiet_loggers
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
 from embassay.store.hashes import FileHashes
@@ -56,7 +57,6 @@ REFUSED = {
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
-NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -119,12 +119,6 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
     return model
 
 
-def first_line(error: Exception) -> str:
-    """Return the first non-empty line of an error's message, or its type."""
-    lines = (line.strip() for line in str(error).split("\n"))
-    return next(filter(None, lines), type(error).__name__)
-
-
 def live(encoder: SentenceTransformersEncoder, model: SentenceTransformer) -> SentenceTransformersEncoder:
     """Return an encoder with the base's prompts and the current weights of a model."""
     # A copy without the cached runners, because an encoder is frozen and loads its own weights at the first use. The
@@ -163,21 +157,8 @@ def versions() -> dict[str, str]:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Silence the libraries' messages and progress bars; errors are still raised."""
-    from transformers.utils import logging as transformers_logging
-
-    loggers = [logging.getLogger(name) for name in NOISY]
-    before = [logger.level for logger in loggers]
-    bar = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    try:
+    with quiet_loading(reports=False), quiet_loggers("sentence_transformers", "accelerate", "datasets"):
         yield
-    finally:
-        for logger, level_before in zip(loggers, before, strict=True):
-            logger.setLevel(level_before)
-        if bar:
-            transformers_logging.enable_progress_bar()
 
 
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from embassay.encoders.neural.locations import modules
 from embassay.encoders.neural.shared import there
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.errors import EncoderError, SpecError, UnknownNameError
-from embassay.training.base_model import first_line, quiet
+from embassay.errors import EncoderError, SpecError, UnknownNameError, first_line
+from embassay.training.base_model import quiet
 from embassay.training.settings import OBJECTIVES
 
 if TYPE_CHECKING:

@@ -7,11 +7,9 @@ options and versions give the same bytes, whether a training was interrupted or 
 from __future__ import annotations
 
 import importlib.util
-import logging
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.encoders.checks import check_whole
+from embassay.encoders.neural.shared import quiet_loggers
 from embassay.errors import InputError, MissingExtraError, SpecError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
@@ -124,7 +123,8 @@ class GensimTraining:
         model.random = np.random.RandomState(self.seed_of(f"epoch {epoch}"))
         step = (RATE - LAST_RATE) / self.epochs
         total = self.epochs * len(items)
-        with _without_advice():
+        # gensim warns about one call of ``train`` per epoch, which is intended here.
+        with quiet_loggers("gensim"):
             model.train(
                 items,
                 total_examples=len(items),
@@ -146,15 +146,3 @@ def _require_gensim(command: str) -> None:
     if sys.version_info >= (3, 14):
         raise InputError(f"{command} needs gensim, which is not available for Python 3.14; use Python 3.13")
     raise MissingExtraError(command, "words")
-
-
-@contextmanager
-def _without_advice() -> Iterator[None]:
-    """Silence gensim's warning about one call of ``train`` per epoch, which is intended here."""
-    logger = logging.getLogger("gensim")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

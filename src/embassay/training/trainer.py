@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.errors import EncoderError, OutputError
+from embassay.errors import EncoderError, OutputError, first_line
 from embassay.randomness import generator
-from embassay.training.base_model import first_line
 from embassay.training.batches import Batch
 from embassay.training.checkpoints import (
     SCORE,

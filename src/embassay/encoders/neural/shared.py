@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -444,18 +445,32 @@ def quantized(rows: NDArray[np.float32], kind: str) -> NDArray[np.float32]:
 @contextmanager
 def quiet(*, reports: bool = True) -> Iterator[None]:
     """Hide the library's progress bars while it loads a model; without ``reports``, also its list of unused weights."""
-    from transformers.utils import logging
+    from transformers.utils import logging as library
 
-    bar, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
+    bar, verbosity = library.is_progress_bar_enabled(), library.get_verbosity()
+    library.disable_progress_bar()
     if not reports:
-        logging.set_verbosity_error()
+        library.set_verbosity_error()
     try:
         yield
     finally:
-        logging.set_verbosity(verbosity)
+        library.set_verbosity(verbosity)
         if bar:
-            logging.enable_progress_bar()
+            library.enable_progress_bar()
+
+
+@contextmanager
+def quiet_loggers(*names: str) -> Iterator[None]:
+    """Hide the messages that libraries log under these names."""
+    loggers = [logging.getLogger(name) for name in names]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 def reason(error: Exception) -> str:
