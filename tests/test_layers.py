@@ -97,7 +97,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "run", "samples", "store", "types"},
+    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {"diagnostics", "encoders", "result", "run", "samples", "store", "types", "vectors"},
     "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types", "vectors"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
