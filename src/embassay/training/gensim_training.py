@@ -10,7 +10,7 @@ import importlib.util
 import sys
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.checks import check_whole
 from embassay.encoders.neural.shared import quiet_loggers
-from embassay.errors import InputError, MissingExtraError, SpecError
+from embassay.errors import InputError, MissingExtraError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions
-from embassay.training.shared import THERE, Advance, Trained
+from embassay.training.shared import Advance, Trained
 from embassay.training.text import Vocabulary, count_words, cut_sentences, read_sentences
-from embassay.training.text_folder import TextFolder
+from embassay.training.text_folder import TextFolder, check_options
 
 if TYPE_CHECKING:
     from gensim.models import Word2Vec
@@ -65,9 +64,7 @@ class GensimTraining:
             For a text or an option that cannot be used; if gensim is not installed.
         """
         command = f"embassay train {kind}"
-        check_whole(command, dim=options.dim, window=options.window, epochs=options.epochs)
-        if options.seed < 0:
-            raise SpecError(f"{command}, option 'seed': must be 0 or more, is {options.seed}")
+        check_options(command, options)
         _require_gensim(command)
         source = read_sentences(text)
         sentences = cut_sentences(source, options.tokens, command)
@@ -81,12 +78,7 @@ class GensimTraining:
     @property
     def trained(self) -> Trained:
         """The result of the training."""
-        return Trained(self.folder.path, f"{self.kind}:{self.folder.path}", self.vocabulary.notes)
-
-    @property
-    def trained_before(self) -> Trained:
-        """The result if the folder already contained this model."""
-        return replace(self.trained, notes=(THERE,))
+        return self.folder.trained(self.vocabulary.notes)
 
     @property
     def facts(self) -> dict[str, int]:
