@@ -110,8 +110,7 @@ class ModelFolder:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
             write_model(new)
-            files = sorted(path.name for path in new.iterdir())
-            record = {**facts, "files": files, "made_with": self._made_with, "format": 1}
+            record = {**facts, "made_with": self._made_with, "format": 1}
             write(new / self._record, canonical(record))
             replace_folder(new, self._place)
         except OSError as error:
