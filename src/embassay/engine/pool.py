@@ -124,22 +124,16 @@ def encode(
     ready = {text: vector for text, vector in zip(texts, cached, strict=True) if vector is not None}
     missing = _by_length(text for text in texts if text not in ready)
     advance(len(ready))
-    if missing:
-        _prepare(encoder, timeline or TimeLine())
     work = _Work(encoder, cache, advance)
     if missing:
+        if isinstance(encoder, Prepares):
+            with (timeline or TimeLine()).during("loading"), _failing():
+                encoder.prepare()
         work.encode_all(missing)
-    matrix = _assemble(texts, work.texts, work.blocks, ready)
     row = {text: place for place, text in enumerate(texts)}
+    matrix = _assemble(row, work.texts, work.blocks, ready)
     effort = Effort(len(texts), len(missing), work.timed, work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
-
-
-def _prepare(encoder: Encoder, timeline: TimeLine) -> None:
-    """Have an encoder load its model, if it can do so before it encodes."""
-    if isinstance(encoder, Prepares):
-        with timeline.during("loading"), _failing():
-            encoder.prepare()
 
 
 def derived(encoder: Encoder, vectors: Vectors) -> Vectors:
@@ -305,25 +299,20 @@ def _checked(returned: object, block: Sequence[Text]) -> VectorMatrix:
 
 
 def _assemble(
-    texts: Sequence[Text], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
+    row: dict[Text, int], encoded: Sequence[Text], blocks: Sequence[VectorMatrix], ready: dict[Text, Vector]
 ) -> VectorMatrix:
-    """Put the encoded blocks and the cached vectors into one matrix, in the order of ``texts``."""
+    """Put the encoded blocks and the cached vectors into one matrix, each text in its row."""
     widths = {block.shape[1] for block in blocks}
     widths.update(len(vector) for vector in ready.values())
     if len(widths) > 1:
         raise EncoderError(f"vectors of different lengths: {', '.join(map(str, sorted(widths)))}")
 
+    rows = [row[text] for text in encoded]
     if blocks and issparse(blocks[0]):
         # Sparse vectors are not cached, so all texts are encoded.
-        row = {text: place for place, text in enumerate(encoded)}
-        rows = [row[text] for text in texts]
-        return with_narrow_indices(vstack(blocks, format="csr")[rows])
-
-    width = widths.pop() if widths else 0
-    matrix = np.empty((len(texts), width), dtype=np.float32)
-    row = {text: place for place, text in enumerate(texts)}
+        return with_narrow_indices(vstack(blocks, format="csr")[np.argsort(rows)])
+    matrix = np.empty((len(row), max(widths, default=0)), dtype=np.float32)
     if blocks:
-        rows = [row[text] for text in encoded]
         matrix[rows] = np.concatenate(blocks)
     for text, vector in ready.items():
         matrix[row[text]] = vector
