@@ -342,7 +342,7 @@ def test_an_error_of_the_encoder_names_it(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_script_without_main_guard_is_named(tmp_path):
+def test_a_script_needs_no_main_guard(tmp_path):
     texts = write_texts(tmp_path / "a.jsonl", 10)
     script = tmp_path / "script.py"
     script.write_text(
@@ -351,9 +351,8 @@ def test_a_script_without_main_guard_is_named(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
-    assert "the worker processes cannot start" in done.stderr.splitlines()[-1]
-    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
-    assert "killed" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert len(list((tmp_path / "out" / "shards").glob("*.npy"))) == 3
 
 
 def test_a_manifest_of_a_later_version_is_refused_by_its_schema(tmp_path):

@@ -57,14 +57,13 @@ class Effort:
     ----------
     texts, encoded
         The number of distinct texts, and of those that were encoded; the others were cached.
-    timed, seconds
-        The number of texts whose encoding was timed, for the speed, and the time. The first batch is not timed, because
-        an encoder without ``prepare`` may load its model for it.
+    seconds
+        The time of the encoder. The first batch is not timed, because an encoder without ``prepare`` may load its model
+        for it.
     """
 
     texts: int = 0
     encoded: int = 0
-    timed: int = 0
     seconds: float = 0.0
 
     def __add__(self, other: Effort) -> Effort:
@@ -72,7 +71,6 @@ class Effort:
         return Effort(
             self.texts + other.texts,
             self.encoded + other.encoded,
-            self.timed + other.timed,
             self.seconds + other.seconds,
         )
 
@@ -132,7 +130,7 @@ def encode(
         work.encode_all(missing)
     row = {text: place for place, text in enumerate(texts)}
     matrix = _assemble(row, work.texts, work.blocks, ready)
-    effort = Effort(len(texts), len(missing), work.timed, work.seconds)
+    effort = Effort(len(texts), len(missing), work.seconds)
     return Vectors(matrix, row, encoder.card.similarity), effort
 
 
@@ -165,8 +163,8 @@ class _Work:
     ----------
     texts, blocks
         The encoded texts, and their vectors in blocks, in the same order.
-    seconds, timed
-        The time of the encoder, and the number of texts that it was measured for: all but the first block.
+    seconds
+        The time of the encoder for all but the first block.
     """
 
     def __init__(self, encoder: Encoder, cache: Cache | None, advance: Callable[[int], None]):
@@ -176,7 +174,6 @@ class _Work:
         self.texts: list[Text] = []
         self.blocks: list[VectorMatrix] = []
         self.seconds = 0.0
-        self.timed = 0
         # Encoded, but not yet written to the cache.
         self._uncached_texts: list[Text] = []
         self._uncached_rows: list[VectorMatrix] = []
@@ -201,7 +198,6 @@ class _Work:
             # The model may be loaded for the first texts, so they are not timed.
             if self.blocks:
                 self.seconds += time.perf_counter() - start
-                self.timed += len(texts)
             self.texts += texts
             self.blocks.append(rows)
             self._uncached_texts += texts
