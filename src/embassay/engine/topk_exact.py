@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
-from embassay.engine.cores import cores, side_by_side
+from embassay.engine.cores import cores, in_threads
 from embassay.geometry.closeness import cosine_of, dense_blocks, paired_dot
 from embassay.vectors import Found, Similarity
 
@@ -344,14 +344,8 @@ def scan(task: SearchTask, product: NumpyProduct, dtype: DTypeLike, part: tuple[
                 scanner.scan(Block.of(task, edges[number], edges[number + 1]), stopped)
         return scanner.answer
 
-    with side_by_side(thread_count(task)) as each:
-        try:
-            for of_thread in each(work):
-                answer.merge(of_thread)
-        except BaseException:
-            # Without this the threads would go on to the end, also after Ctrl-C.
-            stopped.set()
-            raise
+    for of_thread in in_threads(thread_count(task), work, stopped.set):
+        answer.merge(of_thread)
     return answer
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -159,7 +159,6 @@ def _whole_folder(out: Path) -> Iterator[Path]:
     """Yield an empty folder that is renamed to ``out`` after success and removed after an error."""
     out = out.resolve()
     new = out.with_name(f".{out.name}.exporting")
-    made = [folder for folder in out.parents if not folder.exists()]
     try:
         # An export that was killed may have left it.
         shutil.rmtree(new, ignore_errors=True)
@@ -172,11 +171,6 @@ def _whole_folder(out: Path) -> Iterator[Path]:
         raise OutputError(str(error).replace(str(new), str(out))) from None
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        if not out.exists():
-            # rmdir() fails for a folder that another program has written to in the meantime; it stays.
-            with suppress(OSError):
-                for folder in made:
-                    folder.rmdir()
 
 
 def _card(spec: str, to: Target, int8: bool, facts: JsonObject, made_with: dict[str, str], fidelity: Fidelity) -> str:
