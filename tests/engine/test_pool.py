@@ -210,4 +210,4 @@ def test_the_first_text_is_not_on_the_clock(monkeypatch):
 
 
 def test_efforts_add_up():
-    assert Effort(1, 2, 3, 4.0) + Effort(10, 20, 30, 40.0) == Effort(11, 22, 33, 44.0)
+    assert Effort(1, 2, 4.0) + Effort(10, 20, 40.0) == Effort(11, 22, 44.0)

@@ -21,7 +21,7 @@ from embassay.encoders.base import Batches, BatchInvariant, Derived, Prepares, e
 from embassay.engine.timeline import TimeLine
 from embassay.errors import EncoderError
 from embassay.formatting import counted
-from embassay.samples.base import Text
+from embassay.samples.base import Role, Text
 from embassay.types import Encoder
 from embassay.vectors import VectorMatrix, Vectors, as_array, as_float32, check_finite, with_narrow_indices
 
@@ -220,20 +220,19 @@ class _Work:
 
 
 def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], VectorMatrix]]:
-    """Yield texts and their vectors as they are ready: from the encoder's own batches, or block by block.
+    """Yield sorted texts and their vectors as they are ready: from the encoder's own batches, or block by block.
 
     An encoder may have ``batches(texts, role)``. It gets all texts of a role at once, so that it can tokenise and sort
     them, and yields (places in texts, their vectors).
     """
-    if not isinstance(encoder, Batches):
-        for block in _blocks(texts):
-            with _failing():
-                rows = encoder.encode([text for _, text in block], block[0][0])
-            yield block, _checked(rows, block)
-        return
+    done = 0
     for role in dict.fromkeys(role for role, _ in texts):
         texts_of_role = [text for text in texts if text[0] == role]
-        iterator = encoder.batches([text for _, text in texts_of_role], role)
+        contents = [content for _, content in texts_of_role]
+        if isinstance(encoder, Batches):
+            iterator = encoder.batches(contents, role)
+        else:
+            iterator = _blocks(encoder, contents, role, done)
         while True:
             with _failing():
                 batch = next(iterator, None)
@@ -242,26 +241,21 @@ def _encoded(encoder: Encoder, texts: list[Text]) -> Iterator[tuple[list[Text], 
             places, rows = batch
             block = [texts_of_role[place] for place in places]
             yield block, _checked(rows, block)
+        done += len(contents)
 
 
-def _blocks(texts: list[Text]) -> Iterator[list[Text]]:
-    """Split texts into blocks of one role.
+def _blocks(encoder: Encoder, texts: list[str], role: Role, done: int) -> Iterator[tuple[Sequence[int], VectorMatrix]]:
+    """Yield blocks of texts of one role, after so many of other roles, and their vectors.
 
     The first block has one text, so that loading a model is not timed. The next ones grow, so that a slow encoder shows
     soon that it works.
-
-    Parameters
-    ----------
-    texts
-        Sorted by role, as :func:`_by_length` sorts them; otherwise texts would be lost.
     """
     start = 0
     while start < len(texts):
-        size = min(BLOCK, GROWTH * start) or 1
-        role = texts[start][0]
-        block = [text for text in texts[start : start + size] if text[0] == role]
-        yield block
-        start += len(block)
+        size = min(BLOCK, GROWTH * (done + start)) or 1
+        block = texts[start : start + size]
+        yield range(start, start + len(block)), encoder.encode(block, role)
+        start += size
 
 
 @contextmanager

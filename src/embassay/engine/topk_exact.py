@@ -103,18 +103,14 @@ class SearchTask:
         """(Q,) the length of each query; NaN if it cannot be scaled to length 1 without overflow."""
         return np.where(is_scalable(self.query_squares), np.sqrt(self.query_squares), np.nan)
 
-    @cached_property
+    @property
     def pair_similarity(self) -> Floats:
         """(R,) the similarity of each pair; NaN if undefined."""
-        return self._nearest_of_pairs[0]
+        return self.nearest_of_pairs[0]
 
     @cached_property
-    def pair_passages(self) -> Ints:
-        """(R,) the passage of each pair's document that is nearest to the query."""
-        return self._nearest_of_pairs[1]
-
-    @cached_property
-    def _nearest_of_pairs(self) -> tuple[Floats, Ints]:
+    def nearest_of_pairs(self) -> tuple[Floats, Ints]:
+        """(R,) the similarity of each pair, NaN if undefined, and the passage of its document nearest to the query."""
         return self.similarity(self.pairs[:, 0], self.pairs[:, 1])
 
     @cached_property
@@ -231,7 +227,7 @@ class Answer:
             passages=self.passages[:, :k],
             similarity=self.similarity[:, :k],
             own=task.pair_similarity,
-            own_passages=np.where(undefined, -1, task.pair_passages),
+            own_passages=np.where(undefined, -1, task.nearest_of_pairs[1]),
             greater=np.where(rankless, -1, self.greater),
             tied=np.where(rankless, -1, self.tied),
             route=route,

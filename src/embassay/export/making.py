@@ -15,7 +15,6 @@ from embassay.encoders.base import Releases
 from embassay.errors import EncoderError, MissingExtraError, OutputError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec
-from embassay.store.cache import FileHashes
 from embassay.store.canonical import canonical, replace_folder, write
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, JsonObject, Runtime
@@ -98,7 +97,7 @@ def make(
             "made_with": made_with,
         }
         write(folder / RECORD, canonical(record))
-        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime(sha256=FileHashes(None)))
+        exported = load_encoder(Spec(f"{to}:{folder}"), Runtime())
         fidelity = measure(original, exported, loaded)
         if not int8:
             _check_near(encoder, fidelity)
@@ -115,7 +114,7 @@ def make(
 def _original(encoder: str) -> SentenceTransformersEncoder:
     from embassay.encoders.neural.st import SentenceTransformersEncoder
 
-    model = load_encoder(encoder, Runtime("cpu", sha256=FileHashes(None)))
+    model = load_encoder(encoder, Runtime("cpu"))
     if not isinstance(model, SentenceTransformersEncoder):
         raise SpecError(f"encoder {encoder!r}: only sentence-transformers models (st:) can be exported")
     return model

@@ -24,9 +24,8 @@ from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
-from embassay.store.hashes import FileHashes
 from embassay.training.settings import Settings
-from embassay.types import JsonObject, Runtime
+from embassay.types import JsonObject, Runtime, sha256_of
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -82,11 +81,10 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
-    hashes = FileHashes(None)
-    folder = find(target, "", hashes).folder
+    folder = find(target, "", sha256_of).folder
     if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
-    encoder = st.create(target, Runtime(sha256=hashes), **options)
+    encoder = st.create(target, Runtime(), **options)
     kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
