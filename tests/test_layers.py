@@ -107,7 +107,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "run", "samples", "store", "types"},
+    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {
         "metrics",
         "diagnostics",

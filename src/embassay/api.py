@@ -175,8 +175,7 @@ def encode_corpus(
     shards
         Make only the shards from the first number up to but without the second; all if None.
     executor
-        ``local``: processes of this machine. ``ray``: workers of a Ray cluster. With more than one process, a script
-        needs ``if __name__ == "__main__":`` around the call.
+        ``local``: processes of this machine. ``ray``: workers of a Ray cluster.
     ray_address
         ``HOST:PORT`` of a running Ray cluster, or ``auto``; if None, the cluster that this process has joined, or a new
         one on this machine.

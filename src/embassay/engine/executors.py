@@ -8,12 +8,9 @@ from __future__ import annotations
 import os
 import re
 import signal
-import threading
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import Literal, TypeVar
 
 from embassay.engine.workers import end_with_parent
@@ -24,10 +21,6 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 ATTEMPTS = 3
 """After this many killed processes without a finished task in between, the work is given up."""
-NO_MAIN_GUARD = (
-    "the worker processes cannot start, because the script fails when they import it; "
-    "put the call under 'if __name__ == \"__main__\":', or use one worker"
-)
 
 
 @dataclass(frozen=True)
@@ -113,20 +106,18 @@ class Losses:
 def _map_in_processes(
     function: Callable[[Task], Answer], tasks: list[Task], executor: Executor, tell: Callable[[str], None]
 ) -> Iterator[Answer]:
+    from joblib.externals.loky import ProcessPoolExecutor
+
     remaining = dict(enumerate(tasks))
     losses = Losses(tell)
     while remaining:
-        # A forked process would inherit locked mutexes of the threads of BLAS and tokenizers.
         pool = ProcessPoolExecutor(
             min(executor.workers, len(remaining)),
-            get_context("spawn"),
             initializer=_begin,
-            initargs=(os.getpid(), executor.threads),
+            initargs=(os.getpid(),),
+            env=thread_settings(executor.threads),
         )
-        with _without_interrupts():
-            futures = {pool.submit(function, task): number for number, task in remaining.items()}
-        # The pool forgets its processes when one has died.
-        processes = list(pool._processes.values())
+        futures = {pool.submit(function, task): number for number, task in remaining.items()}
         try:
             for future in as_completed(futures):
                 answer = future.result()
@@ -134,37 +125,15 @@ def _map_in_processes(
                 losses.count = 0
                 yield answer
         except BrokenExecutor:
-            pool.shutdown(wait=True)
-            # A process that is killed has a negative code, and errors of tasks are returned to this process.
-            if any(process.exitcode == 1 for process in processes):
-                raise EncoderError(NO_MAIN_GUARD) from None
             # A process that dies takes the others of its pool with it.
             losses.add(len(remaining))
         finally:
-            if remaining:
-                for process in processes:
-                    process.terminate()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=True, kill_workers=bool(remaining))
 
 
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let processes that start now ignore Ctrl-C, which a terminal sends to all: this process ends them itself."""
-    # Only the main thread may change what a signal does, and a handler that is not Python's cannot be put back.
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
-        yield
-        return
+def _begin(parent: int) -> None:
+    """Prepare a process: it ends with its parent, which also ends it after Ctrl-C, which a terminal sends to all."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _begin(parent: int, threads: int) -> None:
-    """Prepare a process: it ends with its parent and uses a fixed number of threads."""
-    os.environ.update(thread_settings(threads))
     end_with_parent(parent)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from queue import SimpleQueue
 from typing import Any
 
-from embassay.engine.cores import cores, side_by_side
+from embassay.engine.cores import cores, in_threads
 from embassay.errors import MissingExtraError
 
 STYLE = frozenset({"Enhancement", "Readability", "Redundancy", "Style"})
@@ -62,8 +62,7 @@ class Harper:
             for text in new[part::parts]:
                 self.is_clean(text)
 
-        with side_by_side(min(cores(), len(new))) as each:
-            each(work)
+        in_threads(min(cores(), len(new)), work)
 
 
 def _is_clean(text: str, american: Any, british: Any) -> bool:
