@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay._version import __version__
-from embassay.engine.executors import map_tasks
+from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import counted

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.engine.executors import Executor, map_tasks
+from embassay.engine.executors import Executor
+from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.engine.search import approximate as topk_faiss
 from embassay.engine.search import gpu as topk_gpu
