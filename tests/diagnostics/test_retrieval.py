@@ -15,8 +15,9 @@ from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
 from embassay.diagnostics.published import published
-from embassay.diagnostics.retrieval.retrieval import NAME, create
+from embassay.diagnostics.retrieval.retrieval import create
 from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
+from embassay.diagnostics.retrieval.view import NAME
 from embassay.engine.search import top as topk
 from embassay.errors import SpecError
 from embassay.findings.templates import verdict as words_of
