@@ -140,7 +140,7 @@ ALLOWED = {
         "vectors",
     },
     "findings": {"corpora", "layout", "metrics", "reports", "result", "samples", "types"},
-    "metrics": {"result", "stats", "types", "vectors"},
+    "metrics": {"layout", "result", "stats", "types", "vectors"},
     "outputs": {
         "metrics",
         "engine",
@@ -167,8 +167,7 @@ ALLOWED = {
     "geometry": set(),
     "lexical": set(),
     "types": {"result", "samples", "vectors"},
-    # The methods of a result draw it, by imports inside the methods.
-    "result": {"reports", "run"},
+    "result": set(),
     "vectors": {"samples"},
     "samples": set(),
     "examples": {"corpora", "samples", "types"},

@@ -24,6 +24,8 @@ Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
 Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
+SUBSETS_LISTED = 4
+"""Subsets of a metric that a list names."""
 _OPTION = re.compile(r"\{\w+\}")
 
 
@@ -221,6 +223,65 @@ def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -
             "its DIRECTIONS lack it"
         )
     return metric_of(diagnostic, name, subset, condition).better
+
+
+@dataclass(frozen=True)
+class ListedMetric:
+    """A metric as lists show it: those that differ in their subset only are one line.
+
+    Attributes
+    ----------
+    key
+        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
+    range, chance, margin
+        As texts; empty where there is none.
+    """
+
+    key: str
+    better: Direction
+    range: str
+    chance: str
+    margin: str
+    meaning: str
+    source: str
+
+
+def listed_metrics(diagnostic: str) -> list[ListedMetric]:
+    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
+    groups = dict[tuple[str, ...], list[Metric]]()
+    for metric in declared_metrics(diagnostic):
+        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
+        groups.setdefault(alike, []).append(metric)
+    return [_listed(metrics) for metrics in groups.values()]
+
+
+def _listed(metrics: list[Metric]) -> ListedMetric:
+    """Return the line of metrics that differ in their subset only."""
+    first = metrics[0]
+    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
+    if len(metrics) > SUBSETS_LISTED:
+        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
+    # ``Success@{k}`` is Success@k to a reader.
+    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    if first.condition:
+        key += f"{{{first.condition}}}"
+    low, high = first.range
+    is_range = low is not None or high is not None
+    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
+    return ListedMetric(
+        key=key,
+        better=first.better,
+        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
+        chance=chance,
+        margin=_number(first.margin),
+        meaning=first.meaning,
+        source=first.source,
+    )
+
+
+def _number(value: float | Callable[[Any], float] | None) -> str:
+    """Return a number in at most three digits; empty for none."""
+    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
 
 
 def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
