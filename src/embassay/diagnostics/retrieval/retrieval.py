@@ -364,7 +364,7 @@ def _success_after(transform: str) -> Metric:
         places=_answered_places,
         kind="share",
         better="higher",
-        meaning="the same after a transform of the vectors",
+        meaning="success after a transform of the vectors",
     )
 
 
@@ -427,6 +427,7 @@ METRICS = (
         "*",
         kind="computed",
         better="neither",
+        low=0.0,
         high=1.0,
         meaning="isotropy of the passages, sensitive to their mean",
         source="Mu & Viswanath (2018)",
@@ -437,6 +438,7 @@ METRICS = (
         "*",
         kind="computed",
         better="neither",
+        low=0.0,
         high=1.0,
         meaning="isotropy of the passages, insensitive to their mean; too low where they are few",
         source="Rudman et al. (2022)",
@@ -565,6 +567,3 @@ def layout(result: Result) -> Layout:
     """Return the page for the options that a result was made with."""
     k, psi = options_of(result)
     return page(k, psi, _ranking_metrics(k))
-
-
-LAYOUT = page(K, PSI, _ranking_metrics(K))
