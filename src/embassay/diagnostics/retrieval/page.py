@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from embassay.diagnostics.retrieval.scores import RankingMetric
 from embassay.geometry.transforms import NAMES as TRANSFORMS
 from embassay.layout import (
     Column,
@@ -20,7 +21,6 @@ from embassay.layout import (
     SubsetTable,
     ThresholdCurves,
 )
-from embassay.metrics.metric import Metric
 from embassay.result import Result
 
 FOUND = 5
@@ -44,7 +44,7 @@ def options_of(result: Result) -> tuple[int, int]:
     return k, psi
 
 
-def page(k: int, psi: int, ranking: Sequence[Metric]) -> Layout:
+def page(k: int, psi: int, ranking: Sequence[RankingMetric]) -> Layout:
     """Return the page for ``k`` retrieved documents, with COE and ROE at the percentile ``psi``.
 
     Parameters
@@ -57,7 +57,7 @@ def page(k: int, psi: int, ranking: Sequence[Metric]) -> Layout:
     return Layout(
         title="Retrieval",
         question="Which encoder finds the right document, and from what similarity on?",
-        headline=_headline(k, success),
+        headline=_headline(k, ranking),
         parts=(
             IntervalChart(f"Success@{k} with its 95% interval", success),
             ComparisonTable(
@@ -131,19 +131,20 @@ def page(k: int, psi: int, ranking: Sequence[Metric]) -> Layout:
     )
 
 
-def _headline(k: int, success: Column) -> EncoderTable:
+def _headline(k: int, ranking: Sequence[RankingMetric]) -> EncoderTable:
     """Return the headline table: success, and the recommended threshold with what it keeps."""
+    first = [metric.column for metric in ranking if metric.headline or metric.beside_headline]
+    meanings = [f"{metric.name}: {metric.meaning}." for metric in ranking if metric.beside_headline]
     return EncoderTable(
         f"Questions with a right document among the nearest {k}",
         (
-            success,
-            Column("RR", "RR", format="number"),
+            *first,
             Column("threshold τ (95%)", "tau", "recommended", "threshold"),
             Column(f"Success@{k} at τ", "accuracy_at_tau", "recommended"),
             Column("kept at τ", "kept", "recommended"),
         ),
-        note=f"Success@{k}: of all questions that have an answer. RR: the mean of 1/rank. τ: dropping results below "
-        "it loses no more success than allowed, with 95% confidence.",
+        note=f"Success@{k}: of all questions that have an answer. {' '.join(meanings)} τ: dropping results below it "
+        "loses no more success than allowed, with 95% confidence.",
     )
 
 

@@ -335,9 +335,7 @@ def ranking_metric(
 
     Parameters
     ----------
-    name, kind, meaning, more
-        As in :class:`~embassay.metrics.metric.Metric`.
-    of_places
+    name, of_places, kind, meaning, more
         As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
     """
     return RankingMetric(
@@ -390,7 +388,8 @@ METRICS = (
         lambda places, k: places.reciprocal_rank(),
         kind="mean",
         compared="on request",
-        meaning="1/rank of the first right document",
+        beside_headline=True,
+        meaning="the mean of 1/rank of the first right document",
     ),
     ranking_metric(
         "AP",

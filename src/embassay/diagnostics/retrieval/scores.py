@@ -44,10 +44,13 @@ class RankingMetric(Metric):
         The (n,) values by the places of the right documents and k; NaN for a question without a right document.
     more_documents_than
         It is left out where a corpus has no more documents than this: then every question would succeed.
+    beside_headline
+        Whether it stands in the first table, beside the headline: that is the one on the screen.
     """
 
     of_places: Callable[[Places, int], Floats]
     more_documents_than: int = 0
+    beside_headline: bool = False
 
 
 @dataclass(frozen=True)
