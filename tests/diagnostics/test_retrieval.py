@@ -826,6 +826,20 @@ def test_sparse_vectors_are_not_transformed():
     )
 
 
+def test_beside_sparse_vectors_only_dense_ones_have_a_success_after_transforms():
+    corpus = many(30, 12)
+    encoders = [Table("sparse", noisy(corpus), csr_array), Table("dense", noisy(corpus, seed=1))]
+    result = run(encoders, corpus)
+    alone = run(encoders[1:], corpus)
+    assert not values(result, "Success@5", "sparse", "whiten")
+    assert values(result, "Success@5", "dense", "whiten") == values(alone, "Success@5", "dense", "whiten")
+    # A loss can be tested only where both have the metric.
+    task = result.items.tasks[0]
+    conditions = {metric.condition for metric in task.diagnostic.item_metrics(task.scores)}
+    assert conditions == {""}
+    assert {metric.condition for metric in task.diagnostic.item_metrics(task.scores[1:])} == {"", *TRANSFORMS}
+
+
 def test_sparse_and_dense_vectors_have_the_same_figures():
     corpus = many(30, 12, unanswerable=3)
     dense, sparse = (rows(run([Table("t", noisy(corpus), make)], corpus)) for make in (np.asarray, csr_array))

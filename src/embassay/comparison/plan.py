@@ -23,7 +23,7 @@ from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
 from embassay.stats.noninferiority import Headline, ItemMetric
-from embassay.types import Draws
+from embassay.types import Diagnostic, Draws
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -264,9 +264,14 @@ def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     return None
 
 
+def _method(task: StoredTask) -> Diagnostic:
+    """Return the diagnostic of a task with its options."""
+    return load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+
+
 def _headline(task: StoredTask) -> Headline | None:
     """Return the item values of a task's headline; None where there is none."""
-    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    method = _method(task)
     if not isinstance(method, HasHeadline):
         return None
     return method.headline(list(task.scores.values()))
@@ -274,7 +279,7 @@ def _headline(task: StoredTask) -> Headline | None:
 
 def _other_metrics(task: StoredTask) -> dict[Key, ItemMetric]:
     """Return the item values of each metric of a task that is a mean over items."""
-    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    method = _method(task)
     if not isinstance(method, HasItemMetrics):
         return {}
     scores = list(task.scores.values())
