@@ -510,9 +510,9 @@ def build(
         continues.
     """
     from embassay.testsets.base import silent
+    from embassay.testsets.build import make, put
     from embassay.testsets.files import Places, check_apart, check_free
     from embassay.testsets.generator.chat import generator
-    from embassay.testsets.making import make, put
     from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
 
@@ -577,9 +577,9 @@ def estimate(
     InputError
         If the sources or the generator cannot be used, or the builder uses no generator.
     """
+    from embassay.testsets.build import requests_of
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.making import requests_of
     from embassay.testsets.options import BuildOptions, Order
 
     if not generator:
