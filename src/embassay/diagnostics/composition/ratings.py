@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics.published import table
-from embassay.metrics.metric import Direction
+from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import stream_of, unit_codes
 from embassay.metrics.summary import row
 from embassay.result import Estimate, Row, Series
@@ -21,11 +21,28 @@ SCALE = (0, 4)
 """From strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 DISTRIBUTION = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
 """The columns of the table of ratings, with their formats."""
-RATING_DIRECTIONS: dict[str, Direction] = {
-    "rating[*]": "neither",
-    "rating_median[*]": "neither",
-    "agreement[*]": "neither",
-}
+RATING_METRICS = (
+    Metric(
+        "rating", "*", kind="computed", better="neither", low=0.0, high=4.0, meaning="mean human rating of a target"
+    ),
+    Metric(
+        "rating_median",
+        "*",
+        kind="computed",
+        better="neither",
+        low=0.0,
+        high=4.0,
+        meaning="median of all human ratings",
+    ),
+    Metric(
+        "agreement",
+        "*",
+        kind="computed",
+        better="neither",
+        high=1.0,
+        meaning="Krippendorff's alpha of the human ratings: 1 full agreement, 0 none beyond chance",
+    ),
+)
 """They describe the corpus."""
 Ints = NDArray[np.int64]
 
