@@ -5,9 +5,8 @@ import pytest
 
 import embassay as ea
 from embassay.diagnostics.base import HasHeadline, HasItemMetrics
-from embassay.diagnostics.negated_antonyms import negated_antonyms
-from embassay.errors import EncoderError, SpecError
-from embassay.metrics.metric import direction_of, meaning_of
+from embassay.errors import SpecError
+from embassay.metrics.metric import Metric, direction_of, meaning_of
 from embassay.stats.correlate import correlation
 
 RUNS = {
@@ -112,8 +111,7 @@ def test_what_is_not_declared_has_no_direction():
         direction_of("isotropy", "width", "texts")
 
 
-def test_a_headline_of_which_lower_is_better_is_refused(monkeypatch):
+def test_a_headline_of_which_lower_is_better_is_refused():
     # Rankings, the gate and adapt take a higher headline for a better one.
-    monkeypatch.setitem(negated_antonyms.DIRECTIONS, "accuracy[*]", "lower")
-    with pytest.raises(EncoderError, match="a headline must be a metric of which higher values are better"):
-        ea.assay(["hashing"], ["opposites"], ["negated_antonyms"], resamples=20, baselines=False, cache=None)
+    with pytest.raises(SpecError, match="errors: a headline must be a metric of which higher values are better"):
+        Metric("errors", kind="share", better="lower", headline=True)

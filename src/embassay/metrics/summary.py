@@ -18,7 +18,7 @@ import numpy as np
 from embassay.metrics.metric import Kind, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
 from embassay.metrics.verdict import unranked, verdict
-from embassay.result import Comparison, Estimate, Row, Verdict
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
 from embassay.stats.exchange import compare_correlations
@@ -397,7 +397,7 @@ class Figures(Generic[AnyView]):
             compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
             if figure is headline:
                 of_headline = differences
-        return Summary(rows, compared, of_headline, self._verdict(rows, of_headline, draws))
+        return Summary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
 
     def standings(self, draws: Draws) -> Standings:
         """Rank the candidates by the headline."""
@@ -484,7 +484,20 @@ class Summary:
         The paired differences of all families on the headline.
     """
 
+    draws: Draws
     rows: list[Row]
     comparisons: list[Comparison]
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
+
+    def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
+        """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
+        return Result(
+            self.draws.seed,
+            self.draws.resamples,
+            rows=tuple(self.rows),
+            comparisons=tuple(self.comparisons),
+            series=tuple(series),
+            verdicts=(self.verdict,),
+            findings=tuple(findings),
+        )

@@ -214,14 +214,9 @@ class CompositionDiagnostic:
         rows += rating_rows(scores[0], draws, rated)
 
         summary = self.figures(scores).summarise(draws, on_request=self.compare == "all", rows=rows)
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(summary.comparisons),
+        return summary.result(
             series=(*series(NAME, scores, blocks), *rating_series(scores[0], rated)),
-            verdicts=(summary.verdict,),
-            findings=tuple(_findings(scores, blocks, rows)),
+            findings=_findings(scores, blocks, rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:

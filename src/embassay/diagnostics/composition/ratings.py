@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +22,13 @@ SCALE = (0, 4)
 """From strongly disagree to strongly agree; ``checks.LIKERT`` refuses other ratings."""
 DISTRIBUTION = {"operator": "text", "rating": "count", "ratings given": "count", "share of ratings": "percent"}
 """The columns of the table of ratings, with their formats."""
+_of_corpus = partial(Metric, subset="*", kind="computed", better="neither")
 RATING_METRICS = (
-    Metric(
-        "rating", "*", kind="computed", better="neither", low=0.0, high=4.0, meaning="mean human rating of a target"
-    ),
-    Metric(
-        "rating_median",
-        "*",
-        kind="computed",
-        better="neither",
-        low=0.0,
-        high=4.0,
-        meaning="median of all human ratings",
-    ),
-    Metric(
-        "agreement",
-        "*",
-        kind="computed",
-        better="neither",
-        high=1.0,
-        meaning="Krippendorff's alpha of the human ratings: 1 full agreement, 0 none beyond chance",
-    ),
+    _of_corpus("rating", low=0.0, high=4.0, meaning="mean human rating of the targets"),
+    _of_corpus("rating_median", low=0.0, high=4.0, meaning="median of all human ratings"),
+    _of_corpus("agreement", high=1.0, meaning="Krippendorff's alpha of the ratings: 1 full agreement, 0 as by chance"),
 )
-"""They describe the corpus."""
+"""They describe the corpus, not an encoder."""
 Ints = NDArray[np.int64]
 
 
