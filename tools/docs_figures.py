@@ -401,6 +401,22 @@ def bridges_mteb() -> str:
     return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
 
 
+def metrics() -> str:
+    """Return what each diagnostic measures, one table for each."""
+    from embassay.metrics.metric import listed_metrics
+    from embassay.plugins import DIAGNOSTICS
+
+    text = ""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        lines = []
+        for metric in listed_metrics(name):
+            meaning = f"{metric.meaning} ({metric.source})" if metric.source else metric.meaning
+            lines.append([f"`{metric.key}`", metric.better, metric.range, metric.chance, metric.margin, meaning])
+        heading = ["metric", "better", "range", "chance", "margin", "meaning"]
+        text += f"\n## {name}\n\n{table(heading, lines)}"
+    return text
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "minimal-pairs-overlap": minimal_pairs_overlap,
     "minimal-pairs-pattern": minimal_pairs_pattern,
@@ -415,6 +431,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-filter": generating_filter,
     "generating-made": generating_made,
     "bridges-mteb": bridges_mteb,
+    "metrics": metrics,
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError, quoted
 from embassay.reports.layouts import layouts
-from embassay.result import Result
+from embassay.result import Renderer, Result, register_renderer
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
 from embassay.run.plan import prepare
@@ -33,6 +33,16 @@ if TYPE_CHECKING:
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
+
+
+def _renderer() -> Renderer:
+    """Load what draws results."""
+    from embassay.reports import notebook
+
+    return notebook
+
+
+register_renderer(_renderer)
 
 
 def assay(

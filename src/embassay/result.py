@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
+from embassay.formatting import counted, visible
 from embassay.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
@@ -536,16 +537,11 @@ class Result:
 
     def __repr__(self) -> str:
         """Return counts and the most important finding, in a few lines."""
-        from embassay.reports.notebook import summary_line
-
-        return summary_line(self)
+        return _in_one_line(self)
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        from embassay.reports.layouts import layouts
-        from embassay.reports.notebook import html
-
-        return html(self, layouts(self))
+        return _renderer().html(self)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -663,11 +659,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
-        from embassay.reports.layouts import layouts
-        from embassay.reports.notebook import chart
-
         verdict = self.verdict(diagnostic, corpus)
-        drawn = chart(self, layouts(self)[diagnostic], verdict)
+        drawn = _renderer().chart(self, verdict)
         if drawn is None:
             raise SpecError(f"{diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
@@ -715,6 +708,55 @@ class Result:
             raise UnknownNameError("diagnostic", diagnostic, known)
         rows = [vars(row) for row in self.rows if diagnostic in (None, row.diagnostic)]
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
+
+
+class Renderer(Protocol):
+    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
+
+    def html(self, result: Result, /) -> str:
+        """Return the result as HTML for a notebook."""
+        ...
+
+    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
+        """Return the first chart of a verdict's diagnostic; None if it has none."""
+        ...
+
+
+_renderers: list[Callable[[], Renderer]] = []
+
+
+def register_renderer(load: Callable[[], Renderer]) -> None:
+    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+    _renderers.append(load)
+
+
+def _renderer() -> Renderer:
+    """Return the renderer that was registered last."""
+    if not _renderers:
+        raise SpecError("nothing is there to draw a result with: import embassay.api")
+    return _renderers[-1]()
+
+
+LONGEST = 900
+"""Characters of a result's line of text at most."""
+
+
+def _in_one_line(result: Result) -> str:
+    """Return what a result holds and its most important finding, in under 1,000 characters."""
+    encoders = counted(len(result.encoders), "encoder")
+    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
+    rows = counted(len(result.rows), "row")
+    line = f"<Result: {encoders} on {corpora}; {rows}"
+    if result.failed:
+        failures = counted(len(result.failed), "failure")
+        line += f", {failures}"
+    if result.findings:
+        findings = counted(len(result.findings), "finding")
+        first = visible(result.findings[0].sentence)
+        line += f"; {findings}, the first: {first}"
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]}…"
+    return f"{line}>"
 
 
 class Metric(Protocol):

@@ -7,9 +7,9 @@ import pytest
 from embassay.corpora.queries.made import SOURCES
 from embassay.findings.decision import Decision
 from embassay.findings.limits import findings_of
+from embassay.findings.speed import MeasuredTimes
 from embassay.findings.templates import verdict
 from embassay.layout import Column
-from embassay.reports.speed import MeasuredTimes
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
 ACCURACY = Column("accuracy", "accuracy")

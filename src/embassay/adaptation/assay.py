@@ -14,12 +14,12 @@ from embassay.adaptation.gain import Headlines
 from embassay.adaptation.request import AdaptRequest
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import OutputError
-from embassay.outputs.formats import draw
 from embassay.plugins import DIAGNOSTICS
 from embassay.reports.layouts import layouts
 from embassay.result import Result
 from embassay.run.command import attempt, write_outcome
 from embassay.run.execute import execute
+from embassay.run.finished import draw
 from embassay.run.plan import Plan, Task, prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest

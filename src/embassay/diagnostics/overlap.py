@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
 from embassay.lexical.overlap import METRICS, ON_PIECES
-from embassay.metrics.metric import Direction, Metric
+from embassay.metrics.metric import Metric
 from embassay.metrics.scoreboard import stream_of, unit_codes
 from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
@@ -32,7 +32,6 @@ OVERLAP_METRICS = (
     _of_corpus("length", meaning="mean number of word pieces of two texts"),
 )
 """They describe the corpus, not an encoder."""
-OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{metric}[*]": "neither" for metric in METRICS}
 PUBLISHED = {
     "STS-b test": (1379, 0.558, 0.325, 0.532, 0.54, 12.2),
     "SICK-R test": (4927, 0.612, 0.374, 0.562, 0.53, 10.0),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.formatting import JOINERS, counted, visible
-from embassay.reports.speed import MeasuredTimes, fastest
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict, headline_rows
 
 

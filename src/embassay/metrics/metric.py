@@ -7,7 +7,7 @@ plans test, floors and margins, and what the documentation lists; see :mod:`emba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -25,6 +25,8 @@ Direction = Literal["higher", "lower", "neither"]
 """Which values of a metric are better."""
 Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
+SUBSETS_LISTED = 4
+"""Subsets of a metric that a list names."""
 _OPTION = re.compile(r"\{\w+\}")
 
 
@@ -47,7 +49,7 @@ class Metric:
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
         an item that the metric is not about. None where the corpus has no such items. Of a computed metric an
-        :class:`~embassay.result.Estimate`, or None for no row. Without it, the diagnostic makes the rows itself.
+        :class:`~embassay.result.Estimate`, or several by subset. Without it, the diagnostic makes the rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
     places
@@ -90,7 +92,7 @@ class Metric:
     kind: Kind
     better: Direction
     meaning: str = ""
-    of: Callable[[Any], Floats | Estimate | None] | None = None
+    of: Callable[[Any], Floats | Estimate | Mapping[str, Estimate] | None] | None = None
     subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
     places: Callable[[Any], Ints | None] | None = None
     folds: Callable[[Any], Ints] | None = None
@@ -217,9 +219,67 @@ def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -
             if fnmatchcase(key, pattern.replace("[", "[[]")):
                 return direction  # type: ignore[no-any-return]
         raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: its DIRECTIONS lack it"
+            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
+            "its DIRECTIONS lack it"
         )
     return metric_of(diagnostic, name, subset, condition).better
+
+
+@dataclass(frozen=True)
+class ListedMetric:
+    """A metric as lists show it: those that differ in their subset only are one line.
+
+    Attributes
+    ----------
+    key
+        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
+    range, chance, margin
+        As texts; empty where there is none.
+    """
+
+    key: str
+    better: Direction
+    range: str
+    chance: str
+    margin: str
+    meaning: str
+    source: str
+
+
+def listed_metrics(diagnostic: str) -> list[ListedMetric]:
+    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
+    groups = dict[tuple[str, ...], list[Metric]]()
+    for metric in declared_metrics(diagnostic):
+        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
+        groups.setdefault(alike, []).append(metric)
+    return [_listed(metrics) for metrics in groups.values()]
+
+
+def _listed(metrics: list[Metric]) -> ListedMetric:
+    """Return the line of metrics that differ in their subset only."""
+    first = metrics[0]
+    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
+    if len(metrics) > SUBSETS_LISTED:
+        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
+    key = f"{first.name}[{subsets}]" + (f"{{{first.condition}}}" if first.condition else "")
+    low, high = first.range
+    is_range = low is not None or high is not None
+    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
+    return ListedMetric(
+        # ``Success@{k}`` is Success@k to a reader.
+        key=_OPTION.sub(lambda option: option[0][1:-1], key),
+        better=first.better,
+        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
+        chance=chance,
+        margin=_number(first.margin),
+        meaning=first.meaning,
+        source=first.source,
+    )
+
+
+def _number(value: float | Callable[[Any], float] | None) -> str:
+    """Return a number in at most three digits; empty for none."""
+    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
 
 
 def with_options(metrics: Iterable[Metric], **options: Any) -> Iterator[Metric]:

@@ -8,9 +8,11 @@ computed figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Generic, cast
 
 import numpy as np
@@ -212,14 +214,20 @@ class Figures(Generic[AnyView]):
         """What the corpus has items for, in the order of the declarations; the same for all encoders."""
         first = self.views[0]
         figures = list[Figure[AnyView]]()
-        for metric in self.metrics:
-            if metric.of is None or (metric.kind != "computed" and metric.of(first) is None):
-                continue
-            if metric.subsets is None:
-                figures.append(Figure(metric, metric.subset))
-            else:
-                figures += [Figure(metric, name, inside) for name, inside in metric.subsets(first)]
+        # Metrics of the same subsets, one after the other, have their rows subset by subset.
+        for subsets, group in groupby(self.metrics, key=attrgetter("subsets")):
+            present = [metric for metric in group if self._is_present(metric)]
+            if subsets is None:
+                figures += [Figure(metric, metric.subset) for metric in present]
+            elif present:
+                figures += [Figure(metric, name, inside) for name, inside in subsets(first) for metric in present]
         return tuple(figures)
+
+    def _is_present(self, metric: Metric) -> bool:
+        """Return whether the corpus has items for a metric whose rows are made here."""
+        if metric.of is None:
+            return False
+        return metric.kind == "computed" or metric.of(self.views[0]) is not None
 
     def values(self, figure: Figure[AnyView]) -> dict[str, Floats]:
         """Return the (n,) item values by encoder: of a correlation those that it is of."""
@@ -245,24 +253,22 @@ class Figures(Generic[AnyView]):
             for figure in self.figures:
                 metric = figure.metric
                 scores = self._part(view, metric.values)
-                arguments = (metric.name, figure.subset)
                 more = {"condition": metric.condition, "similarity_function": metric.similarity_function}
                 if figure.key in shares:
                     share = shares[figure.key][place]
                     share = replace(share, estimate=self._with_reason(figure, view, share.estimate))
                     pool = self._pools(metric.values)[view.encoder]
-                    rows.append(share_row(scores, draws, *arguments, share, pool, **more))
+                    rows.append(share_row(scores, draws, metric.name, figure.subset, share, pool, **more))
                     continue
                 if figure.key in means_of_encoders:
-                    estimate = means_of_encoders[figure.key][place]
+                    estimates: Mapping[str, Estimate] = {figure.subset: means_of_encoders[figure.key][place]}
                 elif metric.kind == "correlation":
-                    estimate = self._correlation(figure, view, draws)
+                    estimates = {figure.subset: self._correlation(figure, view, draws)}
                 else:
-                    estimate = cast(Callable[[AnyView], Any], metric.of)(view)
-                    if estimate is None:
-                        continue
-                estimate = self._with_reason(figure, view, estimate)
-                rows.append(row(scores, draws, *arguments, estimate, **more))
+                    estimates = _computed(figure, view)
+                for subset, estimate in estimates.items():
+                    estimate = self._with_reason(figure, view, estimate)
+                    rows.append(row(scores, draws, metric.name, subset, estimate, **more))
         return rows
 
     def _with_reason(self, figure: Figure[AnyView], view: AnyView, estimate: Estimate) -> Estimate:
@@ -360,9 +366,10 @@ class Figures(Generic[AnyView]):
         return compare_means(values, unit, roles, draws, *stream, of_shares=metric.kind == "share")
 
     def compared(self, *, on_request: bool) -> list[Figure[AnyView]]:
-        """Return the figures that pairs of encoders are compared on."""
+        """Return the figures that pairs of encoders are compared on, the headline first."""
         wanted = {"always", "on request"} if on_request else {"always"}
-        return [f for f in self.figures if f.metric.headline or f.metric.compared in wanted]
+        compared = [figure for figure in self.figures if figure.metric.headline or figure.metric.compared in wanted]
+        return sorted(compared, key=lambda figure: not figure.metric.headline)
 
     @property
     def headline_figure(self) -> Figure[AnyView] | None:
@@ -413,9 +420,10 @@ class Figures(Generic[AnyView]):
 
     def _verdict(self, rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws) -> Verdict:
         """Return the ranking by the headline; that of no ranking without one."""
-        figure, headline = self.headline_figure, self.headline()
-        if figure is None or headline is None:
+        figure = self.headline_figure
+        if figure is None:
             return unranked(self.board)
+        headline = self._headline(figure)
         chance = figure.metric.chance
         return verdict(
             self.board,
@@ -434,10 +442,15 @@ class Figures(Generic[AnyView]):
         figure = self.headline_figure
         if figure is None:
             return None
-        item_metric = self._item_metric(figure)
-        if all(np.isnan(items).all() for items in item_metric.values.values()) and item_metric.correlated:
+        headline = self._headline(figure)
+        # Cosines that do not vary have no correlation, and so no influence on one.
+        if headline.correlated and all(np.isnan(items).all() for items in headline.values.values()):
             return None
-        return Headline(**vars(item_metric) | {"margin": figure.metric.margin})
+        return headline
+
+    def _headline(self, figure: Figure[AnyView]) -> Headline:
+        """Return the item values of the headline, which may all be undefined."""
+        return Headline(**vars(self._item_metric(figure)) | {"margin": figure.metric.margin})
 
     def item_metrics(self) -> Iterator[ItemMetric]:
         """Yield the item values of each metric that is a mean over items, on which a possible loss is tested."""
@@ -446,7 +459,7 @@ class Figures(Generic[AnyView]):
             if figure.metric.kind == "computed":
                 continue
             # What does not vary has no correlation.
-            if figure.metric.kind == "correlation" and (headline is None or figure.subset != "all"):
+            if figure.metric.kind == "correlation" and (headline is None or figure.inside is not None):
                 continue
             yield self._item_metric(figure)
 
@@ -472,6 +485,15 @@ class Figures(Generic[AnyView]):
             places=self.places(metric),
             correlated=correlated,
         )
+
+
+def _computed(figure: Figure[AnyView], view: AnyView) -> Mapping[str, Estimate]:
+    """Return the estimates of a computed metric by subset."""
+    assert figure.metric.of is not None  # noqa: S101 - only such metrics become figures
+    computed = figure.metric.of(view)
+    if isinstance(computed, Estimate):
+        return {figure.subset: computed}
+    return cast(Mapping[str, Estimate], computed)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from importlib.util import find_spec
 from embassay.errors import MissingExtraError, OutputError, SourceError
 from embassay.integrations.figures import joined_name, pin_of
 from embassay.integrations.mteb import model_meta
-from embassay.outputs.formats import Content, Export, FinishedRun
+from embassay.outputs.formats import Content, Export
 from embassay.result import EncoderRecord, Result, Verdict, headline_rows
+from embassay.run.finished import FinishedRun
 from embassay.store.runs.record import RunRecord
 from embassay.types import Draws
 

@@ -113,5 +113,5 @@ def test_what_is_not_declared_has_no_direction():
 
 def test_a_headline_of_which_lower_is_better_is_refused():
     # Rankings, the gate and adapt take a higher headline for a better one.
-    with pytest.raises(SpecError, match="errors: a headline must be a metric of which higher values are better"):
-        Metric("errors", kind="share", better="lower", headline=True)
+    with pytest.raises(SpecError, match="a headline must be a metric of which higher values are better"):
+        Metric("accuracy", kind="share", better="lower", headline=True)
