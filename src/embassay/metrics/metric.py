@@ -18,6 +18,7 @@ from embassay.errors import SpecError
 from embassay.layout import Column, Format
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
+from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.units import Bools, Floats, Ints
 
 Direction = Literal["higher", "lower", "neither"]
@@ -39,8 +40,8 @@ class Metric:
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
         ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's by its name; or ``computed``: a figure
-        that is no mean over items, such as a threshold.
+        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's, with which its name begins; or
+        ``computed``: a figure that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
@@ -117,8 +118,8 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether its values are shares, written in percent and compared in points."""
-        return self.style == "percent"
+        """Whether its values are shares, or differences of shares: percent and points."""
+        return self.style in ("percent", "points")
 
     @property
     def style(self) -> Format:
@@ -133,6 +134,11 @@ class Metric:
     def column(self) -> Column:
         """Its column in a table of encoders."""
         return Column(self.name, self.name, self.subset, self.style, self.condition)
+
+    @property
+    def correlation(self) -> Correlation:
+        """Which correlation it is, by its name: ``spearman``, ``pearson_of_ranks`` …."""
+        return "spearman" if self.name.startswith("spearman") else "pearson"
 
     @property
     def range(self) -> tuple[float | None, float | None]:
