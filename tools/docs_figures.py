@@ -410,8 +410,8 @@ def metrics() -> str:
     for name in sorted(DIAGNOSTICS.own_names()):
         lines = []
         for metric in listed_metrics(name):
-            meaning = f"{metric.meaning} ({metric.source})" if metric.source else metric.meaning
-            lines.append([f"`{metric.key}`", metric.better, metric.range, metric.chance, metric.margin, meaning])
+            cells = [metric.better, metric.range, metric.chance, metric.margin, metric.meaning]
+            lines.append([f"`{metric.key}`", *cells])
         heading = ["metric", "better", "range", "chance", "margin", "meaning"]
         text += f"\n## {name}\n\n{table(heading, lines)}"
     return text

@@ -241,6 +241,8 @@ class ListedMetric:
         Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
     range, chance, margin
         As texts; empty where there is none.
+    meaning
+        With the source, where that is not the paper of the diagnostic.
     """
 
     key: str
@@ -249,7 +251,6 @@ class ListedMetric:
     chance: str
     margin: str
     meaning: str
-    source: str
 
 
 def listed_metrics(diagnostic: str) -> list[ListedMetric]:
@@ -280,8 +281,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
         range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
         chance=chance,
         margin=_number(first.margin),
-        meaning=first.meaning,
-        source=first.source,
+        meaning="; ".join(filter(None, (first.meaning, first.source))),
     )
 
 
