@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from embassay.errors import UnknownNameError
-from embassay.result import Result, Row, Verdict, headline_rows
+from embassay.result import Difference, Opponent, Result, Row, Verdict, headline_rows
 
 ROW = Row(
     "retrieval", "docs", "bow", "all", "cosine", "", "Success@5", 0.5, None, None, 4, 4, 0, "4 units are too few", "s"
@@ -46,3 +46,19 @@ def test_a_verdict_ranks_by_rows_of_its_metric_and_measure():
     # The rows of a verdict are those of its corpus.
     result = Result(0, 1, rows=(ROW, replace(ROW, corpus="faq", value=0.1)), verdicts=(ranked,))
     assert headline_rows(result, ranked) == {"bow": ROW}
+
+
+def test_a_p_value_of_the_level_is_significant():
+    assert Difference("a", 0.2, 0.1, 0.3, p=0.05).is_significant
+    assert not Difference("a", 0.2, 0.1, 0.3, p=0.051).is_significant
+
+
+def test_an_opponent_knows_which_differences_were_tested():
+    untested, undefined, tested = Difference("a", 0.2), Difference("b"), Difference("c", -0.2, -0.3, -0.1, 0.01)
+    opponent = Opponent("reference", "r", (untested, undefined, tested))
+    assert opponent.tested == {"c": tested}
+    assert opponent.difference("a") == untested
+    assert opponent.difference("nobody") == Difference("nobody")
+    verdict = Verdict("d", "c", "accuracy", 10, 10, opponents=(opponent,))
+    assert verdict.opponent("reference") == opponent
+    assert verdict.opponent("baseline") == Opponent("baseline", "")

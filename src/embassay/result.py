@@ -21,6 +21,8 @@ FEW_UNITS = 30
 """Under this many units a figure is marked "few units"."""
 MIN_UNITS = 10
 """Under this many units a figure has no interval."""
+ALPHA = 0.05
+"""A difference is significant up to this p-value."""
 
 
 def _check_figures(record: Any, figures: Sequence[str], counts: Sequence[str]) -> None:
@@ -227,6 +229,82 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """The headline value of a candidate minus that of an opponent.
+
+    Attributes
+    ----------
+    difference, low, high
+        With its 95 % interval; None where it is undefined, or the interval under ``MIN_UNITS`` units.
+    p
+        After Holm's correction; None under ``MIN_UNITS`` units: nothing is called better or worse there.
+    smallest_difference
+        The minimum detectable difference of this pair.
+    target, more_units, more_items
+        Where the minimum is large, a smaller difference, and how many more units and items it takes.
+    """
+
+    candidate: str
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    smallest_difference: float | None = None
+    target: float | None = None
+    more_units: int | None = None
+    more_items: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse NaN, infinity, and an interval whose ends are swapped."""
+        _check_figures(self, ("difference", "low", "high", "p", "smallest_difference", "target"), ())
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether there are enough units to call one of the two better."""
+        return self.difference is not None and self.p is not None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether one of the two is significantly better."""
+        return self.p is not None and self.p <= ALPHA
+
+    @property
+    def is_higher(self) -> bool:
+        """Whether the candidate's value is the higher one."""
+        return self.difference is not None and self.difference > 0
+
+
+Role = Literal["reference", "baseline", "second_baseline"]
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """An encoder that the candidates are compared with.
+
+    Attributes
+    ----------
+    role
+        ``reference``, the candidate that the others are compared with; ``baseline``, the best lexical one; or
+        ``second_baseline``, bm25 where tfidf is the best one.
+    name
+        Empty where nobody has the role.
+    """
+
+    role: Role
+    name: str
+    differences: tuple[Difference, ...] = ()
+
+    @property
+    def tested(self) -> dict[str, Difference]:
+        """The differences that were tested, by candidate."""
+        return {one.candidate: one for one in self.differences if one.is_tested}
+
+    def difference(self, candidate: str) -> Difference:
+        """Return how a candidate compares with it; a difference without figures where they were not compared."""
+        return next((one for one in self.differences if one.candidate == candidate), Difference(candidate))
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The verdict of one diagnostic on one corpus.
 
@@ -252,14 +330,8 @@ class Verdict:
         By candidate its value when every undefined item counts as wrong; empty where nothing is right or wrong.
     reason
         Why there is no best set; None where there is one, and where encoders are not ranked at all.
-    reference, against_reference
-        The candidate that the others are compared with; by candidate ``difference`` (above it where positive), ``low``,
-        ``high``, ``p`` after Holm's correction, and ``smallest_difference``, the minimum detectable one of this pair.
-        Where that is large, ``target`` is a smaller one, which takes ``more_units`` units with ``more_items`` items.
-    baseline, against_baseline
-        The best lexical baseline, and the same against it.
-    second_baseline, against_second_baseline
-        bm25 where tfidf is the best lexical baseline, and the same against it.
+    opponents
+        What the candidates are compared with: the reference and lexical baselines.
     chance
         What blind choice would reach, where that is known.
     smallest_difference
@@ -294,12 +366,7 @@ class Verdict:
     left_out: tuple[str, ...] = ()
     undefined_as_wrong: Mapping[str, float] = field(default_factory=dict)
     reason: str | None = None
-    reference: str | None = None
-    against_reference: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
-    baseline: str | None = None
-    against_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
-    second_baseline: str | None = None
-    against_second_baseline: Mapping[str, Mapping[str, int | float | None]] = field(default_factory=dict)
+    opponents: tuple[Opponent, ...] = ()
     chance: float | None = None
     smallest_difference: float | None = None
     smallest_units: int | None = None
@@ -311,6 +378,10 @@ class Verdict:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("value", "low", "high", "chance", "smallest_difference")
         _check_figures(self, figures, ("items", "units"))
+
+    def opponent(self, role: Role) -> Opponent:
+        """Return the opponent with a role; one without a name and differences where there is none."""
+        return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
 
     def ranks_by(self, record: Row | Comparison) -> bool:
         """Return whether a row or comparison, of any corpus, is about the metric that encoders are ranked by."""
@@ -532,7 +603,7 @@ class Result:
     verdicts: tuple[Verdict, ...] = ()
     failed: tuple[Failure, ...] = ()
     findings: tuple[Finding, ...] = ()
-    schema: int = 3
+    schema: int = 4
     items: ItemFrames | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -625,7 +696,7 @@ class Result:
         ranks = []
         for name in verdict.candidates:
             row = row_of.get(name)
-            gap = verdict.against_baseline.get(name, {})
+            against_baseline = verdict.opponent("baseline").difference(name)
             may_be_best = None
             if verdict.best_set:
                 may_be_best = name in verdict.best_set
@@ -638,8 +709,8 @@ class Result:
                     "rank_low": verdict.rank_low.get(name),
                     "rank_high": verdict.rank_high.get(name),
                     "may_be_best": may_be_best,
-                    "difference": gap.get("difference"),
-                    "p": gap.get("p"),
+                    "difference": against_baseline.difference,
+                    "p": against_baseline.p,
                 }
             )
         return polars.DataFrame(ranks, schema=_RANKS, orient="row")

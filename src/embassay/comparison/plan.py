@@ -17,7 +17,7 @@ from embassay.diagnostics.base import HasHeadline
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
 from embassay.reports.layouts import headlines
-from embassay.result import MIN_UNITS, Comparison, Verdict
+from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
@@ -31,8 +31,12 @@ POWER_OF_CHECK = 0.95
 """The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
-FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
-"""The pairs of interest, by the family of their comparison."""
+ROLES: dict[Role, str] = {
+    "reference": "the reference",
+    "baseline": "the best lexical baseline",
+    "second_baseline": "bm25",
+}
+"""The opponents of the pairs of interest, by their role, which is the family of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -203,15 +207,15 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     for comparison in run.result.comparisons:
-        is_of_interest = comparison.family in FAMILIES and verdict.ranks_by(comparison)
-        if comparison.corpus != task.corpus or not is_of_interest:
+        role = next((role for role in ROLES if role == comparison.family), None)
+        if role is None or comparison.corpus != task.corpus or not verdict.ranks_by(comparison):
             continue
         pair = PairPlan(
             diagnostic=task.diagnostic,
             corpus=task.corpus,
             a=comparison.a,
             b=comparison.b,
-            against=FAMILIES[comparison.family],
+            against=ROLES[role],
             heading=column.heading,
             format=column.format,
             difference=comparison.difference,
@@ -220,7 +224,8 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
             units=comparison.units,
             items=comparison.items,
         )
-        precision = _precision(headline, comparison, _stated_minimum(verdict, comparison), power)
+        stated = verdict.opponent(role).difference(comparison.a).smallest_difference
+        precision = _precision(headline, comparison, stated, power)
         if precision is not None:
             larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
             pair = replace(
@@ -256,17 +261,6 @@ def _headline(task: StoredTask) -> Headline | None:
     if not isinstance(method, HasHeadline):
         return None
     return method.headline(list(task.scores.values()))
-
-
-def _stated_minimum(verdict: Verdict, comparison: Comparison) -> float | None:
-    """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
-    families = {
-        "reference": verdict.against_reference,
-        "baseline": verdict.against_baseline,
-        "second_baseline": verdict.against_second_baseline,
-    }
-    entry = families[comparison.family].get(comparison.a, {})
-    return entry.get("smallest_difference")
 
 
 def _precision(headline: Headline, comparison: Comparison, stated: float | None, power: float) -> Precision | None:

@@ -220,7 +220,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     # Where not all have a line: the best, what they are compared with, who else may be the best, models, word counts.
     by_importance = [verdict.best for verdict in verdicts]
     for verdict in verdicts:
-        by_importance += (verdict.reference, verdict.baseline)
+        by_importance += (verdict.opponent("reference").name, verdict.opponent("baseline").name)
     may_be_best = {name for verdict in verdicts for name in verdict.best_set}
     by_importance += [name for name in ordered if name in may_be_best]
     by_importance += [name for name in ordered if name in models]

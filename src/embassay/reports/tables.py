@@ -25,12 +25,10 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.result import Comparison, Result, Row, Verdict, is_of
+from embassay.result import ALPHA, Comparison, Result, Row, Verdict, is_of
 
 BASELINE = "baseline"
 DIGITS = frozenset("0123456789+−–<")
-ALPHA = 0.05
-"""The significance level: smaller p-values are printed in bold."""
 
 
 @dataclass(frozen=True)
