@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from embassay.metrics.key import MetricKey
+
 Format = Literal["percent", "points", "number", "count", "threshold"]
 """A share, a difference of shares, any other number, a whole number, a threshold (a number that is rounded down)."""
 
@@ -36,6 +38,11 @@ class Column:
     similarity_function: str = ""
     interval: bool = True
     level: str = "chance"
+
+    @property
+    def key(self) -> MetricKey:
+        """The metric, in any diagnostic and corpus."""
+        return MetricKey(self.metric, self.subset, self.similarity_function, self.condition)
 
     def level_with(self, value: str) -> str:
         """Return the level with its value, which other names than ``chance`` tell by themselves."""

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
 from embassay.formatting import counted, visible
+from embassay.metrics.key import MetricKey, matching, near_names
 from embassay.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
@@ -108,6 +109,13 @@ class Row:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         _check_figures(self, ("value", "low", "high"), ("items", "units", "undefined"))
 
+    @property
+    def key(self) -> MetricKey:
+        """Which metric of which diagnostic on which corpus it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -152,6 +160,13 @@ class Comparison:
         """Refuse NaN, infinity, and an interval whose ends are swapped."""
         figures = ("difference", "low", "high", "p", "p_holm", "p_error")
         _check_figures(self, figures, ("pairs_in_family", "items", "units"))
+
+    @property
+    def key(self) -> MetricKey:
+        """Which metric of which diagnostic on which corpus it is of."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
 
 
 @dataclass(frozen=True)
@@ -383,9 +398,18 @@ class Verdict:
         """Return the opponent with a role; one without a name and differences where there is none."""
         return next((one for one in self.opponents if one.role == role), Opponent(role, ""))
 
+    @property
+    def key(self) -> MetricKey:
+        """The metric that encoders are ranked by."""
+        return MetricKey(
+            self.metric, self.subset, self.similarity_function, self.condition, self.diagnostic, self.corpus
+        )
+
     def ranks_by(self, record: Row | Comparison) -> bool:
-        """Return whether a row or comparison, of any corpus, is about the metric that encoders are ranked by."""
-        return record.diagnostic == self.diagnostic and is_of(record, self)
+        """Return whether a row or comparison is of the metric that encoders are ranked by."""
+        # Most records are of other diagnostics and corpora, and a key takes a moment to make.
+        is_here = (record.diagnostic, record.corpus) == (self.diagnostic, self.corpus)
+        return is_here and self.key.covers(record.key)
 
 
 SEVERITIES = ("high", "medium", "low")
@@ -692,7 +716,7 @@ class Result:
         verdict = self.verdict(diagnostic, corpus)
         if not verdict.metric:
             raise SpecError(f"{diagnostic} does not rank encoders")
-        row_of = headline_rows(self, verdict)
+        row_of = self.headline(verdict)
         ranks = []
         for name in verdict.candidates:
             row = row_of.get(name)
@@ -762,6 +786,43 @@ class Result:
             raise UnknownNameError("corpus", corpus, of_diagnostic)
         return of_diagnostic[corpus]
 
+    def headline(self, verdict: Verdict) -> dict[str, Row]:
+        """Return by encoder the row of the metric that a verdict ranks by."""
+        rows: dict[str, Row] = {}
+        for row in self.rows:
+            if verdict.ranks_by(row):
+                rows.setdefault(row.encoder, row)
+        return rows
+
+    def figure(self, metric: str, encoder: str) -> Row:
+        """Return the row of a metric and an encoder.
+
+        Parameters
+        ----------
+        metric
+            Its name, as for ``embassay check --floor``: ``Success@5``; where several diagnostics, corpora or conditions
+            have it, more of ``retrieval/docs/Success@5[all]{whiten}``.
+        encoder
+            Its label; empty for a property of the corpus.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such encoder, or it has no such metric.
+        SpecError
+            If it has several.
+        """
+        row_of = {row.key: row for row in self.rows if row.encoder == encoder}
+        if not row_of:
+            raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
+        headlines = {row.key for verdict in self.verdicts for row in self.headline(verdict).values()}
+        matches = matching(metric, row_of, headlines)
+        if not matches:
+            raise UnknownNameError("metric", metric, near_names(metric, row_of))
+        if len(matches) > 1:
+            raise SpecError(f"there are several metrics {metric!r}; name one: {', '.join(map(str, matches))}")
+        return row_of[matches[0]]
+
     def table(self, diagnostic: str | None = None) -> DataFrame:
         """Return the rows as a polars frame, all or one diagnostic's.
 
@@ -828,35 +889,6 @@ def _in_one_line(result: Result) -> str:
     if len(line) > LONGEST:
         line = f"{line[:LONGEST]}…"
     return f"{line}>"
-
-
-class Metric(Protocol):
-    """What has the name of a metric: a verdict, or the column of a table."""
-
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-    @property
-    def subset(self) -> str: ...  # noqa: D102
-    @property
-    def similarity_function(self) -> str: ...  # noqa: D102
-    @property
-    def condition(self) -> str: ...  # noqa: D102
-
-
-def is_of(record: Row | Comparison, metric: Metric) -> bool:
-    """Return whether a row or comparison is of a metric, whose similarity function may be empty for any."""
-    if (record.metric, record.subset, record.condition) != (metric.metric, metric.subset, metric.condition):
-        return False
-    return metric.similarity_function in ("", record.similarity_function)
-
-
-def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the metric that a verdict ranks by."""
-    rows: dict[str, Row] = {}
-    for row in result.rows:
-        if row.corpus == verdict.corpus and verdict.ranks_by(row):
-            rows.setdefault(row.encoder, row)
-    return rows
 
 
 def columns_of(record: type) -> dict[str, type]:

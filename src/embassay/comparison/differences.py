@@ -13,7 +13,6 @@ from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Column, Format
 from embassay.reports.layouts import headlines
-from embassay.result import headline_rows
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm
@@ -236,7 +235,7 @@ def _compared(
         return None
     result = method.summarise(both, draws)
     verdict = result.verdicts[0]
-    rows = headline_rows(result, verdict)
+    rows = result.headline(verdict)
     changes = headline.values[NEW] - headline.values[OLD]
     defined = ~np.isnan(changes)
     unit = headline.unit[defined]

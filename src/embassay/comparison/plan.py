@@ -208,7 +208,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     draws = Draws(run.result.seed, run.result.resamples)
     for comparison in run.result.comparisons:
         role = next((role for role in ROLES if role == comparison.family), None)
-        if role is None or comparison.corpus != task.corpus or not verdict.ranks_by(comparison):
+        if role is None or not verdict.ranks_by(comparison):
             continue
         pair = PairPlan(
             diagnostic=task.diagnostic,

@@ -20,7 +20,6 @@ from embassay.result import (
     Result,
     Row,
     Verdict,
-    headline_rows,
 )
 
 MAX_UNDEFINED = 0.05
@@ -116,7 +115,7 @@ class Decision:
     @cached_property
     def rows(self) -> dict[str, Row]:
         """By encoder the row of the metric that encoders are ranked by."""
-        return headline_rows(self.result, self.verdict)
+        return self.result.headline(self.verdict)
 
     @property
     def difference_style(self) -> Format:

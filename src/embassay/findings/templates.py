@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from embassay.findings.speed import MeasuredTimes, fastest
 from embassay.formatting import JOINERS, counted, visible
-from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict, headline_rows
+from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
 
 
 def remark(row: Row) -> str:
@@ -121,7 +121,7 @@ def _search(result: Result, verdict: Verdict, corpus: CorpusRecord) -> str:
     if verdict.units != verdict.items:
         units = f" in {counted(verdict.units, 'independent unit')}"
     # The number of answerable questions is the same for all encoders.
-    for row in headline_rows(result, verdict).values():
+    for row in result.headline(verdict).values():
         answerable = row.items + row.undefined
         if row.items and answerable < verdict.items:
             units = f", {answerable:,} of them answerable and in {counted(row.units, 'independent unit')}"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
-from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
+from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row
 from embassay.integrations.live import LiveEncoder
 from embassay.metrics.metric import Direction, direction_of
 from embassay.reports.layouts import layouts
@@ -171,7 +171,7 @@ class _Watched:
 
 def _name(row: Row) -> str:
     """Return metric, subset and condition as one word."""
-    return joined_name(row).replace(" ", "_")
+    return row.key.slug(row.similarity_function).replace(" ", "_")
 
 
 @cache

@@ -19,7 +19,6 @@ from embassay.result import (
     Row,
     Verdict,
     columns_of,
-    headline_rows,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _frame(kind: type, records: Sequence[object]) -> DataFrame:
 
 def _lines(result: Result, verdict: Verdict) -> Iterator[dict[str, object]]:
     """Yield a line for each candidate of a verdict; one without an encoder for a verdict without candidates."""
-    rows = headline_rows(result, verdict)
+    rows = result.headline(verdict)
     for encoder in verdict.candidates or ("",):
         line = {name: getattr(verdict, name) for name in HEADLINE}
         line["encoder"] = encoder
