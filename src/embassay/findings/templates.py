@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from embassay.findings.speed import MeasuredTimes, fastest
-from embassay.formatting import JOINERS, counted, visible
+from embassay.formatting import counted
 from embassay.result import FEW_UNITS, CorpusRecord, Finding, Result, Row, Verdict
 
 
@@ -19,14 +19,6 @@ def remark(row: Row) -> str:
     if row.value is not None and row.undefined:
         remarks.append(f"{row.undefined} undefined")
     return "; ".join(remarks)
-
-
-def readable(text: str) -> str:
-    """Write control characters and those that change the direction of writing as escapes, for the page.
-
-    Unlike in a terminal, line breaks and joiners stay as they are.
-    """
-    return visible(text, keep=f"{JOINERS}\n\t")
 
 
 def statement(finding: Finding) -> str:
