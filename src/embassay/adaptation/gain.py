@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from embassay.adaptation.variants import BASE
-from embassay.metrics.key import MetricKey
 from embassay.result import Comparison, Result
 from embassay.stats.noninferiority import ALPHA, UNCHANGED, Headline, NotWorse
 from embassay.types import Draws
@@ -95,9 +94,7 @@ def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: 
         if comparison.family != family or other not in (comparison.a, comparison.b):
             continue
         headline = headlines.get((comparison.diagnostic, comparison.corpus))
-        if headline is None or not MetricKey(headline.metric, headline.subset, "", headline.condition).covers(
-            comparison.key
-        ):
+        if headline is None or not headline.key.covers(comparison.key):
             continue
         oriented = minus(comparison, other)
         variant = oriented.a

@@ -430,13 +430,9 @@ def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: b
         metrics += task.method.item_metrics(scores)
     testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
     for metric in metrics:
-        key = MetricKey(
-            metric.metric,
-            metric.subset,
-            metric.similarity_function or scores[0].similarity_function,
-            metric.condition,
-            task.diagnostic,
-            task.corpus,
+        similarity_function = metric.similarity_function or scores[0].similarity_function
+        key = replace(
+            metric.key, similarity_function=similarity_function, diagnostic=task.diagnostic, corpus=task.corpus
         )
         # A diagnostic may have its headline among its other metrics.
         testable.setdefault(key, (task, metric))
