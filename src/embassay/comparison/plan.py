@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.comparison.losses import units_to_detect
-from embassay.comparison.names import Key, Named
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
 from embassay.diagnostics.base import HasHeadline, HasItemMetrics
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
+from embassay.metrics.key import MetricKey
 from embassay.reports.layouts import headlines
-from embassay.result import MIN_UNITS, Comparison, Verdict
+from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
@@ -32,8 +32,12 @@ POWER_OF_CHECK = 0.95
 """The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
-FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
-"""The pairs of interest, by the family of their comparison."""
+ROLES: dict[Role, str] = {
+    "reference": "the reference",
+    "baseline": "the best lexical baseline",
+    "second_baseline": "bm25",
+}
+"""The opponents of the pairs of interest, by their role, which is the family of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -204,28 +208,28 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
-    others = dict[Key, ItemMetric]()
+    others = dict[MetricKey, ItemMetric]()
     if not all(map(verdict.ranks_by, of_task)):
         others = _other_metrics(task)
     for comparison in of_task:
-        key = (comparison.metric, comparison.subset, comparison.similarity_function, comparison.condition)
         is_headline = verdict.ranks_by(comparison)
-        metric = headline if is_headline else others.get(key)
-        if comparison.family not in FAMILIES or metric is None:
+        metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
+        role = next((role for role in ROLES if role == comparison.family), None)
+        if role is None or metric is None:
             continue
         heading, style = column.heading, column.format
         stated = None
         if is_headline:
-            stated = _stated_minimum(verdict, comparison)
+            stated = verdict.opponent(role).difference(comparison.a).smallest_difference
         else:
-            heading = Named(task.diagnostic, task.corpus, key, metric).names[0]
+            heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
             style = "percent" if metric.of_shares else "number"
         pair = PairPlan(
             diagnostic=task.diagnostic,
             corpus=task.corpus,
             a=comparison.a,
             b=comparison.b,
-            against=FAMILIES[comparison.family],
+            against=ROLES[role],
             heading=heading,
             format=style,
             difference=comparison.difference,
@@ -277,28 +281,17 @@ def _headline(task: StoredTask) -> Headline | None:
     return method.headline(list(task.scores.values()))
 
 
-def _other_metrics(task: StoredTask) -> dict[Key, ItemMetric]:
+def _other_metrics(task: StoredTask) -> dict[MetricKey, ItemMetric]:
     """Return the item values of each metric of a task that is a mean over items."""
     method = _method(task)
     if not isinstance(method, HasItemMetrics):
         return {}
     scores = list(task.scores.values())
-    metrics = dict[Key, ItemMetric]()
+    metrics = dict[MetricKey, ItemMetric]()
     for metric in method.item_metrics(scores):
-        name, subset, similarity_function, condition = metric.key
-        metrics[name, subset, similarity_function or scores[0].similarity_function, condition] = metric
+        similarity_function = metric.similarity_function or scores[0].similarity_function
+        metrics[replace(metric.key, similarity_function=similarity_function)] = metric
     return metrics
-
-
-def _stated_minimum(verdict: Verdict, comparison: Comparison) -> float | None:
-    """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
-    families = {
-        "reference": verdict.against_reference,
-        "baseline": verdict.against_baseline,
-        "second_baseline": verdict.against_second_baseline,
-    }
-    entry = families[comparison.family].get(comparison.a, {})
-    return entry.get("smallest_difference")
 
 
 def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
