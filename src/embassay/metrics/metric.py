@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from embassay.errors import SpecError
 from embassay.layout import Column, Format
+from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
 from embassay.stats.correlate import Kind as Correlation
@@ -170,9 +171,6 @@ class Meaning:
 
     title: str = ""
     items: str = "items"
-    margin: float = 0.0
-    points: bool = True
-    numbers: tuple[str, ...] = ()
 
 
 def pattern_of(declared: str) -> str:
@@ -216,18 +214,13 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
     )
 
 
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
+    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
+
+
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
     """Return which values of a metric are better; see :func:`metric_of`."""
-    directions = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", None)
-    if directions is not None:
-        key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
-        for pattern, direction in directions.items():
-            if fnmatchcase(key, pattern.replace("[", "[[]")):
-                return direction  # type: ignore[no-any-return]
-        raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-            "its DIRECTIONS lack it"
-        )
     return metric_of(diagnostic, name, subset, condition).better
 
 

@@ -45,7 +45,6 @@ from embassay.samples.retrieval import Question
 from embassay.stats.detectable import precision_of
 from embassay.stats.exams import LENGTH
 from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.ranking import Places
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
@@ -66,7 +65,7 @@ VERSION = 5
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions", 0.02)
+MEANING = Meaning("retrieval", "questions")
 PSI = 5
 
 
@@ -222,14 +221,6 @@ class Retrieval:
     def figures(self, scores: Sequence[ItemScores]) -> Figures[RetrievalView]:
         """Return the declared metrics of all encoders."""
         return Figures.of(self._view, scores, with_options(METRICS, k=self.k))
-
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return Success@k, question by question, of all encoders; only of questions with a right document."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss; only of questions with a right document."""
-        return self.figures(scores).item_metrics()
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
