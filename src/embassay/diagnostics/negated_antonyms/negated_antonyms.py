@@ -62,7 +62,7 @@ NAME = "negated_antonyms"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
-MEANING = Meaning("negated antonyms", "entries")
+MEANING = Meaning("negated antonyms", "entries", about=("negation",))
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3

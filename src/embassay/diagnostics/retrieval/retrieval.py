@@ -65,7 +65,7 @@ VERSION = 5
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions")
+MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 PSI = 5
 
 
@@ -320,13 +320,13 @@ def _answered_places(view: RetrievalView) -> Ints:
 
 
 def ranking_metric(
-    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, **more: Any
+    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
 ) -> RankingMetric:
     """Declare a metric of the ranks of a question's right documents, of which higher values are better.
 
     Parameters
     ----------
-    name, of_places, kind, meaning, more
+    name, of_places, kind, meaning, hub, more
         As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
     """
     return RankingMetric(
@@ -336,6 +336,7 @@ def ranking_metric(
         kind=kind,
         better="higher",
         meaning=meaning,
+        hub=hub,
         low=0.0,
         high=1.0,
         source="ir-measures",
@@ -380,6 +381,7 @@ METRICS = (
         kind="mean",
         compared="on request",
         beside_headline=True,
+        hub="mrr",
         meaning="the mean of 1/rank of the first right document",
     ),
     ranking_metric(
@@ -387,6 +389,7 @@ METRICS = (
         lambda places, k: places.average_precision(),
         kind="mean",
         compared="on request",
+        hub="map",
         meaning="mean of the precision at the rank of each right document",
     ),
     ranking_metric(
