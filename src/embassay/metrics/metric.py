@@ -194,7 +194,7 @@ def pattern_of(declared: str) -> str:
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return the ``MEANING`` of a diagnostic; that of one without a headline if there is none, or it is not installed."""
+    """Return the ``MEANING`` of a diagnostic; of one without a headline if there is none or it is not installed."""
     try:
         module = DIAGNOSTICS.module(diagnostic)
     except UnknownNameError:
