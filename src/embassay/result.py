@@ -815,7 +815,8 @@ class Result:
         row_of = {row.key: row for row in self.rows if row.encoder == encoder}
         if not row_of:
             raise UnknownNameError("encoder", encoder, [record.name for record in self.encoders])
-        headlines = {row.key for verdict in self.verdicts for row in self.headline(verdict).values()}
+        ranked_by = [verdict.key for verdict in self.verdicts]
+        headlines = {key for key in row_of if any(headline.covers(key) for headline in ranked_by)}
         matches = matching(metric, row_of, headlines)
         if not matches:
             raise UnknownNameError("metric", metric, near_names(metric, row_of))
