@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from embassay.errors import SpecError, UnknownNameError
+from embassay.errors import PluginError, SpecError, UnknownNameError
 from embassay.layout import Column, Format
 from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
@@ -28,7 +28,8 @@ Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
 """How a figure comes from items: see :class:`Metric`."""
 SUBSETS_LISTED = 4
 """Subsets of a metric that a list names."""
-_OPTION = re.compile(r"\{\w+\}")
+OPTION = re.compile(r"\{\w+\}")
+"""The value of an option in the name of a metric."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Metric:
     reason
         Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
         estimate says.
+    explanation, term
+        For the glossary of the page, two sentences at most, and how the page writes the metric: by default its name.
+        Without an explanation it is no term.
     source
         Who defined it, where that is not the paper of the diagnostic.
     """
@@ -118,6 +122,8 @@ class Metric:
     similarity_function: str = ""
     values: tuple[str, ...] = ()
     reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    explanation: str = ""
+    term: str = ""
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -190,7 +196,7 @@ class Meaning:
 def pattern_of(declared: str) -> str:
     """Return the pattern of a declared name: an option in braces may have any value."""
     # A bracket is a bracket, not the beginning of a set of characters.
-    return _OPTION.sub("*", declared).replace("[", "[[]")
+    return OPTION.sub("*", declared).replace("[", "[[]")
 
 
 def meaning_of(diagnostic: str) -> Meaning:
@@ -207,6 +213,14 @@ def declared_metrics(diagnostic: str) -> tuple[Metric, ...]:
     """Return the ``METRICS`` of a diagnostic, in their order; none where it declares none."""
     metrics: tuple[Metric, ...] = getattr(DIAGNOSTICS.module(diagnostic), "METRICS", ())
     return metrics
+
+
+def known_metrics(diagnostic: str) -> tuple[Metric, ...]:
+    """Return the ``METRICS`` of a diagnostic; none where it is not installed or does not work."""
+    try:
+        return declared_metrics(diagnostic)
+    except (UnknownNameError, PluginError):
+        return ()
 
 
 def headline_metric(diagnostic: str) -> Metric | None:
@@ -297,7 +311,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
     if len(metrics) > SUBSETS_LISTED:
         subsets += f", {len(metrics) - SUBSETS_LISTED} more"
     # ``Success@{k}`` is Success@k to a reader.
-    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    key = OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
     if first.condition:
         key += f"{{{first.condition}}}"
     low, high = first.range

@@ -366,6 +366,10 @@ METRICS = (
         headline=True,
         margin=0.02,
         chance=lambda view: view.chance,
+        term="Success@{K}",
+        explanation=(
+            "The share of the questions with a right document among the K nearest documents. 100% is the best value."
+        ),
         meaning="share of the answerable questions with a right document among the first k",
     ),
     ranking_metric(
@@ -373,6 +377,8 @@ METRICS = (
         lambda places, k: places.recall(k),
         kind="share",
         compared="on request",
+        term="R@{K}",
+        explanation="Recall: the share of the right documents that are among the nearest K.",
         meaning="share of a question's right documents that are among the first k",
     ),
     ranking_metric(
@@ -382,6 +388,10 @@ METRICS = (
         compared="on request",
         beside_headline=True,
         hub="mrr",
+        explanation=(
+            "Reciprocal rank: 1 if the nearest right document comes first, 1/2 if second, 1/3 if third. "
+            "Averaged over all questions with a right document."
+        ),
         meaning="the mean of 1/rank of the first right document",
     ),
     ranking_metric(
@@ -390,6 +400,10 @@ METRICS = (
         kind="mean",
         compared="on request",
         hub="map",
+        explanation=(
+            "Average precision: the mean precision at the rank of each right document. 1 means that all "
+            "right documents come first."
+        ),
         meaning="mean of the precision at the rank of each right document",
     ),
     ranking_metric(
@@ -397,6 +411,11 @@ METRICS = (
         lambda places, k: places.ndcg(10),
         kind="mean",
         compared="on request",
+        term="nDCG@{10}",
+        explanation=(
+            "How high the right documents stand among the ten nearest: a lower rank counts less. 1 is the "
+            "best possible order."
+        ),
         meaning="gains of the first 10 documents, discounted by rank, relative to the best order",
     ),
     ranking_metric(
@@ -470,6 +489,11 @@ METRICS = (
         low=0.0,
         high=1.0,
         format="percent",
+        term="COE",
+        explanation=(
+            "The share of right documents that are more similar than the ψ-th percentile of the retrieved "
+            "ones. High is good."
+        ),
         meaning="share of the right documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
@@ -480,6 +504,11 @@ METRICS = (
         low=0.0,
         high=1.0,
         format="percent",
+        term="ROE",
+        explanation=(
+            "The share of random documents that are more similar than the ψ-th percentile of the retrieved "
+            "ones. Low is good."
+        ),
         meaning="share of random documents above the ψ-th percentile of the retrieved similarities",
     ),
     Metric(
