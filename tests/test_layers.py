@@ -107,7 +107,7 @@ ALLOWED = {
     "integrations": {"diagnostics", "encoders", "reports", "result", "run", "samples", "store", "types", "vectors"},
     "export": {"diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
-    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
+    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types", "vectors"},
     "run": {
         "findings",
         "outputs",

@@ -189,10 +189,6 @@ class Remote(Protocol):
         """Return the last fingerprint, without a request; None if there is none."""
         ...
 
-    def estimate(self, texts: Sequence[str], role: Role = "text") -> tuple[int, float | None]:
-        """Return (estimated tokens, cost or None if the price is unknown) of texts; nothing is sent."""
-        ...
-
     def estimate_tokens(self, texts: Sequence[str], role: Role) -> Indices:
         """Return the (n,) estimated number of tokens of each text, prompt included."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Generic, Self, TypeVar
 
-from embassay.errors import EncoderError, SourceError
+from embassay.errors import EncoderError, SourceError, reason_of
 
 M = TypeVar("M")
 """The type of a loaded model."""
@@ -57,7 +57,7 @@ class LoadedEncoder(UnfittedEncoder, ABC, Generic[M]):
 
     def explain(self, error: Exception) -> str:
         """Return a library's error as text."""
-        return f"{type(error).__name__}: {error}"
+        return reason_of(error)
 
     def release(self) -> None:
         """Release the model; it is loaded again for the next text."""

@@ -32,9 +32,14 @@ def cutter(tokens: Cutting, what: str) -> CutWords:
     """
     if tokens == "words":
         return re.compile(WORD).findall
-    if importlib.util.find_spec("nltk") is None:
-        raise MissingExtraError(f"{what}, tokens=treebank,", "words")
+    need_nltk(f"{what}, tokens=treebank,")
     return _treebank
+
+
+def need_nltk(what: str) -> None:
+    """Raise MissingExtraError if nltk, which ``what`` needs, is not installed."""
+    if importlib.util.find_spec("nltk") is None:
+        raise MissingExtraError(what, "words")
 
 
 def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> tuple[int, int, int]:

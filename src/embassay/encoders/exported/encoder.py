@@ -60,7 +60,7 @@ class ExportedEncoder(PromptedEncoder):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the runtime, of all files that vectors depend on, and of all options that change vectors."""
-        files = {name: self.runtime.sha256(self.folder.path / name) for name in self.folder.files}
+        files = self.runtime.hashes(self.folder.path, self.folder.files)
         explicit = self.options.explicit
         settings = {name: explicit.get(name) for name in ("dim", "normalize", "max_length", "pooling", "file")}
         return content_hash([self.graphs.scheme, files, self.prompts, settings])
@@ -139,7 +139,7 @@ class GraphRunner(TokenizerRunner):
         except Exception as error:
             raise EncoderError(
                 f"{self.folder.graph}: cannot run on a text of {len(ids[0])} tokens (max_length= truncates texts): "
-                f"{' '.join(str(error).split())[:200]}"
+                f"{str(error)[:200]}"
             ) from None
         rows = text_vectors(outputs, self.folder)
         check_finite(rows, f"{self.folder.graph}: ")

@@ -124,4 +124,4 @@ def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> D
 
 def cannot_load(graph: Path, library: str, error: Exception) -> EncoderError:
     """Return an error about a graph that a library cannot load, with the library's message on one line."""
-    return EncoderError(f"{graph}: cannot be loaded by {library}: {' '.join(str(error).split())}")
+    return EncoderError(f"{graph}: cannot be loaded by {library}: {error}")

@@ -10,6 +10,7 @@ from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.store.paths import source_path
 from embassay.types import Runtime, check_device
+from embassay.vectors import Similarity
 
 GraphPooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
 
@@ -28,7 +29,7 @@ def load_folder(
     dim: int | None = None,
     device: str = "",
     normalize: bool = False,
-    similarity: Literal["cosine", "dot"] | None = None,
+    similarity: Similarity | None = None,
 ) -> ExportedEncoder:
     """Read the folder's configuration; the graph is loaded when the first text is encoded.
 

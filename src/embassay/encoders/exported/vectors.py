@@ -40,7 +40,7 @@ def create(
     *,
     texts: str = "",
     normalize: bool = False,
-    similarity: Literal["cosine", "dot"] = "cosine",
+    similarity: Similarity = "cosine",
     executor: Literal["local", "ray"] | None = None,
     workers: int = 1,
     ray_address: str | None = None,

@@ -148,7 +148,8 @@ def _architecture(folder: Path) -> Architecture:
 
 def _check_weights(folder: Path, architecture: Architecture) -> None:
     """Check that the files have exactly the tensors that the graph needs, in its sizes."""
-    stored = without_prefix(tensor_shapes(folder), architecture.family.prefix)
+    prefix = architecture.family.prefix
+    stored = {name.removeprefix(prefix): shape for name, shape in tensor_shapes(folder).items()}
     if not stored:
         raise NotSupportedError("it has no weights in safetensors files")
     architecture.check_names(frozenset(stored))
@@ -158,11 +159,6 @@ def _check_weights(folder: Path, architecture: Architecture) -> None:
                 f"{folder}: the tensor {name!r} has shape {stored[name]}, but config.json says {shape}; "
                 "the files belong to different models"
             )
-
-
-def without_prefix(shapes: Shapes, prefix: str) -> Shapes:
-    """Return shapes by names without the prefix that a file with the weights of a task has."""
-    return {name.removeprefix(prefix): shape for name, shape in shapes.items()}
 
 
 def _check_tokenizer(folder: Path) -> None:

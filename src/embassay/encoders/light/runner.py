@@ -60,7 +60,6 @@ class LightRunner(TokenizerRunner):
     device: str = "cpu"
     tokens: int = LIGHT_TOKENS
     one_per_core = True
-    batch_invariant = True
 
     @classmethod
     def load(cls, model: LightModel, limit: int | None) -> LightRunner:
@@ -194,4 +193,4 @@ def _read(path: Path) -> dict[str, Array]:
         with safe_open(path, framework="numpy") as file:
             return {name: file.get_tensor(name).astype(np.float32, copy=False) for name in file.keys()}  # noqa: SIM118
     except Exception as error:
-        raise ModelNotFoundError(f"{path}: cannot be read: {' '.join(str(error).split())}") from None
+        raise ModelNotFoundError(f"{path}: cannot be read: {error}") from None

@@ -19,7 +19,6 @@ from embassay.encoders.neural.memory import check_fits, foreseen, parameters, we
 from embassay.encoders.neural.model_card import training_datasets
 from embassay.encoders.neural.model_options import ModelOptions
 from embassay.encoders.neural.prompted import PromptedEncoder
-from embassay.encoders.neural.runner import RunnerOptions
 from embassay.errors import ModelNotFoundError, SpecError
 from embassay.samples.base import Role
 from embassay.types import Card, Runtime
@@ -80,13 +79,15 @@ class NeuralEncoder(PromptedEncoder):
     @cached_property
     def card(self) -> Card:
         """The properties of the encoder that its files contain."""
+        # As far as it is known before loading.
+        route = "" if self.runtime.backend == "auto" else self.runtime.backend
         return self._describe(
             f"{self.scheme}:{self.target}",
             self._model_similarity,
             [*self._warnings(), *self._family_warnings(), *self._file_warnings()],
             revision=self.found.revision,
             parameters=parameters(self.folder, self._left_out),
-            route=self._route_name,
+            route="light" if self.light is not None else route,
         )
 
     def reworded(self, role: Role) -> Iterator[Self]:
@@ -124,12 +125,12 @@ class NeuralEncoder(PromptedEncoder):
             "dtype": self.options.dtype,
             "backend": runners[0].route,
             "tokens_per_batch": runners[0].tokens,
-            "batch_invariant": runners[0].batch_invariant,
+            "batch_invariant": False,
         }
 
     def batch_invariant(self) -> bool:
         """Return whether a text has the same vector in every batch, bit by bit: on the light route."""
-        return bool(self.route().get("batch_invariant"))
+        return self.light is not None
 
     def load_runners(self) -> Sequence[Runner]:
         """Load the model onto each device, and choose the route."""
@@ -138,8 +139,7 @@ class NeuralEncoder(PromptedEncoder):
             return [LightRunner.load(self.light, self.max_tokens)]
         devices = [available_device(device.strip()) for device in self.device.split(",") if device.strip()]
         check_fits(self._size, self.options.dtype, devices)
-        options = RunnerOptions(tuple(self.prompts.values()), self.options.dtype, self.runtime.backend)
-        return [self._runner(self.load(device), options) for device in devices]
+        return [self._runner(self.load(device)) for device in devices]
 
     @property
     def folder(self) -> Path:
@@ -151,7 +151,7 @@ class NeuralEncoder(PromptedEncoder):
         """Load the model onto a device."""
 
     @abstractmethod
-    def _runner(self, model: Any, options: RunnerOptions) -> Runner:
+    def _runner(self, model: Any) -> Runner:
         """Return the runner of a loaded model."""
 
     @abstractmethod
@@ -162,15 +162,6 @@ class NeuralEncoder(PromptedEncoder):
     def _model_similarity(self) -> str:
         """The similarity in the model's configuration."""
         return "cosine"
-
-    @property
-    def _route_name(self) -> str:
-        """The route as far as it is known before loading: light, a forced one, or empty for one with torch."""
-        if self.light is not None:
-            return "light"
-        if self.runtime.backend != "auto":
-            return self.runtime.backend
-        return ""
 
     @property
     def _left_out(self) -> tuple[str, ...]:

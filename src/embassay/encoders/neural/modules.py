@@ -73,17 +73,25 @@ def _names(listed: object) -> Iterator[str]:
             yield from _names(part)
 
 
-def without_tokenizer(folder: Path) -> bool:
-    """Return whether a transformer has no tokenizer files. The library would then use an empty tokenizer."""
+def check_tokenizer(target: str, folder: Path, advice: str = "") -> None:
+    """Raise ModelNotFoundError if a transformer has no tokenizer. The library would then use an empty one.
+
+    Parameters
+    ----------
+    advice
+        The end of the message: what else would help.
+    """
     kind, module_folder = modules(folder)[0]
     if not kind.endswith(".Transformer"):
-        return False
+        return
     for place in (folder, module_folder):
         # A tokenizer with code of its own may have files of any name.
-        has_own_code = any(place.glob("tokenization_*.py"))
-        if has_own_code or has_tokenizer(place):
-            return False
-    return True
+        if has_tokenizer(place) or any(place.glob("tokenization_*.py")):
+            return
+    raise ModelNotFoundError(
+        f"encoder {target!r}: its folder has no tokenizer (tokenizer.json, vocab.txt …); save it beside the "
+        f"weights{advice}"
+    )
 
 
 def settings_of(folder: Path) -> JsonObject:

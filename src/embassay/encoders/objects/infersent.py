@@ -9,7 +9,6 @@ after it, and the one after it alone where neither has a vector.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,14 +19,14 @@ import numpy as np
 
 from embassay.encoders.base import spec_of
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.neural.devices import available_device, check_place
+from embassay.encoders.neural.devices import available_device
 from embassay.encoders.objects.infersent_model import InferSent
 from embassay.encoders.static.word_files import WordVectors, read, recognise
-from embassay.encoders.tokens import count_unknown
-from embassay.errors import EncoderError, MissingExtraError, SourceError, SpecError
+from embassay.encoders.tokens import count_unknown, need_nltk
+from embassay.errors import EncoderError, SourceError, SpecError
 from embassay.samples.base import Role
 from embassay.store.paths import source_path
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, check_device, content_hash
 from embassay.vectors import DenseVectors
 
 Version = Literal["1", "2"]
@@ -78,13 +77,12 @@ def create(
         raise SpecError(f"{place}: set vectors=FILE, the word vectors that the model was trained with (GloVe 840B)")
     if limit < 0:
         raise SpecError(f"{place}, option 'limit': must be 1 or more, or 0 for all; is {limit}")
-    check_place(device or runtime.device, "auto", ())
+    check_device(device or runtime.device)
     weights, words = source_path(target), source_path(vectors)
     if not weights.is_file():
         raise SourceError("no such file", weights)
     recognise(words)
-    if importlib.util.find_spec("nltk") is None:
-        raise MissingExtraError(place, "words")
+    need_nltk(place)
     options = {"vectors": vectors, "version": "" if version == "1" else version, "limit": limit}
     spec = spec_of(f"infersent:{target}", options)
     return InferSentEncoder(target, weights, words, runtime, spec, version, device or runtime.device, limit)

@@ -52,15 +52,11 @@ class InferSent:
         except Exception as error:
             # The library's own message recommends loading the file with code, so it is not shown.
             raise EncoderError(f"{path}: cannot be read as torch weights ({type(error).__name__})") from None
-        if not isinstance(state, dict):
-            state = {}
         weights = {}
-        for side in ("", "_reverse"):
-            for name in NAMES:
-                tensor = state.get(PREFIX + name + side)
-                if not isinstance(tensor, torch.Tensor):
-                    raise EncoderError(f"{path}: not InferSent weights: {PREFIX}{name}{side} is missing")
-                weights[name + side] = tensor.float()
+        for name in (name + side for side in ("", "_reverse") for name in NAMES):
+            if not isinstance(state, dict) or PREFIX + name not in state:
+                raise EncoderError(f"{path}: not InferSent weights: {PREFIX}{name} is missing")
+            weights[name] = state[PREFIX + name].float()
         hidden = weights["weight_hh_l0"].shape[-1]
         dim = weights["weight_ih_l0"].shape[-1]
         lstm = torch.nn.LSTM(dim, hidden, bidirectional=True)

@@ -92,7 +92,7 @@ class LaserEncoder(LoadedEncoder[Any]):
             version = ""
         parts: list[object] = ["laser", self.target, self.lang, version]
         if self.folder:
-            parts.append({path.name: self.runtime.sha256(path) for path in weight_files(self.folder)})
+            parts.append(self.runtime.hashes(Path(self.folder), weight_files(self.folder)))
         return content_hash(parts)
 
     def encode(self, texts: Sequence[str], role: Role = "text") -> DenseVectors:
@@ -114,9 +114,6 @@ class LaserEncoder(LoadedEncoder[Any]):
         )
 
 
-def weight_files(folder: str) -> list[Path]:
-    """Return the files in a folder that vectors depend on; empty if there is no such folder."""
-    place = Path(folder)
-    if not place.is_dir():
-        return []
-    return [path for path in sorted(place.iterdir()) if path.suffix in FILES]
+def weight_files(folder: str) -> list[str]:
+    """Return the names of the files in a folder that vectors depend on; empty if there is no such folder."""
+    return sorted(path.name for path in Path(folder).glob("*") if path.suffix in FILES)

@@ -18,14 +18,14 @@ import numpy as np
 from embassay.encoders.base import spec_of, supported_similarity
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
-from embassay.encoders.neural.devices import available_device, check_place
+from embassay.encoders.neural.devices import available_device
 from embassay.encoders.neural.library_messages import quiet, reason
 from embassay.encoders.neural.memory import lack
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.encoders.objects.mteb_registry import known_prompts, loader_name, odd_prompts, runs_own_code, written
 from embassay.errors import SpecError, UnknownNameError
 from embassay.samples.base import Role
-from embassay.types import Card, Runtime, content_hash
+from embassay.types import Card, Runtime, check_device, content_hash
 from embassay.vectors import DenseVectors
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
     place = f"encoder 'mteb:{target}'"
     check_whole(place, dim=dim, batch=batch)
     device = device or runtime.device
-    check_place(device, "auto", ())
+    check_device(device)
     meta = _meta(target)
     if meta.loader is None:
         raise SpecError(f"{place}: mteb lists the scores of this model but cannot load it")

@@ -84,7 +84,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files, of the constants of inference, and of the seed."""
-        return content_hash(["paragraphs", self.folder.hashes(self.runtime.sha256), EPOCHS, MOVED, self.seed])
+        return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed])
 
     def route(self) -> Mapping[str, object]:
         """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,6 +14,7 @@ from annotated_types import Gt
 from embassay.encoders.static.parses import TreeSource
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
+from embassay.types import Runtime
 from embassay.vectors import DenseVectors
 
 TrainedKind = Literal["words", "paragraphs", "urae"]
@@ -127,9 +128,9 @@ class TrainedFolder:
         """The options of the training."""
         return self.record.settings
 
-    def hashes(self, sha256: Callable[[Path], str]) -> dict[str, str]:
+    def hashes(self, runtime: Runtime) -> dict[str, str]:
         """Return the hash of each file of the model, the record included."""
-        return {name: sha256(self.path / name) for name in (f"{self.record.kind}.json", *self.files)}
+        return runtime.hashes(self.path, (f"{self.record.kind}.json", *self.files))
 
     def array(self, name: str, shape: tuple[int, ...]) -> DenseVectors:
         """Return a float32 array out of a ``.npy`` file.

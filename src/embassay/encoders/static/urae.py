@@ -182,7 +182,7 @@ class UraeEncoder(LoadedEncoder[UraeModel]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the folder's files and of the source of trees, with the version of the parser."""
-        return content_hash(["urae", self.folder.hashes(self.runtime.sha256), parses.identity(self.trees)])
+        return content_hash(["urae", self.folder.hashes(self.runtime), parses.identity(self.trees)])
 
     def route(self) -> Mapping[str, object]:
         """Return the source of trees, for ``run.json``, and the counts of parsed and unparsable texts."""
