@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from embassay.encoders.base import UnknownWords
 from embassay.errors import MissingExtraError
 
 WORD = r"\w+|[^\w\s]"
@@ -42,7 +43,7 @@ def need_nltk(what: str) -> None:
         raise MissingExtraError(what, "words")
 
 
-def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> tuple[int, int, int]:
+def count_unknown(texts: Iterable[Sequence[str]], is_known: Callable[[str], bool]) -> UnknownWords:
     """Return (number of unknown words, number of words, number of texts without a known word)."""
     unknown = total = texts_without = 0
     for words in texts:

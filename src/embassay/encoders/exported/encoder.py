@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from embassay.encoders.base import Route
 from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import TokenIds, check_finite
@@ -73,7 +74,7 @@ class ExportedEncoder(PromptedEncoder):
     def _model_limit(self) -> int | None:
         return self.folder.max_length
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         route: dict[str, object] = {"graph": self.folder.graph.relative_to(self.folder.path).as_posix()}
         source = self.full or self

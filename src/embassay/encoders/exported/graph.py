@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from embassay.encoders.base import Route
 from embassay.encoders.exported.model_folder import ExportedFolder, other_modules
 from embassay.encoders.exported.pooling import pool
 from embassay.encoders.neural.model_options import unit
@@ -46,7 +47,7 @@ class Session:
     run: Callable[[Feed], Mapping[str, np.ndarray]] = field(repr=False)
     inputs: frozenset[str]
     threads: int
-    route: Mapping[str, object]
+    route: Route
     alone: bool = False
 
 

@@ -132,7 +132,7 @@ class LightRunner(TokenizerRunner):
                 weight, bias = self.dense[step]
                 # As n products of one row, so that other rows do not change the order of the sums.
                 rows = np.matmul(rows[:, None, :], weight)[:, 0] + bias
-                if step.activation == "tanh":
+                if step.has_tanh:
                     rows = np.tanh(rows)
             else:
                 rows = unit(rows)

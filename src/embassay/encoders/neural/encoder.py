@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
@@ -105,7 +106,7 @@ class NeuralEncoder(PromptedEncoder):
         """Return the data sets that the model card beside the model's files names as training data."""
         return training_datasets(self.found.folder)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the model runs, for ``run.json``. None of it changes the meaning of a vector."""
         if self.light is not None:
             return {

@@ -9,7 +9,7 @@ after it, and the one after it alone where neither has a vector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.devices import available_device
 from embassay.encoders.objects.infersent_model import InferSent
@@ -114,7 +114,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
         """The properties of the encoder that are known without reading the files."""
         return Card(self.spec)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about the files, for ``run.json``; empty before the first text is encoded."""
         if not self.is_loaded:
             return {}
@@ -151,7 +151,7 @@ class InferSentEncoder(LoadedEncoder[Loaded]):
             vectors[places] = network(batch)
         return vectors
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (tokens without a vector, tokens, texts without any word vector)."""
         row = self.model.words.row
         return count_unknown((cut(text, self.version) for text in texts), lambda word: word in row)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.base import spec_of, supported_similarity
+from embassay.encoders.base import Route, spec_of, supported_similarity
 from embassay.encoders.checks import check_whole
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.neural.devices import available_device
@@ -118,9 +118,13 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of name, revision, mteb's version, loader, settings, and the instructions put before texts."""
-        return content_hash(self.fingerprint_parts)
+        # Everything in the registry that its vectors depend on.
+        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
+        version = importlib.metadata.version("mteb")
+        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
+        return content_hash(["mteb", *model, SAME, ANSWERS])
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return how the model runs, for ``run.json``."""
         return {"device": self.device, "batch": self.batch, "mteb": importlib.metadata.version("mteb")}
 
@@ -146,14 +150,6 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
     def explain(self, error: Exception) -> str:
         """Return the first line of mteb's error."""
         return reason(error)
-
-    @property
-    def fingerprint_parts(self) -> list[object]:
-        """The content of the fingerprint: everything in the registry that its vectors depend on."""
-        settings = {**(self.meta.experiment_kwargs or {}), **self.meta.loader_kwargs}
-        version = importlib.metadata.version("mteb")
-        model = [self.name, self.meta.revision, version, loader_name(self.meta), written(settings), self.dim]
-        return ["mteb", *model, SAME, ANSWERS]
 
     def _identity_warnings(self) -> list[str]:
         """Return a warning if the fingerprint does not identify the weights."""

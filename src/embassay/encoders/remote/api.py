@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, spec_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
@@ -195,7 +195,7 @@ class ApiEncoder(UnfittedEncoder):
         """Return a message if the tokens exceed the budget; empty if they do not."""
         return self._spending.beyond_budget(tokens)
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return requests, tokens and cost, for ``run.json``. None of it changes the meaning of a vector."""
         spent = self._spending
         return {

@@ -7,13 +7,13 @@ as it is, until it moves less than 0.1 % in an epoch, 200 epochs at most.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from embassay.encoders.base import spec_of
+from embassay.encoders.base import Route, UnknownWords, spec_of
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.encoders.static.paragraph_model import EPOCHS, MOVED, ParagraphModel
 from embassay.encoders.static.trained_folder import TrainedFolder
@@ -86,7 +86,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
         """A hash of the folder's files, of the constants of inference, and of the seed."""
         return content_hash(["paragraphs", self.folder.hashes(self.runtime), EPOCHS, MOVED, self.seed])
 
-    def route(self) -> Mapping[str, object]:
+    def route(self) -> Route:
         """Return facts about inference, for ``run.json``: the number of texts, and the share that did not converge."""
         if not self.converged:
             return {}
@@ -110,7 +110,7 @@ class ParagraphsEncoder(LoadedEncoder[ParagraphModel]):
             self.converged[text] = converged
         return matrix
 
-    def unknown_words(self, texts: Sequence[str]) -> tuple[int, int, int]:
+    def unknown_words(self, texts: Sequence[str]) -> UnknownWords:
         """Return (unknown tokens, tokens, texts without a known token)."""
         counts = self.model.counts
         return count_unknown(map(self._words, texts), lambda word: word in counts)

@@ -14,6 +14,7 @@ from annotated_types import Gt
 from embassay.encoders.static.parses import TreeSource
 from embassay.encoders.tokens import Cutting
 from embassay.errors import SourceError
+from embassay.store.paths import unreadable
 from embassay.types import Runtime
 from embassay.vectors import DenseVectors
 
@@ -98,13 +99,13 @@ class TrainedFolder:
             record = TypeAdapter(TrainedRecord).validate_json(content, strict=True)
         except FileNotFoundError:
             raise SourceError(f"{kind}.json is missing; create the model with 'embassay train {kind}'", path) from None
-        except (OSError, ValidationError) as error:
-            problem = str(error)
-            if isinstance(error, ValidationError):
-                first = error.errors()[0]
-                # A contradiction that the record itself has found is a "Value error", without a place.
-                message = first["msg"].removeprefix("Value error, ")
-                problem = f"{'.'.join(map(str, first['loc']))}: {message}".removeprefix(": ")
+        except OSError as error:
+            raise unreadable(error, file) from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            # A contradiction that the record itself has found is a "Value error", without a place.
+            message = first["msg"].removeprefix("Value error, ")
+            problem = f"{'.'.join(map(str, first['loc']))}: {message}".removeprefix(": ")
             raise SourceError(f"damaged ({problem}); train again with --overwrite", file) from None
         if record.kind != kind:
             raise SourceError(f"not the record of a {kind!r} model", file)
