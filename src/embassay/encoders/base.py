@@ -17,6 +17,8 @@ from embassay.vectors import DenseVectors, Indices, Similarity, VectorMatrix
 
 Route: TypeAlias = Mapping[str, object]
 """How an encoder ran, for ``run.json``: JSON values by name."""
+Prompts: TypeAlias = Mapping[Role, str]
+"""The prompt of each role; empty if it has none."""
 UnknownWords: TypeAlias = tuple[int, int, int]
 """The number of words without a vector, of words, and of texts without any word vector."""
 

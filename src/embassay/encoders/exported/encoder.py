@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from embassay.encoders.base import Route
+from embassay.encoders.base import Prompts, Route
 from embassay.encoders.exported.graph import KNOWN, GraphFormat, Session, feed, text_vectors
 from embassay.encoders.exported.model_folder import ExportedFolder
 from embassay.encoders.neural.batching import TokenIds, check_finite
@@ -19,7 +19,7 @@ from embassay.encoders.neural.prompted import PromptedEncoder
 from embassay.encoders.neural.runner import TOKENS_ON_CPU
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
 from embassay.errors import EncoderError
-from embassay.samples.base import ROLES, Role
+from embassay.samples.base import ROLES
 from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors
 
@@ -67,7 +67,7 @@ class ExportedEncoder(PromptedEncoder):
         return content_hash([self.graphs.scheme, files, self.prompts, settings])
 
     @property
-    def _configured_prompts(self) -> Mapping[Role, str]:
+    def _configured_prompts(self) -> Prompts:
         return {role: self.folder.prompts.get(role, "") for role in ROLES}
 
     @property
@@ -96,8 +96,8 @@ class ExportedEncoder(PromptedEncoder):
         unknown = sorted(session.inputs - KNOWN)
         if unknown:
             raise EncoderError(f"{self.folder.graph}: unsupported inputs {', '.join(unknown)}")
-        runner = GraphRunner(self.folder, session, read_tokenizer(self.folder.path, lower=self.folder.lower))
-        runner.truncate(self.max_tokens)
+        tokenizer = read_tokenizer(self.folder.path, lower=self.folder.lower, limit=self.max_tokens)
+        runner = GraphRunner(self.folder, session, tokenizer)
         dim = runner.forward(runner.tokenize([PROBE], "")).shape[1]
         if self.folder.dim is not None and self.folder.dim != dim:
             raise EncoderError(

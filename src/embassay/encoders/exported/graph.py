@@ -24,6 +24,7 @@ TOKEN_OUTPUTS = ("token_embeddings", "last_hidden_state")
 NO_VECTORS = ("logits", "score", "prob", "label")
 """Parts of the names of outputs that are a model's decisions instead of vectors."""
 Feed = Mapping[str, Indices]
+Outputs = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Session:
         Whether texts of a batch change each other's vectors, so that each text has to be encoded alone.
     """
 
-    run: Callable[[Feed], Mapping[str, np.ndarray]] = field(repr=False)
+    run: Callable[[Feed], Outputs] = field(repr=False)
     inputs: frozenset[str]
     threads: int
     route: Route
@@ -84,7 +85,7 @@ def feed(ids: Indices) -> Feed:
     }
 
 
-def text_vectors(outputs: Mapping[str, np.ndarray], folder: ExportedFolder) -> DenseVectors:
+def text_vectors(outputs: Outputs, folder: ExportedFolder) -> DenseVectors:
     """Return the (n, d) vectors of texts from a graph's outputs; token vectors are pooled, and scaled if configured.
 
     Raises

@@ -77,7 +77,7 @@ class LightRunner(TokenizerRunner):
         EncoderError
             If the limit is shorter than a text without words.
         """
-        tokenizer = read_tokenizer(model.folder, lower=model.lower)
+        tokenizer = read_tokenizer(model.folder, lower=model.lower, limit=limit)
         weights = read_weights(model)
         graph, arrays = build(model.architecture, weights)
         bias = None
@@ -87,7 +87,6 @@ class LightRunner(TokenizerRunner):
         dense = {step: read_dense(step) for step in model.steps if isinstance(step, Dense)}
         session, values = open_session(graph, arrays)
         runner = cls(model, session, tokenizer, values, dense, bias)
-        runner.truncate(limit)
         runner.vocabulary = model.architecture.vocabulary
         if not runner.is_stable():
             runner.tokens = 1

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from embassay.encoders.base import Prompts
 from embassay.encoders.exported.pooling import configured
 from embassay.encoders.neural.hf_files import LOOKED_UP, limit_of, positions_of
 from embassay.encoders.neural.locations import has_tokenizer, read_json
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import ModelNotFoundError
-from embassay.samples.base import Role
 from embassay.types import JsonObject
 
 CONFIG = "config_sentence_transformers.json"
@@ -99,7 +99,7 @@ def settings_of(folder: Path) -> JsonObject:
     return read_json(folder / CONFIG)
 
 
-def configured_prompts(folder: Path) -> dict[Role, str]:
+def configured_prompts(folder: Path) -> Prompts:
     """Return the prompt of each role in a model's configuration; empty if it has none."""
     settings = settings_of(folder)
     return by_role(settings.get("prompts") or {}, settings.get("default_prompt_name"))

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from embassay.encoders.base import Prompts
 from embassay.encoders.light.choice import check_installed, choose_route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.neural.devices import check_place
@@ -37,7 +38,6 @@ from embassay.encoders.neural.prompts import overlooked
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.encoders.neural.tokenizer_files import check_limit, read_tokenizer
 from embassay.errors import EncoderError, ModelNotFoundError, SpecError
-from embassay.samples.base import Role
 from embassay.types import Runtime, content_hash
 from embassay.vectors import Similarity
 
@@ -165,7 +165,7 @@ class SentenceTransformersEncoder(NeuralEncoder):
         return content_hash(["st", files, self.prompts, settings, self.options.dtype, runs_own_code])
 
     @property
-    def _configured_prompts(self) -> Mapping[Role, str]:
+    def _configured_prompts(self) -> Prompts:
         return configured_prompts(self.folder)
 
     @property

@@ -7,13 +7,13 @@ the run stops before it costs more. Nothing is sent before the first text is enc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from embassay.encoders.base import Route, spec_of
+from embassay.encoders.base import Prompts, Route, spec_of
 from embassay.encoders.loaded import UnfittedEncoder
 from embassay.encoders.neural.prompts import unprompted_texts
 from embassay.encoders.probe import PROBES, remembered, settled, steps
@@ -112,7 +112,7 @@ class ApiEncoder(UnfittedEncoder):
 
     service: Service
     runtime: Runtime = field(repr=False)
-    prompts: Mapping[Role, str]
+    prompts: Prompts
     similarity: Similarity
     max_length: int | None
     seen: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
