@@ -1,11 +1,11 @@
-"""The encoder of exported models, for every runtime: batches of equal length, pooling after the graph."""
+"""The encoder of exported models, the same for every runtime: its options, batches of equal length, pooling."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,13 +20,82 @@ from embassay.encoders.neural.runner import TOKENS_ON_CPU
 from embassay.encoders.neural.tokenizer_files import TokenizerRunner, read_tokenizer
 from embassay.errors import EncoderError
 from embassay.samples.base import ROLES
-from embassay.types import Card, Runtime, content_hash
-from embassay.vectors import DenseVectors
+from embassay.store.paths import source_path
+from embassay.types import Card, Runtime, check_device, content_hash
+from embassay.vectors import DenseVectors, Similarity
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PROBE = "A short one."
+GraphPooling = Literal["mean", "cls", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
+
+
+def load_folder(
+    graphs: GraphFormat,
+    target: str,
+    runtime: Runtime,
+    *,
+    file: str = "",
+    pooling: GraphPooling | None = None,
+    query_prompt: str | None = None,
+    document_prompt: str | None = None,
+    text_prompt: str | None = None,
+    max_length: int | None = None,
+    dim: int | None = None,
+    device: str = "",
+    normalize: bool = False,
+    similarity: Similarity | None = None,
+) -> ExportedEncoder:
+    """Read the folder's configuration; the graph is loaded when the first text is encoded.
+
+    Parameters
+    ----------
+    target
+        The folder.
+    file
+        The graph's file, if the folder has several: ``onnx/model_quantized.onnx``.
+    pooling
+        How token vectors are pooled, if the graph returns token vectors and the folder has no pooling configuration.
+    query_prompt, document_prompt, text_prompt
+        Prompt put before each text of that role, instead of the one in the folder.
+    max_length
+        Truncate texts after this many tokens; by default the model's own limit.
+    dim
+        Keep only this many leading dimensions.
+    device
+        ``cpu``, or ``cuda:0`` … for an onnxruntime that supports CUDA; by default the run's device.
+    normalize
+        Scale vectors to unit length.
+    similarity
+        Similarity of queries and documents; by default the model's own, else cosine.
+
+    Raises
+    ------
+    ModelNotFoundError
+        If the folder, its graph, its tokenizer or a part of its configuration is missing or damaged.
+    SpecError
+        For a length or a number of dimensions below 1, for more dimensions than the model has, and for a device of an
+        unknown kind.
+    """
+    options = ModelOptions(
+        file=file,
+        pooling=pooling,
+        query_prompt=query_prompt,
+        document_prompt=document_prompt,
+        text_prompt=text_prompt,
+        max_length=max_length,
+        dim=dim,
+        normalize=normalize,
+        similarity=similarity,
+    )
+    place = f"encoder '{graphs.scheme}:{target}'"
+    options.check(place)
+    device = device or runtime.device
+    check_device(device)
+    folder = ExportedFolder.of(source_path(target), graphs.suffix, graphs.places, file, pooling or "")
+    options.check_dimensions(place, folder.dim)
+    return ExportedEncoder(graphs, target, folder, runtime, device, options)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
-from embassay.encoders.exported.encoder import ExportedEncoder
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
 from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
-from embassay.encoders.exported.loading import load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime

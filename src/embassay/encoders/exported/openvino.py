@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from embassay.encoders.exported.encoder import ExportedEncoder
+from embassay.encoders.exported.encoder import ExportedEncoder, load_folder
 from embassay.encoders.exported.graph import Feed, GraphFormat, Outputs, Session, cannot_load
-from embassay.encoders.exported.loading import load_folder
 from embassay.engine.cores import cores
 from embassay.errors import EncoderError
 from embassay.types import Runtime

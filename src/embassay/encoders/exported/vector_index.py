@@ -30,11 +30,6 @@ class TextVectors:
     row: dict[bytes, int]
     matrix: np.ndarray
 
-    @property
-    def mapped(self) -> bool:
-        """Whether the vectors are mapped from the file instead of copied into memory."""
-        return isinstance(self.matrix, np.memmap)
-
     def find(self, text: str, role: str) -> int | None:
         """Return the row of a text in a role, otherwise of the text without a role; None if there is neither."""
         row = self.row.get(digest(role, text))

@@ -17,7 +17,7 @@ import numpy as np
 from embassay.encoders.base import Route, spec_of
 from embassay.encoders.checks import check_whole
 from embassay.encoders.exported.shards_encoder import ShardsEncoder
-from embassay.encoders.exported.vector_files import VectorFile, recognise
+from embassay.encoders.exported.vector_files import ROWS, VectorFile, recognise
 from embassay.encoders.exported.vector_index import TextVectors, read_vectors
 from embassay.encoders.loaded import LoadedEncoder
 from embassay.engine.cores import cores
@@ -30,8 +30,6 @@ from embassay.types import Card, Runtime, content_hash
 from embassay.vectors import DenseVectors, Indices, Similarity, VectorBatch
 
 TARGET = "FILE or FOLDER"
-ROWS = 4_096
-"""Number of vectors in a batch."""
 
 
 def create(
@@ -162,7 +160,8 @@ class VectorsEncoder(LoadedEncoder[TextVectors]):
         return {
             "form": self.file.kind,
             "known_by": known_by,
-            "mapped": self.model.mapped,
+            # Whether the vectors are mapped from the file instead of copied into memory.
+            "mapped": isinstance(self.model.matrix, np.memmap),
             "rows": rows,
             "dim": dim,
         }

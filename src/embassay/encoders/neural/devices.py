@@ -17,6 +17,11 @@ def check_place(device: str, backend: str) -> None:
         raise UnknownNameError("backend", backend, BACKENDS)
 
 
+def device_names(option: str) -> list[str]:
+    """Return the devices that an option names, separated by commas."""
+    return [name.strip() for name in option.split(",") if name.strip()]
+
+
 def available_device(device: str) -> str:
     """Return the name of a device for torch; for ``auto``, the fastest kind that is available.
 

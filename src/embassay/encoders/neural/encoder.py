@@ -14,7 +14,7 @@ from embassay.encoders.base import Route
 from embassay.encoders.light.model import LightModel
 from embassay.encoders.light.runner import LIGHT_TOKENS, LightRunner
 from embassay.encoders.neural.batching import Runner
-from embassay.encoders.neural.devices import available_device
+from embassay.encoders.neural.devices import available_device, device_names
 from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles, is_path
 from embassay.encoders.neural.memory import check_fits, foreseen, parameters, weights
 from embassay.encoders.neural.model_card import training_datasets
@@ -96,7 +96,11 @@ class NeuralEncoder(PromptedEncoder):
         prompt = self.prompts[role]
         if not prompt:
             return
-        for wording in _wordings(prompt):
+        bare = prompt.rstrip().rstrip(":")
+        # Without its final colon, in capitals, and the prompts of two other models.
+        wordings = dict.fromkeys((f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: "))
+        wordings.pop(prompt, None)
+        for wording in wordings:
             prompt_option: dict[str, Any] = {f"{role}_prompt": wording}
             other = replace(self, options=replace(self.options, **prompt_option))
             vars(other)["_runners"] = self._runners
@@ -138,7 +142,7 @@ class NeuralEncoder(PromptedEncoder):
         if self.light is not None:
             check_fits(self._size, self.options.dtype, ["cpu"])
             return [LightRunner.load(self.light, self.max_tokens)]
-        devices = [available_device(device.strip()) for device in self.device.split(",") if device.strip()]
+        devices = [available_device(name) for name in device_names(self.device)]
         check_fits(self._size, self.options.dtype, devices)
         return [self._runner(self.load(device)) for device in devices]
 
@@ -205,10 +209,3 @@ class NeuralEncoder(PromptedEncoder):
         if lack:
             warnings.append(lack)
         return warnings
-
-
-def _wordings(prompt: str) -> tuple[str, ...]:
-    """Return other wordings of a prompt: without its final colon, in capitals, and the prompts of two other models."""
-    bare = prompt.rstrip().rstrip(":")
-    wordings = (f"{bare} ", f"{prompt.rstrip().upper()} ", "Text: ", "Represent this text: ")
-    return tuple(wording for wording in dict.fromkeys(wordings) if wording != prompt)

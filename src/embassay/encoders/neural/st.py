@@ -318,7 +318,7 @@ def _check_pooling(target: str, folder: Path) -> None:
     if not (folder / "modules.json").is_file():
         return
     listed = modules(folder)
-    if not listed or not listed[0][0].endswith(".Transformer"):
+    if not listed[0][0].endswith(".Transformer"):
         return
     instead = f"hf:{target},pooling=mean uses the mean of its tokens"
     for kind, place in listed:

@@ -71,15 +71,16 @@ def create(target: str, runtime: Runtime, *, device: str = "", dim: int | None =
         raise SpecError(f"{place}: {min(kinds)} models do not return one vector per text")
     if meta.modalities and "text" not in meta.modalities:
         raise SpecError(f"{place}: the model reads only {' and '.join(sorted(meta.modalities))}, not text")
-    _check_dim(place, dim, meta.embed_dim)
+    # The registry lacks the dimensions of a few models.
+    offered = [meta.embed_dim] if isinstance(meta.embed_dim, int) else list(meta.embed_dim or ())
+    if dim and offered and dim not in offered:
+        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, offered))}, is {dim}")
     if runs_own_code(meta) and not runtime.trust_remote_code:
         raise SpecError(f"{place} may run its own code; if you trust it, add --trust-remote-code LABEL")
-    runs_here = "API" not in meta.framework
-    if runs_here:
-        # bfloat16 needs the least memory of all types that models are loaded in.
-        shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
-        if shortage:
-            raise SpecError(f"{place}: {shortage}")
+    # bfloat16 needs the least memory of all types that models are loaded in.
+    shortage = lack(meta.n_parameters, "bfloat16", device.partition(",")[0])
+    if shortage and "API" not in meta.framework:
+        raise SpecError(f"{place}: {shortage}")
     return MtebEncoder(target, meta, runtime, device, dim, batch)
 
 
@@ -157,14 +158,6 @@ class MtebEncoder(LoadedEncoder["EncoderProtocol"]):
         if has_commit and "API" not in self.meta.framework:
             return []
         return ["mteb's registry names no commit of this model: a change of its weights is not noticed"]
-
-
-def _check_dim(place: str, dim: int | None, offered: int | Sequence[int] | None) -> None:
-    """Raise SpecError for a number of dimensions that the model does not offer."""
-    choices = [offered] if isinstance(offered, int) else list(offered or ())
-    # The registry lacks the dimensions of a few models.
-    if dim and choices and dim not in choices:
-        raise SpecError(f"{place}, option 'dim': must be {' or '.join(map(str, choices))}, is {dim}")
 
 
 def _meta(target: str) -> ModelMeta:
