@@ -31,8 +31,8 @@ from embassay.encoders.neural.hf_files import (
     first_number,
     kind_of,
     limit_of,
+    mask_token,
     of_tokenizer,
-    special,
 )
 from embassay.encoders.neural.hf_loading import AUTO_MAP, load_model, load_tokenizer
 from embassay.encoders.neural.hf_runner import PooledRunner, Pooling, templated_ids, within
@@ -167,13 +167,15 @@ class TransformersEncoder(NeuralEncoder):
     def fingerprint(self) -> str:
         """A hash of the files of model and tokenizer, and of all options that change vectors."""
         names = [name for name in folder_files(self.folder) if not re.fullmatch(OTHERS, name)]
-        files = [self.runtime.hashes(self.folder, names), {}]
+        model_files = self.runtime.hashes(self.folder, names)
+        tokenizer_files: dict[str, str] = {}
         if self.tokens != self.folder:
-            files[1] = self.runtime.hashes(self.tokens, filter(of_tokenizer, folder_files(self.tokens)))
+            tokenizer_files = self.runtime.hashes(self.tokens, filter(of_tokenizer, folder_files(self.tokens)))
         explicit = self.options.explicit
         settings = {name: explicit.get(name) for name in ("layer", "template", "dim", "normalize", "max_length")}
         runs_own_code = bool(self.runtime.trust_remote_code and self._own_code)
-        return content_hash(["hf", *files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
+        files = ["hf", model_files, tokenizer_files]
+        return content_hash([*files, self.pooling, settings, self.prompts, self.options.dtype, runs_own_code])
 
     @cached_property
     def folder(self) -> Path:
@@ -330,7 +332,7 @@ def _check_pooling(encoder: TransformersEncoder) -> None:
         raise SpecError(f"encoder {target!r}, option 'template': must contain {{text}} exactly once, is {template!r}")
     if encoder.pooling != "mask":
         return
-    mask = special(encoder.tokens, "mask_token")
+    mask = mask_token(encoder.tokens)
     if not template:
         wanted = f'template=This sentence : "{{text}}" means {mask or "[MASK]"} .'
         raise SpecError(f"encoder {target!r}: pooling=mask needs a template with the mask token, for example {wanted}")
