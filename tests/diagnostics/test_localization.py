@@ -18,7 +18,6 @@ from embassay.api import assay, report
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.localization import localization
 from embassay.diagnostics.localization.localization import create
-from embassay.diagnostics.localization.rows import LocalizationView
 from embassay.diagnostics.localization.scores import (
     classify,
     codes,
@@ -29,6 +28,7 @@ from embassay.diagnostics.localization.scores import (
     stratified_folds,
 )
 from embassay.diagnostics.localization.series import agreement
+from embassay.diagnostics.localization.view import LocalizationView
 from embassay.engine.search.top import search
 from embassay.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.diagnostics.base import Ints
 from embassay.errors import InputError, SourceError, SpecError
+from embassay.metrics.scoreboard import Ints
 from embassay.result import Result
 from embassay.run.items import Items
 from embassay.run.record import variants_in

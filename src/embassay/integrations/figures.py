@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from embassay._version import __version__
 from embassay.errors import InputError, SpecError
+from embassay.outputs.mteb_names import pin_of
 from embassay.plugins import DIAGNOSTICS
-from embassay.result import Result, Row, headline_rows
+from embassay.result import Result, Row
 from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
 from embassay.run.specs import Spec
-from embassay.types import AnyCorpus, Draws, Encoder, content_hash
+from embassay.types import AnyCorpus, Draws, Encoder
 
 STAND_IN = "random,dim=8"
 """The encoder that provides the names of the figures before there is a model."""
@@ -46,40 +47,8 @@ def assay_one(encoder: Encoder, corpora: Sequence[AnyCorpus], diagnostic: str | 
 
 def headline_row(result: Result) -> Row | None:
     """Return the headline row of the only encoder; None if there is none."""
-    if not result.verdicts:
-        return None
-    # Rows without an encoder are properties of the corpus.
-    rows = [row for row in headline_rows(result, result.verdicts[0]).values() if row.encoder]
-    return rows[0] if rows else None
-
-
-def joined_name(row: Row, similarity_function: str = "") -> str:
-    """Return metric, subset, condition and similarity function in one name, without empty parts and ``all``."""
-    subset = row.subset
-    if row.subset == "all":
-        subset = ""
-    parts = (row.metric, subset, row.condition, similarity_function)
-    return "_".join(part.replace(":", "_") for part in parts if part)
-
-
-def pin_of(
-    name: str, version: str, options: Mapping[str, object], fingerprint: str, draws: Draws, embassay: str, *more: str
-) -> str:
-    """Return an eight-digit hexadecimal hash of everything, except the model, that figures depend on.
-
-    Parameters
-    ----------
-    name, version, options
-        Of the diagnostic.
-    fingerprint
-        Of the corpus.
-    embassay
-        The version of Embassay.
-    more
-        Further values to include in the hash.
-    """
-    parts = [name, version, dict(options), fingerprint, draws.seed, draws.resamples, embassay, *more]
-    return content_hash(parts)[:8]
+    (encoder,) = result.encoders
+    return next((result.headline(verdict).get(encoder.name) for verdict in result.verdicts), None)
 
 
 @dataclass(frozen=True)
@@ -174,12 +143,8 @@ class Measurement:
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
-            # Only another similarity function than the headline's is part of a name.
-            similarity_function = row.similarity_function
-            if row.similarity_function == headline.similarity_function:
-                similarity_function = ""
-            values[joined_name(row, similarity_function)] = row
-        return Figures(values, joined_name(headline))
+            values[row.key.slug(headline.similarity_function)] = row
+        return Figures(values, headline.key.slug(headline.similarity_function))
 
 
 def _compares_corpora(diagnostic: str) -> bool:

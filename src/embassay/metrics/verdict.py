@@ -1,53 +1,128 @@
-"""Differences between two encoders, as a verdict holds them."""
+"""The verdict of a diagnostic: which candidates may be the best, and how they compare with their opponents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import get_args
 
-ALPHA = 0.05
+import numpy as np
+
+from embassay.metrics.scoreboard import roles_of
+from embassay.result import MIN_UNITS, Difference, Estimate, Opponent, Role, Verdict
+from embassay.stats.best import Standings
+from embassay.stats.detectable import precision_of, precision_of_pair
+from embassay.stats.families import PairedDifference
+from embassay.stats.noninferiority import Headline
+from embassay.types import ItemScores
 
 
-@dataclass(frozen=True)
-class Difference:
-    """The difference of a candidate from an opponent, with its interval and p-value.
+def verdict(
+    scores: Sequence[ItemScores],
+    headline: Headline,
+    estimates: Mapping[str, Estimate],
+    differences: Sequence[PairedDifference],
+    standings: Standings,
+    *,
+    chance: float | None = None,
+    leader: str = "Best",
+) -> Verdict:
+    """Return which candidates may be the best on the headline, and how they stand to reference and baseline.
 
-    Attributes
+    Parameters
     ----------
-    value
-        The candidate's value minus that of the opponent.
-    low, high
-        The ends of the 95 % interval.
-    p
-        The p-value after Holm's correction.
+    scores
+        Those of all encoders on one corpus.
+    estimates
+        The headline's estimate by encoder.
+    differences
+        The paired differences of all families on the headline.
+    standings
+        The ranking of the candidates on the headline.
+    chance
+        What blind choice would reach, where that is known.
+    leader
+        ``Best``, or ``Highest`` where higher is not always better.
     """
+    candidates = roles_of(scores).candidates
+    defined = [name for name in candidates if estimates[name].value is not None]
+    best: str | None = None
+    best_estimate = Estimate(None, None, None, 0, 0, reason="no candidate is ranked")
+    if standings.best_set:
+        best = standings.best_set[0]
+        best_estimate = estimates[best]
+    values = {name: headline.values[name] for name in defined}
+    precision = precision_of(differences, values, headline.unit, of_shares=headline.of_shares)
+    smallest_difference, smallest_units = None, None
+    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
+    if precision is not None and precision.units >= MIN_UNITS:
+        smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
+    return Verdict(
+        scores[0].origin.diagnostic,
+        scores[0].origin.corpus,
+        headline.metric,
+        items=len(scores[0].unit),
+        units=len(np.unique(scores[0].unit)),
+        subset=headline.subset,
+        similarity_function=scores[0].similarity_function,
+        condition=headline.condition,
+        candidates=_ordered(defined, standings, estimates),
+        undefined=tuple(name for name in candidates if name not in defined),
+        best=best,
+        value=best_estimate.value,
+        low=best_estimate.low,
+        high=best_estimate.high,
+        best_set=standings.best_set,
+        rank_low=dict(standings.rank_low),
+        rank_high=dict(standings.rank_high),
+        left_out=tuple(name for name in standings.left_out if name in defined),
+        undefined_as_wrong=dict(standings.undefined_as_wrong),
+        reason=standings.reason,
+        opponents=tuple(_opponents(differences, headline)),
+        chance=chance,
+        smallest_difference=smallest_difference,
+        smallest_units=smallest_units,
+        leader=leader,
+    )
 
-    value: float
-    low: float | None
-    high: float | None
-    p: float
 
-    @property
-    def is_significant(self) -> bool:
-        """Whether one of the two is significantly better."""
-        return self.p <= ALPHA
+def _ordered(names: Sequence[str], standings: Standings, estimates: Mapping[str, Estimate]) -> tuple[str, ...]:
+    """Return encoders by their values on the common items, highest first; then those that are not ranked."""
+    ranked = [name for name in standings.values if name in names]
+    others = [name for name in names if name not in standings.values]
+    others.sort(key=lambda name: -(estimates[name].value or 0.0))
+    return (*ranked, *others)
 
 
-def read_difference(entry: Mapping[str, float | None]) -> Difference | None:
-    """Return the difference in an entry of ``Verdict.against_reference`` and the like; None where it was not tested."""
-    value = entry["difference"]
-    p = entry["p"]
-    # With too few units, nothing is called better or worse.
-    if value is None or p is None:
-        return None
-    return Difference(value, entry["low"], entry["high"], p)
+def _opponents(differences: Sequence[PairedDifference], headline: Headline) -> Iterator[Opponent]:
+    """Yield the opponents that candidates were compared with, each with the differences from it."""
+    for role in get_args(Role):
+        of_role = [pair for pair in differences if pair.family == role]
+        if of_role:
+            yield Opponent(role, of_role[0].b, tuple(_difference(pair, headline) for pair in of_role))
 
 
-def read_differences(entries: Mapping[str, Mapping[str, float | None]]) -> dict[str, Difference]:
-    """Return the tested differences by candidate; those that were not tested are left out."""
-    differences = {}
-    for name, entry in entries.items():
-        difference = read_difference(entry)
-        if difference is not None:
-            differences[name] = difference
-    return differences
+def _difference(pair: PairedDifference, headline: Headline) -> Difference:
+    """Return a pair as a verdict has it, with the difference that could be detected."""
+    difference = Difference(pair.a, pair.difference, pair.low, pair.high, pair.p_adjusted)
+    # Under MIN_UNITS units nothing is called better or worse, so no difference can be detected.
+    if pair.units < MIN_UNITS:
+        return difference
+    precision = precision_of_pair(pair, headline.values, headline.unit, of_shares=headline.of_shares)
+    if precision is None:
+        return difference
+    smallest_difference = precision.minimum_detectable_difference
+    return replace(difference, smallest_difference=smallest_difference, **precision.next_target())
+
+
+def unranked(scores: Sequence[ItemScores]) -> Verdict:
+    """Return the verdict of a diagnostic that does not rank encoders."""
+    unit = scores[0].unit
+    return Verdict(
+        scores[0].origin.diagnostic,
+        scores[0].origin.corpus,
+        "",
+        items=len(unit),
+        units=len(np.unique(unit)),
+        candidates=roles_of(scores).candidates,
+    )

@@ -26,7 +26,7 @@ class Sample(Protocol):
         """The key of the unit of independence that the sample belongs to."""
         ...
 
-    def texts(self) -> tuple[tuple[Role, str], ...]:
+    def texts(self) -> tuple[Text, ...]:
         """Return the texts that have to be encoded, each with its role."""
         ...
 

@@ -21,7 +21,6 @@ from embassay.encoders.neural.st_runner import SentenceTransformersRunner
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
-from embassay.store.hashes import FileHashes
 from embassay.training.settings import Settings
 from embassay.types import JsonObject, Runtime
 
@@ -81,7 +80,7 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
-    runtime = Runtime(sha256=FileHashes(None))
+    runtime = Runtime()
     folder = find(target, "", runtime).folder
     if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")

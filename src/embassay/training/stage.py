@@ -59,7 +59,6 @@ def train_stage(
     folder: Path,
     prepare: Callable[[SentenceTransformer], Job],
     *,
-    overwrite: bool,
     advance: Advance,
 ) -> Trained:
     """Train a base and write the model. An existing finished model is used as it is.
@@ -73,7 +72,7 @@ def train_stage(
     """
     trained = Trained(folder, spec_of(folder))
     model_folder = ModelFolder(folder, RECORD, recipe.identity(encoder), versions())
-    if model_folder.open(overwrite):
+    if model_folder.open():
         return replace(trained, notes=(THERE,))
     # A loss may add new weights, such as a head: they depend on the seed too.
     with own_state(recipe.settings.seed), quiet(*NOISY):

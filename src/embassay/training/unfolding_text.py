@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
+from embassay.types import sha256_of
 from embassay.vectors import Indices
 
 SHORTEST, LONGEST = 2, 200
@@ -76,9 +76,7 @@ def given_words(target: str, dim: int | None) -> GivenWords:
         raise SourceError("all its numbers are 0", path)
     matrix *= np.float32(min(SPREAD / max(float(matrix.std()), TINY), REACH / largest))
     rows_by_word = {word: row for row, word in enumerate(file_rows, start=1)}
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return GivenWords(rows_by_word, matrix, sha256)
+    return GivenWords(rows_by_word, matrix, sha256_of(path))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
-from embassay.diagnostics.localization.rows import NAME, LocalizationView
+from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
 from embassay.diagnostics.published import published, table
 from embassay.formatting import counted
-from embassay.result import Estimate, Finding, Row, Series
+from embassay.result import Finding, Row, Series
 from embassay.types import Draws
 
 OPINOSIS = (521, 89)
@@ -79,15 +79,13 @@ def agreement_series(views: Sequence[LocalizationView], fold: int, draws: Draws)
             "denominator": denominator.tolist(),
             "diagonal": "errors",
             "note": f"On {int(inside.sum()):,} sentences ({label}).",
-            "signatures": [
-                view.scores_behind("accuracy").signature(draws, "agreement", inside=label) for view in views
-            ],
+            "signatures": [view.scores.part(*CLASSIFIER).signature(draws, "agreement", inside=label) for view in views],
         }
         yield Series(NAME, views[0].corpus, name, "matrix", data)
 
 
 def published_series(
-    one: LocalizationView, requested: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]
+    one: LocalizationView, requested: Sequence[LocalizationView], accuracy: Mapping[str, Row]
 ) -> Iterator[Series]:
     """Yield the paper's table, the sizes of the groups, and on the paper's corpora published beside measured figures.
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import published, table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
+from embassay.metrics.scoreboard import without_baselines
 from embassay.result import Row, Series
 
 K = 5

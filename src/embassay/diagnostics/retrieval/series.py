@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.formatting import number
+from embassay.metrics.scoreboard import without_baselines
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID

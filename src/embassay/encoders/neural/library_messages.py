@@ -14,9 +14,20 @@ def quiet(*loggers: str) -> Iterator[None]:
     """Hide the progress bars of transformers, and the messages of these loggers; errors are still raised."""
     from transformers.utils import logging as transformers_logging
 
-    levels = {logging.getLogger(name): logging.getLogger(name).level for name in loggers}
     bar = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()
+    try:
+        with quiet_loggers(*loggers):
+            yield
+    finally:
+        if bar:
+            transformers_logging.enable_progress_bar()
+
+
+@contextmanager
+def quiet_loggers(*names: str) -> Iterator[None]:
+    """Hide the messages that libraries log under these names."""
+    levels = {logging.getLogger(name): logging.getLogger(name).level for name in names}
     for logger in levels:
         logger.setLevel(logging.CRITICAL)
     try:
@@ -24,8 +35,6 @@ def quiet(*loggers: str) -> Iterator[None]:
     finally:
         for logger, level in levels.items():
             logger.setLevel(level)
-        if bar:
-            transformers_logging.enable_progress_bar()
 
 
 def reason(error: Exception) -> str:

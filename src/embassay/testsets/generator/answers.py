@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from embassay.corpora.queries.passages import spaced
 from embassay.endpoint.chat import CUT_OFF, FAILED, TOO_LONG, ChatAnswer
-from embassay.testsets.english.language import language_of
+from embassay.testsets.language import language_of
 
 REFUSED = "the generator refused"
 EMPTY = "an empty answer"
