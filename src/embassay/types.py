@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from html import escape
@@ -418,6 +418,10 @@ class Runtime:
     def __post_init__(self) -> None:
         """Refuse a device that has no such name, before any work."""
         check_device(self.device)
+
+    def hashes(self, folder: Path, names: Iterable[str]) -> dict[str, str]:
+        """Return the hash of each of these files of a folder, by name."""
+        return {name: self.sha256(folder / name) for name in names}
 
 
 def cache_key(fingerprint: str, route: str) -> str:
