@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 from _machine import describe
 
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.run.resolve import load_corpus, load_encoder
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 from embassay.types import Runtime
 
 ROUNDS, COUNT = 3, 1000

@@ -20,7 +20,7 @@ import numpy as np
 from _machine import describe
 
 from embassay.diagnostics.negated_antonyms.negated_antonyms import choices
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_encoder
 

@@ -16,7 +16,7 @@ import time
 import numpy as np
 from _machine import describe
 
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 from embassay.geometry.closeness import paired_cosine
 from embassay.stats.exams import GRID, Answers, above, exams, minima, percentile_of_top
 from embassay.types import Draws

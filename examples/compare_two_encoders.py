@@ -14,16 +14,16 @@ def main(source: str, folder: Path) -> None:
     print(f"{corpus.name}: {len(corpus.samples)} samples, {corpus.audit().units} independent units")
 
     result = ea.assay(["bow", "small=hashing,dim=64"], [corpus], seed=0, resamples=200, cache=None)
-    print(result.table().select("encoder", "diagnostic", "quantity", "subset", "value", "low", "high"))
+    print(result.table().select("encoder", "diagnostic", "metric", "subset", "value", "low", "high"))
 
     for row in result.rows:
         if row.value is None:
-            print(f"{row.encoder}: no {row.quantity} of {row.subset}: {row.reason}")
+            print(f"{row.encoder}: no {row.metric} of {row.subset}: {row.reason}")
         elif row.low is not None and row.high is not None:
-            print(f"{row.encoder}: {row.quantity} of {row.subset} is {row.value:.3f} [{row.low:.3f}, {row.high:.3f}]")
+            print(f"{row.encoder}: {row.metric} of {row.subset} is {row.value:.3f} [{row.low:.3f}, {row.high:.3f}]")
     for comparison in result.comparisons:
         if comparison.p_holm is not None and comparison.p_holm <= 0.05:
-            print(f"{comparison.quantity}: {comparison.a} − {comparison.b} = {comparison.difference}")
+            print(f"{comparison.metric}: {comparison.a} − {comparison.b} = {comparison.difference}")
     for verdict in result.verdicts:
         if verdict.best_set:
             print(f"{verdict.diagnostic}: possibly the best: {', '.join(verdict.best_set)}")

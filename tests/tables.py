@@ -31,11 +31,11 @@ def vectors_of(corpus, vectors, make=np.array, **more):
 
 
 def rows(result, encoder="t", diagnostic=""):
-    """Return the rows of an encoder by quantity, subset and condition; of one diagnostic where there are several."""
+    """Return the rows of an encoder by metric, subset and condition; of one diagnostic where there are several."""
     chosen = [r for r in result.rows if r.encoder == encoder and diagnostic in ("", r.diagnostic)]
-    return {(r.quantity, r.subset, r.condition): r for r in chosen}
+    return {(r.metric, r.subset, r.condition): r for r in chosen}
 
 
-def rows_of(result, encoder, quantity="accuracy", condition=""):
-    """Return the rows of an encoder and quantity by subset."""
-    return {subset: row for (q, subset, c), row in rows(result, encoder).items() if (q, c) == (quantity, condition)}
+def rows_of(result, encoder, metric="accuracy", condition=""):
+    """Return the rows of an encoder and metric by subset."""
+    return {subset: row for (q, subset, c), row in rows(result, encoder).items() if (q, c) == (metric, condition)}

@@ -167,7 +167,7 @@ def test_the_verdict_is_printed_kept_and_made_of_the_result(adapted):
         (c,) = (
             c
             for c in found.result.comparisons
-            if (c.a, c.b, c.corpus, c.quantity, c.family) == (variant, "base", "handbook", "Success@5", "reference")
+            if (c.a, c.b, c.corpus, c.metric, c.family) == (variant, "base", "handbook", "Success@5", "reference")
         )
         line = next(line for line in found.verdict if line.startswith(f"{variant} on your questions: "))
         assert f"{abs(100 * c.difference):.1f} points [" in line

@@ -46,7 +46,7 @@ GOOD = {
 
 
 def corpus(*samples, shape="", documents=DOCUMENTS, name="mine"):
-    shape = shape or next(s for s, (kind, _) in SAMPLES.items() if isinstance(samples[0], kind))
+    shape = shape or next(s for s, (kind, *_) in SAMPLES.items() if isinstance(samples[0], kind))
     return Corpus(name, shape, samples, documents=documents if shape == "retrieval" else ())
 
 
@@ -246,7 +246,7 @@ def test_assay_refuses_what_is_wrong_before_any_work():
 def test_figures_that_contradict_each_other_are_refused(kind, changes, told):
     usual = {"value": 0.5, "low": 0.4, "high": 0.6, "items": 40, "units": 20, "undefined": 0, "reason": None}
     if kind is Row:
-        names = ("diagnostic", "corpus", "encoder", "subset", "measure", "condition", "quantity", "signature")
+        names = ("diagnostic", "corpus", "encoder", "subset", "similarity_function", "condition", "metric", "signature")
         usual |= dict.fromkeys(names, "x")
     kind(**usual)
     with pytest.raises(ValueError, match=told):
@@ -261,7 +261,7 @@ def test_an_estimate_has_no_more_units_than_items_and_may_lie_outside_its_interv
 
 
 def test_comparisons_and_verdicts_are_checked_alike():
-    names = ("diagnostic", "corpus", "subset", "measure", "condition", "quantity", "a", "b")
+    names = ("diagnostic", "corpus", "subset", "similarity_function", "condition", "metric", "a", "b")
     counts = {"pairs_in_family": 1, "items": 1, "units": 1}
     with pytest.raises(ValueError, match="low must not be above high"):
         Comparison(**dict.fromkeys(names, "x"), **counts, difference=0.1, low=0.3, high=0.2, p=None, p_holm=None)

@@ -132,7 +132,7 @@ def test_the_same_command_again_encodes_nothing(embassay, tmp_path, monkeypatch)
     arguments = ("run", "-e", "python:embassay.examples.planted:constant", "-c", "opposites", "-o", "RUN")
     embassay(*arguments)
     before = (tmp_path / "RUN" / "result.json").read_bytes()
-    monkeypatch.setattr("embassay.engine.pool._checked", lambda *_: pytest.fail("something was encoded again"))
+    monkeypatch.setattr("embassay.engine.encode._checked", lambda *_: pytest.fail("something was encoded again"))
     assert embassay(*arguments)[0] == 0
     record = json.loads((tmp_path / "RUN" / "run.json").read_text())
     assert record["encoders"]["embassay.examples.planted:constant"]["encoded"] == 280, "what it took is remembered"
@@ -226,7 +226,7 @@ def test_limit_and_seed(embassay, tmp_path):
 
 @pytest.mark.parametrize(
     "part",
-    ["embassay.reports.page.render", "embassay.reports.summary.show_summary", "embassay.run.session.layouts"],
+    ["embassay.reports.page.render", "embassay.reports.screen.show_summary", "embassay.run.command.layouts"],
 )
 def test_what_cannot_be_drawn_or_printed_leaves_the_figures(embassay, tmp_path, monkeypatch, part):
     def broken(*_):
@@ -341,7 +341,7 @@ def _failures(page):
 
 
 def test_the_report_names_the_encoders_that_failed_and_so_does_the_one_written_again(embassay, tmp_path, monkeypatch):
-    monkeypatch.setattr("embassay.run.session.say", lambda message: None)  # captured, it refuses half a character
+    monkeypatch.setattr("embassay.run.command.say", lambda message: None)  # captured, it refuses half a character
     (tmp_path / "loud.py").write_text("def f(texts):\n    raise RuntimeError('<b>no</b> room \\ud800')\n")
     failing = ("-e", "worse=python:loud:f", "-e", "bad=python:loud:f")
     assert embassay("run", *failing, "-e", "bow", "-c", "opposites", "-o", "RUN", "--no-baselines")[0] == 3
@@ -455,7 +455,7 @@ def test_a_cache_that_cannot_be_used_is_said_and_done_without(embassay, tmp_path
 @pytest.fixture
 def filled(tmp_path, monkeypatch):
     """A cache with vectors of two encoders."""
-    from embassay.store.cache import VectorCache
+    from embassay.store.cache.cache import VectorCache
 
     monkeypatch.setenv("EMBASSAY_CACHE", str(tmp_path / "cache"))
     with VectorCache(tmp_path / "cache") as cache:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from embassay.layout import Matrix
+from embassay.outputs.exhibits import part_name
 from embassay.plugins import DIAGNOSTICS
-from embassay.reports.exhibits import part_name
+from embassay.reports.layouts import layouts
 from embassay.reports.page import CHARTS, SPLIT, TABLES
 from embassay.result import Result, Verdict
-from embassay.run.pages import layouts
 
 PAGE = Path(__file__).parent.parent / "docs" / "figures.md"
 LINE = re.compile(r"^\| (.*?) ?\| (\w+) \| (.+?) \| `(.+?)` \| (figure|table) \|$", flags=re.M)

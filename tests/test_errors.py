@@ -18,7 +18,7 @@ from embassay.errors import (
     one_line,
     say,
 )
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
 
 
 @pytest.mark.parametrize(

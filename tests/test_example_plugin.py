@@ -17,8 +17,8 @@ import pytest
 from scipy.stats import spearmanr
 
 import embassay as ea
-from embassay.diagnostics.base import direction_of
 from embassay.errors import SourceError, SpecError
+from embassay.metrics.metric import direction_of
 
 ROOT = Path(__file__).parent.parent
 PLUGIN = ROOT / "examples" / "plugin"
@@ -93,7 +93,7 @@ def test_a_run_shows_what_the_package_adds(site, pairs_file, tmp_path):
     (corpus,) = result["corpora"]
     assert (corpus["name"], corpus["shape"], corpus["items"], corpus["units"]) == ("mine", "pairs", 40, 40)
     rows = [r for r in result["rows"] if r["diagnostic"] == "length_bias"]
-    assert {(r["quantity"], r["subset"]) for r in rows} == {
+    assert {(r["metric"], r["subset"]) for r in rows} == {
         ("spearman_difference", "all"),
         ("spearman_sum", "all"),
         ("mean_cosine", "equal"),
@@ -115,8 +115,8 @@ def assayed(corpus, **options):
     return ea.assay(["char_ngrams"], [corpus], [spec], cache=None, resamples=200, baselines=False)
 
 
-def value_of(result, quantity, subset="all"):
-    (row,) = (r for r in result.rows if (r.quantity, r.subset) == (quantity, subset))
+def value_of(result, metric, subset="all"):
+    (row,) = (r for r in result.rows if (r.metric, r.subset) == (metric, subset))
     return row
 
 
@@ -142,8 +142,8 @@ def test_the_figures_are_those_of_a_plain_loop(site, pairs_file):
     drawn = zip((round(cosine, 9) for cosine in cosines), differences, sums, ratios, strict=True)
     assert set(drawn) <= possible
     result = assayed(corpus, pairs=3)
-    for quantity, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
-        row = value_of(result, quantity)
+    for metric, lengths in (("spearman_difference", differences), ("spearman_sum", sums)):
+        row = value_of(result, metric)
         assert row.value == pytest.approx(spearmanr(lengths, cosines).statistic)
         assert (row.items, row.units) == (60, 20)
         assert row.low < row.value < row.high
@@ -173,7 +173,7 @@ def test_a_planted_bias_is_found_with_its_sign(site, sign, said):
     result = ea.assay([planted], [corpus], ["length_bias"], cache=None, resamples=200, baselines=False)
     assert value_of(result, "spearman_difference").value == pytest.approx(sign, abs=0.01)
     assert f"{said} as the lengths differ more" in result.findings[0].sentence
-    assert not result.verdicts[0].quantity
+    assert not result.verdicts[0].metric
 
 
 def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
@@ -191,10 +191,10 @@ def test_options_stand_in_the_signature_and_move_the_pairs(site, pairs_file):
 def test_every_built_in_corpus_will_do(site):
     result = ea.assay(["char_ngrams", "bow"], [], ["length_bias"], cache=None, resamples=50)
     assert not result.failed
-    defined = {r.corpus for r in result.rows if r.quantity == "spearman_difference" and r.low is not None}
+    defined = {r.corpus for r in result.rows if r.metric == "spearman_difference" and r.low is not None}
     assert defined == {corpus.name for corpus in result.corpora}
     assert {"handbook", "opposites"} < defined
-    assert {direction_of("length_bias", r.quantity, r.subset, r.condition) for r in result.rows} == {"neither"}
+    assert {direction_of("length_bias", r.metric, r.subset, r.condition) for r in result.rows} == {"neither"}
 
 
 def test_one_unit_has_no_pair_and_no_figure(site):

@@ -15,7 +15,7 @@ from embassay.run.request import RunRequest
 from embassay.store import partial_files
 from embassay.store.canonical import write
 from embassay.store.partial_files import OLD, partial_file, remove_left_overs
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
 from embassay.testsets.files import write_files
 
 

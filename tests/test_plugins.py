@@ -14,7 +14,7 @@ import embassay as ea
 from embassay import plugins as folder_module
 from embassay.errors import PluginError
 from embassay.plugins import CORPORA, DIAGNOSTICS, ENCODERS, PluginWarning, source_hash
-from embassay.run.pages import layouts
+from embassay.reports.layouts import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import builtin_names, load_corpus
@@ -95,7 +95,7 @@ def embassay(tmp_path, *arguments):
 
 def counted(run, encoder):
     result = json.loads((run / "result.json").read_text())
-    (row,) = (r for r in result["rows"] if r["quantity"] == "counted" and r["encoder"] == encoder)
+    (row,) = (r for r in result["rows"] if r["metric"] == "counted" and r["encoder"] == encoder)
     return row["value"], row["signature"]
 
 
@@ -325,7 +325,7 @@ def test_a_result_of_a_diagnostic_that_is_not_installed_is_shown(tmp_path):
     )
     with pytest.warns(PluginWarning, match=f"^diagnostic 'gone' is not installed; {PLAIN}$"):
         (layout,) = layouts(theirs).values()
-    assert {column.quantity for column in layout.headline.columns} == {row.quantity for row in result.rows}
+    assert {column.metric for column in layout.headline.columns} == {row.metric for row in result.rows}
     assert "gone on opposites" in ea.report(theirs, tmp_path / "report.html").read_text()
 
 

@@ -36,12 +36,12 @@ def test_a_misspelt_diagnostic_is_refused_with_the_nearest_name():
         RESULT.table("retreival")
 
 
-def test_a_verdict_ranks_by_rows_of_its_quantity_and_measure():
-    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, measure="cosine")
+def test_a_verdict_ranks_by_rows_of_its_metric_and_measure():
+    ranked = Verdict("retrieval", "docs", "Success@5", items=10, units=10, similarity_function="cosine")
     assert ranked.ranks_by(ROW)
-    assert not ranked.ranks_by(replace(ROW, measure="dot"))
-    assert replace(ranked, measure="").ranks_by(replace(ROW, measure="dot"))
-    for other in ({"diagnostic": "shift"}, {"quantity": "RR"}, {"subset": "a"}, {"condition": "whiten"}):
+    assert not ranked.ranks_by(replace(ROW, similarity_function="dot"))
+    assert replace(ranked, similarity_function="").ranks_by(replace(ROW, similarity_function="dot"))
+    for other in ({"diagnostic": "shift"}, {"metric": "RR"}, {"subset": "a"}, {"condition": "whiten"}):
         assert not ranked.ranks_by(replace(ROW, **other))
     # The rows of a verdict are those of its corpus.
     result = Result(0, 1, rows=(ROW, replace(ROW, corpus="faq", value=0.1)), verdicts=(ranked,))

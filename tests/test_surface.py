@@ -90,7 +90,7 @@ def test_no_public_name_is_also_a_module():
 
 def test_names_stay_what_they_are_after_everything_is_imported():
     import embassay.reports.page
-    import embassay.run.session
+    import embassay.run.command
 
     assert embassay.reports.page
     assert all(callable(getattr(ea, name)) for name in ("assay", "report", "load", "encoder", "read", "build", "rate"))

@@ -46,7 +46,7 @@ class Bag:
 
 
 @pytest.mark.parametrize(
-    ("corpus", "diagnostic", "quantity", "primary", "greater"),
+    ("corpus", "diagnostic", "metric", "primary", "greater"),
     [
         ("handbook", "retrieval", "", "handbook_retrieval_Success@5", True),
         ("handbook", "retrieval,k=3", "", "handbook_retrieval_Success@3", True),
@@ -58,8 +58,8 @@ class Bag:
         ("edits", "isotropy", "", None, True),
     ],
 )
-def test_names_and_directions(corpus, diagnostic, quantity, primary, greater):
-    watching = evaluator(corpus, diagnostic, quantity)
+def test_names_and_directions(corpus, diagnostic, metric, primary, greater):
+    watching = evaluator(corpus, diagnostic, metric)
     assert (watching.primary_metric, watching.greater_is_better) == (primary, greater)
 
 
@@ -67,7 +67,7 @@ def test_its_figures_are_those_of_an_assay():
     model, watching = Bag(), ea.evaluator("handbook", "retrieval", name="mine")
     found = watching(model, epoch=1, steps=20)
     result = ea.assay(["hashing,dim=64"], "handbook", ["retrieval"], baselines=False, cache=None)
-    rows = {row.quantity: row.value for row in result.rows if (row.subset, row.condition) == ("all", "")}
+    rows = {row.metric: row.value for row in result.rows if (row.subset, row.condition) == ("all", "")}
     assert found["mine_retrieval_Success@5"] == rows["Success@5"]
     assert found["mine_retrieval_RR"] == rows["RR"]
     assert watching.primary_metric in found
@@ -111,7 +111,7 @@ def test_a_pair_is_watched_and_chooses_no_checkpoint():
     }
     diagnostic = "shift,domain=edits,general=vignettes"
     result = ea.assay(["hashing,dim=64"], ["edits", "vignettes"], [diagnostic], baselines=False, cache=None)
-    (row,) = (r for r in result.rows if (r.quantity, r.condition) == ("distance", "relative"))
+    (row,) = (r for r in result.rows if (r.metric, r.condition) == ("distance", "relative"))
     assert found["edits_shift_distance_texts_relative"] == row.value
 
 
@@ -181,7 +181,7 @@ def test_it_watches_a_real_training(tmp_path, tiny_model):
     assert len(seen) == 2
     assert trainer.state.best_metric == max(entry[f"eval_{watching.primary_metric}"] for entry in seen)
     own = ea.assay([live_model(model)], corpus, ["retrieval"], baselines=False, cache=None)
-    row = next(r for r in own.rows if (r.quantity, r.subset, r.condition) == ("Success@5", "all", ""))
+    row = next(r for r in own.rows if (r.metric, r.subset, r.condition) == ("Success@5", "all", ""))
     assert watching(model)[watching.primary_metric] == row.value
 
 

@@ -87,15 +87,15 @@ def assay(encoders: Iterable[str], corpus: Any, diagnostic: str, **options: Any)
     return [row for row in result.rows if row.diagnostic == name]
 
 
-def one(rows: Iterable[Any], encoder: str, quantity: str, subset: str, condition: str = "", measure: str = "") -> Any:
+def one(rows: Iterable[Any], encoder: str, metric: str, subset: str, condition: str = "", measure: str = "") -> Any:
     """Return the one row that is named; the measure only where there are several."""
-    key = (encoder, quantity, subset, condition)
+    key = (encoder, metric, subset, condition)
     matches = []
     for row in rows:
-        has_key = (row.encoder, row.quantity, row.subset, row.condition) == key
-        if has_key and measure in ("", row.measure):
+        has_key = (row.encoder, row.metric, row.subset, row.condition) == key
+        if has_key and measure in ("", row.similarity_function):
             matches.append(row)
-    # None or several would mean that a quantity was renamed: a wrong figure must not get into the documentation.
+    # None or several would mean that a metric was renamed: a wrong figure must not get into the documentation.
     if len(matches) != 1:
         raise LookupError(f"{len(matches)} rows of {key}")
     return matches[0]
@@ -138,7 +138,7 @@ def minimal_pairs_overlap() -> str:
     """Lexical overlap of the STS-b test set beside the figures of Chiang et al. (2023), table 1."""
     rows = assay(["hashing"], f"stsb={data('stsbenchmark/sts-test.csv')},loader=pairs", "similarity")
     # The overlap is a property of the corpus, so its rows have no encoder.
-    overlap = {row.quantity: row.value for row in rows if not row.encoder}
+    overlap = {row.metric: row.value for row in rows if not row.encoder}
     rouge = [f"{100 * overlap[name]:.1f}" for name in ("rouge1", "rouge2", "rougeL")]
     return table(
         ["STS-b test", "ROUGE-1", "ROUGE-2", "ROUGE-L", "Levenshtein", "length"],
@@ -283,8 +283,8 @@ def retrieval_xquad() -> str:
             at_5 = one(rows, name, "Success@5", "all")
             success.append([f"{len(corpus.documents):,} {documents}", name, share(at_1.value), share(at_5.value)])
         if documents == "sentences":
-            for title, quantity in (("IsoScore", "isoscore"), ("I_A", "i_a")):
-                values = [one(rows, MINILM, quantity, "documents", transform).value for transform in TRANSFORMS]
+            for title, metric in (("IsoScore", "isoscore"), ("I_A", "i_a")):
+                values = [one(rows, MINILM, metric, "documents", transform).value for transform in TRANSFORMS]
                 isotropy.append([title, *(decimal(value, 2) for value in values)])
     headings = ["", "as they are", *(f"`{transform}`" for transform in TRANSFORMS if transform)]
     return (
@@ -401,6 +401,22 @@ def bridges_mteb() -> str:
     return table(["diagnostic", "corpus", "figures, equal to 1e-6"], lines)
 
 
+def metrics() -> str:
+    """Return what each diagnostic measures, one table for each."""
+    from embassay.metrics.metric import listed_metrics
+    from embassay.plugins import DIAGNOSTICS
+
+    text = ""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        lines = []
+        for metric in listed_metrics(name):
+            meaning = f"{metric.meaning} ({metric.source})" if metric.source else metric.meaning
+            lines.append([f"`{metric.key}`", metric.better, metric.range, metric.chance, metric.margin, meaning])
+        heading = ["metric", "better", "range", "chance", "margin", "meaning"]
+        text += f"\n## {name}\n\n{table(heading, lines)}"
+    return text
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "minimal-pairs-overlap": minimal_pairs_overlap,
     "minimal-pairs-pattern": minimal_pairs_pattern,
@@ -415,6 +431,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "generating-filter": generating_filter,
     "generating-made": generating_made,
     "bridges-mteb": bridges_mteb,
+    "metrics": metrics,
 }
 
 

@@ -27,7 +27,7 @@ from scipy.stats import spearmanr
 
 import embassay as ea
 from embassay.corpora.io.documents import SourceDocument
-from embassay.corpora.io.passages import cutter
+from embassay.corpora.io.passages import Cutter
 from embassay.corpora.io.squad import paragraphs
 from embassay.corpora.queries.made import MadeQueries, Method, made_queries
 from embassay.randomness import generator
@@ -138,7 +138,7 @@ def made_questions(made: MadeQueries) -> tuple[Question, ...]:
 
 def corpus_of(name: str, questions: Sequence[Question], texts: Mapping[str, str], size: str) -> Corpus[Question]:
     """Return a corpus whose documents are divided into passages of a size."""
-    cut = cutter(size)
+    cut = Cutter(size)
     documents = tuple(Document(key, cut(text)) for key, text in texts.items())
     return Corpus(name, "retrieval", tuple(questions), documents=documents)
 
@@ -156,12 +156,8 @@ def scores_of(questions: Sequence[Question], texts: Mapping[str, str], encoders:
         corpus = corpus_of("measured", questions, texts, size)
         result = ea.assay(encoders, [corpus], ["retrieval"], baselines=False, resamples=20, cache=None)
         for row in result.rows:
-            if (
-                row.diagnostic == "retrieval"
-                and row.quantity in MEASURES
-                and (row.subset, row.condition) == ("all", "")
-            ):
-                scores[size, row.encoder, row.quantity] = row.value
+            if row.diagnostic == "retrieval" and row.metric in MEASURES and (row.subset, row.condition) == ("all", ""):
+                scores[size, row.encoder, row.metric] = row.value
     return scores
 
 
@@ -176,22 +172,22 @@ class Measured:
     queries: Mapping[str, int]
     scores: Mapping[str, Scores]
 
-    def correlation(self, kind: str, other: str, quantity: str) -> float:
+    def correlation(self, kind: str, other: str, metric: str) -> float:
         """Return Spearman's correlation of all candidates' scores between two kinds of queries."""
-        keys = [key for key in self.scores[kind] if key[2] == quantity]
+        keys = [key for key in self.scores[kind] if key[2] == metric]
         return _spearman(self.scores[kind], self.scores[other], keys)
 
-    def correlation_of_encoders(self, kind: str, other: str, quantity: str) -> float:
+    def correlation_of_encoders(self, kind: str, other: str, metric: str) -> float:
         """Return the same of the encoders with one size of passages, the mean over the sizes."""
         values = list[float]()
         for size in SIZES:
-            keys = [key for key in self.scores[kind] if key[0] == size and key[2] == quantity]
+            keys = [key for key in self.scores[kind] if key[0] == size and key[2] == metric]
             values.append(_spearman(self.scores[kind], self.scores[other], keys))
         return float(np.mean(values))
 
-    def loss(self, kind: str, quantity: str) -> float:
+    def loss(self, kind: str, metric: str) -> float:
         """Return how much lower the real score of the candidate that a kind ranks first is than the best one."""
-        keys = [key for key in self.scores["real"] if key[2] == quantity]
+        keys = [key for key in self.scores["real"] if key[2] == metric]
         real = np.array([self.scores["real"][key] for key in keys])
         first = np.argmax([self.scores[kind][key] for key in keys])
         return float(real.max() - real[first])
@@ -243,8 +239,8 @@ def rows(name: str, measured: Measured) -> Iterator[tuple[str, ...]]:
             continue
         compared = "half 1" if kind == "half 2" else "real"
         shown = "real" if kind == "half 2" else kind
-        correlations = [measured.correlation(kind, compared, quantity) for quantity in MEASURES]
-        of_encoders = [measured.correlation_of_encoders(kind, compared, quantity) for quantity in MEASURES]
+        correlations = [measured.correlation(kind, compared, metric) for metric in MEASURES]
+        of_encoders = [measured.correlation_of_encoders(kind, compared, metric) for metric in MEASURES]
         levels = [measured.scores[shown]["100", encoder, "Success@5"] for encoder in ("bm25", f"minilm-{WHOLE}")]
         yield (
             f"{TITLES[name]}, {measured.paragraphs} paragraphs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from embassay.store.results import json_schema
+from embassay.store.runs.results import json_schema
 
 FILE = Path(__file__).parent.parent / "src" / "embassay" / "data" / "result.schema.json"
 

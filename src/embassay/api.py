@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from embassay.errors import SpecError, quoted
-from embassay.result import Result
+from embassay.reports.layouts import layouts
+from embassay.result import Renderer, Result, register_renderer
 from embassay.run.execute import execute
 from embassay.run.items import Items, items_in
-from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_encoder
-from embassay.store import results
 from embassay.store.canonical import write
 from embassay.store.paths import output_path, source_path
-from embassay.store.runs import RunFolder
+from embassay.store.runs import results
+from embassay.store.runs.folder import RunFolder
 from embassay.types import Corpus, Encoder
 
 if TYPE_CHECKING:
@@ -29,10 +29,20 @@ if TYPE_CHECKING:
     from embassay.comparison.plan import SizePlan
     from embassay.samples.base import Role
     from embassay.sharding.encode import Encoded
-    from embassay.store.shards import Dtype
+    from embassay.store.shards.shards import Dtype
     from embassay.testsets.base import Advance, Built
     from embassay.testsets.generator.base import Request
     from embassay.testsets.options import Language
+
+
+def _renderer() -> Renderer:
+    """Load what draws results."""
+    from embassay.reports import notebook
+
+    return notebook
+
+
+register_renderer(_renderer)
 
 
 def assay(
@@ -375,7 +385,7 @@ def assay_vectors(
     InputError
         If an input is invalid, or a matrix does not fit the corpus.
     """
-    from embassay.run.given_vectors import MatrixEncoder
+    from embassay.encoders.objects.given_vectors import MatrixEncoder
     from embassay.run.resolve import load_corpus
 
     loaded = load_corpus(corpus) if isinstance(corpus, str) else corpus
@@ -498,11 +508,11 @@ def build(
         If a generator or a filter fails; the answers of a generator are kept next to ``out``, and the same call
         continues.
     """
-    from embassay.engine.masked import Masked
     from embassay.testsets.base import silent
+    from embassay.testsets.build import make, put
     from embassay.testsets.files import Places, check_apart, check_free
     from embassay.testsets.generator.chat import generator
-    from embassay.testsets.making import make, put
+    from embassay.testsets.masked_model import Masked
     from embassay.testsets.options import BuildOptions, Order
 
     places = None if out is None else Places(output_path(out))
@@ -566,9 +576,9 @@ def estimate(
     InputError
         If the sources or the generator cannot be used, or the builder uses no generator.
     """
+    from embassay.testsets.build import requests_of
     from embassay.testsets.files import Places
     from embassay.testsets.generator.chat import generator as make_generator
-    from embassay.testsets.making import requests_of
     from embassay.testsets.options import BuildOptions, Order
 
     if not generator:

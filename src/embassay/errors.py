@@ -216,10 +216,12 @@ def reason_of(error: BaseException) -> str:
     return one_line(reason)
 
 
-def first_line(error: Exception) -> str:
-    """Return the first non-empty line of an error's message, or its type."""
-    lines = (line.strip() for line in str(error).split("\n"))
-    return next(filter(None, lines), type(error).__name__)
+def first_line_of(source: BaseException | str) -> str:
+    """Return the first line of a text, or of an exception's message; of an exception without one, its type."""
+    lines = str(source).strip().splitlines()
+    if lines:
+        return lines[0].strip()
+    return type(source).__name__ if isinstance(source, BaseException) else ""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

@@ -16,12 +16,12 @@ Format = Literal["percent", "points", "number", "count", "threshold"]
 
 @dataclass(frozen=True)
 class Column:
-    """One quantity of each encoder: its heading, the rows that hold it, and its format.
+    """One metric of each encoder: its heading, the rows that hold it, and its format.
 
     Attributes
     ----------
-    measure
-        The measure of the rows; empty for the first measure of the result.
+    similarity_function
+        The similarity function of the rows; empty for the first similarity function of the result.
     interval
         Whether the interval is shown too.
     level
@@ -29,11 +29,11 @@ class Column:
     """
 
     heading: str
-    quantity: str
+    metric: str
     subset: str = "all"
     format: Format = "percent"
     condition: str = ""
-    measure: str = ""
+    similarity_function: str = ""
     interval: bool = True
     level: str = "chance"
 
@@ -46,23 +46,23 @@ class Column:
 
 @dataclass(frozen=True)
 class EncoderTable:
-    """Rows are encoders, columns are quantities with their intervals.
+    """Rows are encoders, columns are metrics with their intervals.
 
     Attributes
     ----------
-    measures
-        One row for each encoder and each of these; then the columns name no measure.
+    similarity_functions
+        One row for each encoder and each of these; then the columns name no similarity function.
     """
 
     title: str
     columns: tuple[Column, ...]
     note: str = ""
-    measures: tuple[str, ...] = ()
+    similarity_functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class CorpusTable:
-    """Rows are subsets, columns are quantities of the corpus, independent of encoders."""
+    """Rows are subsets, columns are metrics of the corpus, independent of encoders."""
 
     title: str
     columns: tuple[Column, ...]
@@ -111,7 +111,7 @@ class SubsetTable:
     """
 
     title: str
-    quantity: str
+    metric: str
     prefixes: tuple[str, ...]
     others: bool = False
     note: str = ""
@@ -120,7 +120,7 @@ class SubsetTable:
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """The paired differences of one quantity."""
+    """The paired differences of one metric."""
 
     title: str
     column: Column
@@ -150,7 +150,7 @@ class ShareBars:
     """One bar for each encoder, divided among subsets whose values add up to 1."""
 
     title: str
-    quantity: str
+    metric: str
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from left to right."""
     note: str = ""
@@ -161,7 +161,7 @@ class GroupedBars:
     """For each subset one bar for each encoder, with its interval."""
 
     title: str
-    quantity: str
+    metric: str
     parts: tuple[tuple[str, str], ...]
     """(subset, what it is called), from top to bottom."""
     format: Format = "number"
@@ -186,16 +186,16 @@ class Curves:
 
 @dataclass(frozen=True)
 class ThresholdCurves:
-    """Quantities of an encoder over the threshold that they belong to: one picture for each encoder.
+    """Metrics of an encoder over the threshold that they belong to: one picture for each encoder.
 
     Attributes
     ----------
     threshold
-        The quantity on the x axis.
+        The metric on the x axis.
     prefix
         What the names of the subsets start with; each subset is one threshold.
     parts
-        (quantity, what it is called), one line for each.
+        (metric, what it is called), one line for each.
     """
 
     title: str
@@ -364,11 +364,11 @@ def plain(name: str, figures: Iterable[tuple[str, str, str, str]]) -> Layout:
     Parameters
     ----------
     figures
-        (quantity, subset, condition, measure) of its rows, in their order.
+        (metric, subset, condition, similarity function) of its rows, in their order.
     """
     columns = []
-    for quantity, subset, condition, measure in dict.fromkeys(figures):
-        heading = ", ".join(filter(None, (quantity, subset, condition, measure)))
-        columns.append(Column(heading, quantity, subset, "number", condition, measure))
+    for metric, subset, condition, similarity_function in dict.fromkeys(figures):
+        heading = ", ".join(filter(None, (metric, subset, condition, similarity_function)))
+        columns.append(Column(heading, metric, subset, "number", condition, similarity_function))
     headline = EncoderTable("All figures", tuple(columns) or (Column("value", "value", format="number"),))
     return Layout(name, "The page of this diagnostic is not available here.", headline, (), "the diagnostic's own")

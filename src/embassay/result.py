@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote
 
 from embassay.errors import SpecError, UnknownNameError
+from embassay.formatting import counted, visible
 from embassay.plugins import DIAGNOSTICS
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Row:
-    """One value with its quantity, encoder, corpus and interval.
+    """One value with its metric, encoder, corpus and interval.
 
     Attributes
     ----------
@@ -88,9 +89,9 @@ class Row:
     corpus: str
     encoder: str
     subset: str
-    measure: str
+    similarity_function: str
     condition: str
-    quantity: str
+    metric: str
     value: float | None
     low: float | None
     high: float | None
@@ -128,9 +129,9 @@ class Comparison:
     diagnostic: str
     corpus: str
     subset: str
-    measure: str
+    similarity_function: str
     condition: str
-    quantity: str
+    metric: str
     a: str
     b: str
     difference: float | None
@@ -231,8 +232,8 @@ class Verdict:
 
     Attributes
     ----------
-    quantity, subset, measure, condition
-        The headline figure that encoders are ranked by; an empty quantity where they are not ranked.
+    metric, subset, similarity_function, condition
+        The headline figure that encoders are ranked by; an empty metric where they are not ranked.
     items, units
         Those of the corpus, undefined ones included.
     candidates
@@ -275,11 +276,11 @@ class Verdict:
 
     diagnostic: str
     corpus: str
-    quantity: str
+    metric: str
     items: int
     units: int
     subset: str = "all"
-    measure: str = ""
+    similarity_function: str = ""
     condition: str = ""
     candidates: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
@@ -312,7 +313,7 @@ class Verdict:
         _check_figures(self, figures, ("items", "units"))
 
     def ranks_by(self, record: Row | Comparison) -> bool:
-        """Return whether a row or comparison, of any corpus, is about the quantity that encoders are ranked by."""
+        """Return whether a row or comparison, of any corpus, is about the metric that encoders are ranked by."""
         return record.diagnostic == self.diagnostic and is_of(record, self)
 
 
@@ -338,7 +339,7 @@ class Finding:
         What this means in use, in one sentence: in search, in RAG, for finding duplicates. May be empty.
     action
         What to do next, in one sentence; empty where there is nothing to do.
-    quantity, subset, condition
+    metric, subset, condition
         The figure behind the sentence, as in ``Row``; empty where there is none.
     value, low, high
         The figure with its 95 % interval; None where there is none.
@@ -356,7 +357,7 @@ class Finding:
     encoder: str = ""
     consequence: str = ""
     action: str = ""
-    quantity: str = ""
+    metric: str = ""
     subset: str = ""
     condition: str = ""
     value: float | None = None
@@ -536,16 +537,11 @@ class Result:
 
     def __repr__(self) -> str:
         """Return counts and the most important finding, in a few lines."""
-        from embassay.reports.notebook import summary_line
-
-        return summary_line(self)
+        return _in_one_line(self)
 
     def _repr_html_(self) -> str:
         """Return scorecard and findings for a notebook."""
-        from embassay.reports.notebook import html
-        from embassay.run.pages import layouts
-
-        return html(self, layouts(self))
+        return _renderer().html(self)
 
     def scores(self, diagnostic: str) -> DataFrame:
         """Return one row for each item and encoder, as a polars frame.
@@ -623,7 +619,7 @@ class Result:
         import polars
 
         verdict = self.verdict(diagnostic, corpus)
-        if not verdict.quantity:
+        if not verdict.metric:
             raise SpecError(f"{diagnostic} does not rank encoders")
         row_of = headline_rows(self, verdict)
         ranks = []
@@ -663,11 +659,8 @@ class Result:
         SpecError
             See :meth:`verdict`; also if there is nothing to draw.
         """
-        from embassay.reports.notebook import chart
-        from embassay.run.pages import layouts
-
         verdict = self.verdict(diagnostic, corpus)
-        drawn = chart(self, layouts(self)[diagnostic], verdict)
+        drawn = _renderer().chart(self, verdict)
         if drawn is None:
             raise SpecError(f"{diagnostic} on {verdict.corpus} has nothing to draw")
         return drawn
@@ -717,28 +710,77 @@ class Result:
         return polars.DataFrame(rows, schema=columns_of(Row), orient="row")
 
 
-class Quantity(Protocol):
-    """What has the name of a quantity: a verdict, or the column of a table."""
+class Renderer(Protocol):
+    """Draws a result. The methods of :class:`Result` that show something use the one that is registered."""
+
+    def html(self, result: Result, /) -> str:
+        """Return the result as HTML for a notebook."""
+        ...
+
+    def chart(self, result: Result, verdict: Verdict, /) -> TopLevelMixin | None:
+        """Return the first chart of a verdict's diagnostic; None if it has none."""
+        ...
+
+
+_renderers: list[Callable[[], Renderer]] = []
+
+
+def register_renderer(load: Callable[[], Renderer]) -> None:
+    """Let results be drawn by what a function returns; it is called when a result is drawn."""
+    _renderers.append(load)
+
+
+def _renderer() -> Renderer:
+    """Return the renderer that was registered last."""
+    if not _renderers:
+        raise SpecError("nothing is there to draw a result with: import embassay.api")
+    return _renderers[-1]()
+
+
+LONGEST = 900
+"""Characters of a result's line of text at most."""
+
+
+def _in_one_line(result: Result) -> str:
+    """Return what a result holds and its most important finding, in under 1,000 characters."""
+    encoders = counted(len(result.encoders), "encoder")
+    corpora = visible(", ".join(corpus.name for corpus in result.corpora))
+    rows = counted(len(result.rows), "row")
+    line = f"<Result: {encoders} on {corpora}; {rows}"
+    if result.failed:
+        failures = counted(len(result.failed), "failure")
+        line += f", {failures}"
+    if result.findings:
+        findings = counted(len(result.findings), "finding")
+        first = visible(result.findings[0].sentence)
+        line += f"; {findings}, the first: {first}"
+    if len(line) > LONGEST:
+        line = f"{line[:LONGEST]}…"
+    return f"{line}>"
+
+
+class Metric(Protocol):
+    """What has the name of a metric: a verdict, or the column of a table."""
 
     @property
-    def quantity(self) -> str: ...  # noqa: D102
+    def metric(self) -> str: ...  # noqa: D102
     @property
     def subset(self) -> str: ...  # noqa: D102
     @property
-    def measure(self) -> str: ...  # noqa: D102
+    def similarity_function(self) -> str: ...  # noqa: D102
     @property
     def condition(self) -> str: ...  # noqa: D102
 
 
-def is_of(record: Row | Comparison, quantity: Quantity) -> bool:
-    """Return whether a row or comparison is of a quantity, whose measure may be empty for any."""
-    if (record.quantity, record.subset, record.condition) != (quantity.quantity, quantity.subset, quantity.condition):
+def is_of(record: Row | Comparison, metric: Metric) -> bool:
+    """Return whether a row or comparison is of a metric, whose similarity function may be empty for any."""
+    if (record.metric, record.subset, record.condition) != (metric.metric, metric.subset, metric.condition):
         return False
-    return quantity.measure in ("", record.measure)
+    return metric.similarity_function in ("", record.similarity_function)
 
 
 def headline_rows(result: Result, verdict: Verdict) -> dict[str, Row]:
-    """Return by encoder the row of the quantity that a verdict ranks by."""
+    """Return by encoder the row of the metric that a verdict ranks by."""
     rows: dict[str, Row] = {}
     for row in result.rows:
         if row.corpus == verdict.corpus and verdict.ranks_by(row):

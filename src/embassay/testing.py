@@ -31,10 +31,10 @@ def assert_not_worse(
     baseline
         What ``embassay bless`` has written, or the folder of another run.
     margins
-        By quantity, the smallest loss that matters: ``{"Success@1": 0.02}`` is 2 points. The headline quantities are
+        By metric, the smallest loss that matters: ``{"Success@1": 0.02}`` is 2 points. The headline metrics are
         tested in any case, by default with the margins that they declare.
     floors
-        By quantity, the smallest value that it may have; where lower is better, the largest.
+        By metric, the smallest value that it may have; where lower is better, the largest.
     on
         Labels of diagnostics and corpora; only these are checked. All by default.
     inconclusive
@@ -47,7 +47,7 @@ def assert_not_worse(
     Raises
     ------
     AssertionError
-        If the check does not pass; the message has one sentence for each quantity that does not.
+        If the check does not pass; the message has one sentence for each metric that does not.
     InputError
         If the two cannot be compared.
     """

@@ -498,7 +498,7 @@ class ItemScores:
 
     Attributes
     ----------
-    measure
+    similarity_function
         What its closeness values are: ``cosine`` …
     item, unit
         (n,) stable ids and the unit of independence of each.
@@ -511,7 +511,7 @@ class ItemScores:
     """
 
     origin: Origin
-    measure: str
+    similarity_function: str
     item: NDArray[np.str_]
     unit: NDArray[np.int64]
     labels: Mapping[str, NDArray[np.str_]]
@@ -552,13 +552,13 @@ class ItemScores:
         sha256.update(hash_of_rest.encode())
         return sha256.hexdigest()[:16]
 
-    def signature(self, draws: Draws, measure: str = "", **more: str) -> str:
+    def signature(self, draws: Draws, similarity_function: str = "", **more: str) -> str:
         """Return all that a figure made of these scores depends on, in one line.
 
         Parameters
         ----------
-        measure
-            What the figure is of; the scores' own measure by default.
+        similarity_function
+            What the figure is of; the scores' own similarity function by default.
         more
             Anything else that it depends on, by name.
         """
@@ -571,7 +571,7 @@ class ItemScores:
         parts = {
             "corpus": f"{origin.corpus}@{origin.corpus_fingerprint}",
             "encoder": f"{origin.encoder}@{origin.encoder_fingerprint}",
-            "measure": measure or self.measure,
+            "similarity_function": similarity_function or self.similarity_function,
             "scores": self.digest,
             **more,
             "seed": draws.seed,

@@ -9,7 +9,7 @@ from embassay.adaptation.card import Origin, card_of, hub_name
 from embassay.adaptation.figures import INTERVALS, of_variants
 from embassay.adaptation.options import AdaptOptions
 from embassay.adaptation.variants import Stage
-from embassay.encoders.neural.locations import LOCAL_FOLDER, Found
+from embassay.encoders.neural.locations import LOCAL_FOLDER, ModelFiles
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row
 from embassay.training.settings import FINETUNE
 
@@ -27,10 +27,10 @@ SAID = (
 FACTS = {"finetuned": {"rows": 75, "data": "d" * 16, "evaluations": [[0, 0.633], [5, 0.6], [10, 0.567]]}}
 
 
-def row(encoder, quantity, subset, *figure):
+def row(encoder, metric, subset, *figure):
     value, low, high = (*figure, None, None)[:3]
     kept = {"items": 41, "units": 38, "undefined": 0, "reason": None, "signature": "s"}
-    return Row("retrieval", "mine", encoder, subset, "similarity", "", quantity, value, low, high, **kept)
+    return Row("retrieval", "mine", encoder, subset, "similarity", "", metric, value, low, high, **kept)
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_the_base_is_named_to_the_hub_only_where_it_is_there(result):
     ],
 )  # fmt: skip
 def test_the_name_on_the_hub_is_the_one_that_was_found(target, folder, name):
-    assert hub_name(target, Found(Path(folder), "c9")) == name
-    assert hub_name(target, Found(Path(target), LOCAL_FOLDER)) is None
+    assert hub_name(target, ModelFiles(Path(folder), "c9")) == name
+    assert hub_name(target, ModelFiles(Path(target), LOCAL_FOLDER)) is None
 
 
 def test_all_variants_stand_in_one_table_of_six_figures(result):
@@ -111,6 +111,6 @@ def test_figures_of_few_units_are_marked(result):
 
 
 def test_a_figure_that_there_is_none_of_is_a_dash(result):
-    left = tuple(r for r in result.rows if (r.quantity, r.encoder) != ("tau", "base"))
+    left = tuple(r for r in result.rows if (r.metric, r.encoder) != ("tau", "base"))
     _, _, base, *_ = of_variants(replace(result, rows=left), ["mine"])
     assert base.split("|")[6].strip() == "–"

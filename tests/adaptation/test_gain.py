@@ -11,7 +11,7 @@ import pytest
 from embassay.adaptation.domain import examining_diagnostics
 from embassay.adaptation.gain import Change, changes
 from embassay.adaptation.wording import CAVEAT, PHRASES, sentence, verdict
-from embassay.diagnostics.base import meaning_of
+from embassay.metrics.metric import meaning_of
 from embassay.result import Comparison, EncoderRecord, Result
 from embassay.stats.families import Roles, compare_means
 from embassay.stats.noninferiority import Headline, NotWorse
@@ -41,17 +41,17 @@ class Planted:
         names = list(values)
         self.names += [name for name in names if name not in self.names]
         unit = np.arange(len(values[names[0]])) if unit is None else unit
-        quantity, subset, condition = {**SHARES, **MEANS}[diagnostic]
+        metric, subset, condition = {**SHARES, **MEANS}[diagnostic]
         key = (diagnostic, corpus)
         of_shares = diagnostic in SHARES
         margin = MARGINS.get(diagnostic, 0.02)
-        self.headlines[key] = Headline(quantity, margin, values, unit, key, subset, condition, of_shares)
+        self.headlines[key] = Headline(metric, margin, values, unit, key, subset, condition, of_shares)
         roles = Roles(tuple(names), "base" if "base" in names else None, all_pairs=True)
         for d in compare_means(values, unit, roles, self.draws, *key, of_shares=of_shares):
             p = None if d.p_adjusted is None else min(1.0, tests * d.p_adjusted)
             figures = (d.difference, d.low, d.high, d.p, p, d.tests, d.items, d.units, d.family)
             self.comparisons.append(
-                Comparison(diagnostic, corpus, subset, "similarity", condition, quantity, d.a, d.b, *figures)
+                Comparison(diagnostic, corpus, subset, "similarity", condition, metric, d.a, d.b, *figures)
             )
         return self
 
@@ -295,9 +295,9 @@ def test_the_shift_is_said_where_it_is_there():
     assert verdict(result, planted.headlines, ["mine"]) == said(planted)
 
 
-def test_quantities_that_are_no_headline_are_left_out():
+def test_metrics_that_are_no_headline_are_left_out():
     planted = Planted().answers(wins=80, losses=25, items=900)
-    others = [replace(c, quantity="R@5") for c in planted.comparisons]
+    others = [replace(c, metric="R@5") for c in planted.comparisons]
     others += [replace(c, condition="whiten") for c in planted.comparisons]
     others += [replace(c, a="finetuned", b="other") for c in planted.comparisons if c.family == "reference"]
     result = replace(planted.result, comparisons=tuple(others))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.samples.choice import Choice
 from embassay.types import Card, Corpus, content_hash
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from comparison.choice_runs import finished_run
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]

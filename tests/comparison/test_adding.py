@@ -33,7 +33,7 @@ def test_the_result_is_that_of_a_run_with_all_encoders(corpus, tmp_path):
     after = json.loads((tmp_path / "grown/result.json").read_text())
 
     def values(result):
-        return {(r["encoder"], r["quantity"], r["subset"], r["condition"]): r["value"] for r in result["rows"]}
+        return {(r["encoder"], r["metric"], r["subset"], r["condition"]): r["value"] for r in result["rows"]}
 
     assert values(before).items() <= values(after).items()
     assert "b" in (tmp_path / "grown/report.html").read_text()
@@ -51,8 +51,8 @@ def test_a_command_that_was_killed_late_can_be_repeated(corpus, tmp_path, monkey
         raise KilledError
 
     for place, step in (
-        ("embassay.store.runs.RunFolder", "write_result"),
-        ("embassay.store.runs.RunFolder", "write_record"),
+        ("embassay.store.runs.folder.RunFolder", "write_result"),
+        ("embassay.store.runs.folder.RunFolder", "write_record"),
         ("embassay.comparison.adding", "present"),
     ):
         grown = shutil.copytree(tmp_path / "one", tmp_path / step)

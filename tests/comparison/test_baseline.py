@@ -7,8 +7,8 @@ from comparison.choice_runs import Answers
 from embassay.comparison.baseline import bless, without_folders
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.errors import InputError
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 
 
 def contents(folder):

@@ -65,9 +65,9 @@ def test_a_wrong_config_is_one_message_with_its_place(runs, tmp_path, capsys, te
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
-        (["--margin", "accuracy"], "--margin accuracy: write QUANTITY=X"),
-        (["--margin", "=0.1"], "--margin =0.1: write QUANTITY=X"),
-        (["--floor", "accuracy=high"], "--floor accuracy=high: write QUANTITY=X"),
+        (["--margin", "accuracy"], "--margin accuracy: write METRIC=X"),
+        (["--margin", "=0.1"], "--margin =0.1: write METRIC=X"),
+        (["--floor", "accuracy=high"], "--floor accuracy=high: write METRIC=X"),
         (["--on", "nothing"], "unknown diagnostic or corpus 'nothing'"),
         (["--config", "missing.toml"], "no such file"),
     ],

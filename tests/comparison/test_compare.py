@@ -64,9 +64,9 @@ def test_other_encoders_are_put_together(make_run):
     whole = ea.read(make_run("whole", ["b=hashing,dim=64", "c=hashing,dim=16", "a=hashing,dim=512"]))
     assert not comparison.before_and_after
     assert comparison.result.verdict("retrieval").best_set == whole.verdict("retrieval").best_set
-    values = {row.encoder: row.value for row in whole.rows if row.quantity == "Success@1"}
+    values = {row.encoder: row.value for row in whole.rows if row.metric == "Success@1"}
     for row in comparison.result.rows:
-        if row.quantity == "Success@1":
+        if row.metric == "Success@1":
             assert row.value == pytest.approx(values[row.encoder])
     # The reference is that of the older run, so before is what the older run has.
     assert {pair.label for pair in comparison.pairs} == {"a → b", "a → c"}
@@ -236,8 +236,8 @@ def test_other_documents_are_said(make_run, tmp_path):
 @pytest.mark.slow
 def test_every_diagnostic_can_be_compared(tmp_path):
     """Also those without a right answer, such as correlations."""
+    from embassay.run.command import carry_out
     from embassay.run.request import RunRequest
-    from embassay.run.session import carry_out
 
     runs = []
     for name, dim in (("old", 256), ("new", 32)):

@@ -15,8 +15,8 @@ from embassay.comparison.names import Named, matching, shortest_name
 from embassay.comparison.runs import read_run
 from embassay.errors import InputError, SpecError
 from embassay.result import Failure
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.testing import assert_not_worse
 
 GOOD, BAD = range(180), range(120)
@@ -116,17 +116,17 @@ def test_no_interval_no_verdict_under_ten_units(choice_run):
 # --- margins and floors ----------------------------------------------------------------------------------
 
 
-def test_margins_add_quantities_and_change_those_of_headlines(choice_run):
+def test_margins_add_metrics_and_change_those_of_headlines(choice_run):
     run, old = choice_run("new", [model(range(4, 184))]), choice_run("old", [model()])
     margins = {"accuracy": 0.15, "chosen[antonym]": 0.2, "negated_antonyms.accuracy[part_of_speech:noun]": 0.25}
     outcome = ea.check(run, old, margins=margins)
-    assert {change.quantity: change.margin for change in outcome.changes} == {
+    assert {change.metric: change.margin for change in outcome.changes} == {
         "accuracy": 0.15,
         "chosen[antonym]": 0.2,
         "accuracy[part_of_speech:noun]": 0.25,
     }
     assert outcome.outcome == "pass"
-    (antonym,) = [change for change in outcome.changes if change.quantity == "chosen[antonym]"]
+    (antonym,) = [change for change in outcome.changes if change.metric == "chosen[antonym]"]
     assert antonym.lower_is_better
     assert "a rise of 20.0 points or more is ruled out" in str(outcome)
 
@@ -158,13 +158,13 @@ def test_a_floor_of_the_headline_has_the_measure_of_the_headline(tmp_path):
     assert carry_out(request) == 0
     rows = {}
     for row in ea.read(out).rows:
-        if (row.quantity, row.subset, row.condition) == ("share", "c1:TT", "excess:eps0"):
-            rows[row.measure] = row.value
+        if (row.metric, row.subset, row.condition) == ("share", "c1:TT", "excess:eps0"):
+            rows[row.similarity_function] = row.value
     assert len(rows) > 1
     floors = {"share[c1:TT,excess:eps0]": 0.1, "share[c1:TT,l2,excess:eps0]": 0.1}
     headline, other = ea.check(out, out, floors=floors).floors
-    assert (headline.value, headline.quantity) == (rows["cosine"], "share[c1:TT]")
-    assert (other.value, other.quantity) == (rows["l2"], "share[c1:TT,l2,excess:eps0]")
+    assert (headline.value, headline.metric) == (rows["cosine"], "share[c1:TT]")
+    assert (other.value, other.metric) == (rows["l2"], "share[c1:TT,l2,excess:eps0]")
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ def test_margins_and_floors_of_what_on_leaves_out_are_ignored(tmp_path):
     assert carry_out(request) == 0
     options = {"margins": {"RR": 0.02, "chosen[antonym]": 0.1}, "floors": {"Success@5": 0.1}, "on": ["mine"]}
     outcome = ea.check(both, both, **options)
-    assert [change.quantity for change in outcome.changes] == ["accuracy", "chosen[antonym]"]
+    assert [change.metric for change in outcome.changes] == ["accuracy", "chosen[antonym]"]
     assert outcome.floors == ()
-    with pytest.raises(InputError, match="unknown quantity 'MRR'"):
+    with pytest.raises(InputError, match="unknown metric 'MRR'"):
         ea.check(both, both, on=["mine"], margins={"MRR": 0.02})
 
 

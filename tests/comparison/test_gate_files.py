@@ -18,7 +18,7 @@ CHANGE = Change(
     encoder="MiniLM",
     diagnostic="retrieval",
     corpus="docs",
-    quantity="Success@5",
+    metric="Success@5",
     outcome="regression",
     old=0.9,
     new=0.84,
@@ -34,9 +34,9 @@ CHANGE = Change(
     lost=("q1", "q<2>"),
     gained=("q|3",),
 )
-UNCLEAR = replace(CHANGE, outcome="inconclusive", p=0.3, change=-0.01, units_needed=3100, quantity="RR")
+UNCLEAR = replace(CHANGE, outcome="inconclusive", p=0.3, change=-0.01, units_needed=3100, metric="RR")
 UNCLEAR = replace(UNCLEAR, of_shares=False, lost=(), gained=())
-PASSED = replace(CHANGE, outcome="pass", quantity="R@5", change=-0.001, p=0.9, lost=(), gained=())
+PASSED = replace(CHANGE, outcome="pass", metric="R@5", change=-0.001, p=0.9, lost=(), gained=())
 FLOOR = Floor("MiniLM", "retrieval", "docs", "Success@5", 0.84, 0.82, 0.86, 0.9)
 CHECK = Check("run", "baseline", (CHANGE, UNCLEAR, PASSED), (FLOOR,), (), ("a note",))
 LONG = "a-very-long-organisation/and-a-very-long-model-name-v2-instruct-final"
@@ -54,7 +54,7 @@ def test_the_terminal_has_a_line_for_each_check_and_at_most_80_columns():
     assert lines[-1].strip().endswith("1 of 1 floor missed")
 
 
-def test_an_unchanged_quantity_has_no_interval():
+def test_an_unchanged_metric_has_no_interval():
     unchanged = replace(PASSED, unchanged=True, change=0.0)
     (line, _) = terminal_lines(replace(CHECK, changes=(unchanged,), floors=(), notes=()))
     assert line == "pass MiniLM R@5 on docs nothing changed margin 2.0"

@@ -12,8 +12,8 @@ from embassay.cli.app import exit_code_of
 from embassay.comparison.labelling import choose
 from embassay.comparison.plan_views import _sentences
 from embassay.errors import SourceError, SpecError, UnknownNameError
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.stats.detectable import Precision
 
 TWO = ["a=hashing,dim=512", "b=hashing,dim=64"]
@@ -49,7 +49,7 @@ def test_every_diagnostic_has_a_plan_that_agrees_with_the_run(tmp_path):
     assert carry_out(RunRequest(["hashing", "hashing64=hashing,dim=64"], (), (), out=out, quiet=True)) == 0
     result = ea.read(out)
     plan = ea.plan(out)
-    assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.quantity}
+    assert {pair.diagnostic for pair in plan.pairs} == {v.diagnostic for v in result.verdicts if v.metric}
     for pair in plan.pairs:
         verdict = result.verdict(pair.diagnostic, pair.corpus)
         if pair.against == "the reference":

@@ -10,8 +10,8 @@ import pytest
 import embassay as ea
 from embassay.comparison.runs import common_tasks, read_run
 from embassay.errors import SourceError
+from embassay.run.command import carry_out
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 
 LINES = [
     ("q1", "When does the shop open", "hours"),
@@ -154,7 +154,7 @@ def test_the_result_can_be_computed_again_from_the_scores(run_of):
     from embassay.types import Draws
 
     again = task.method.summarise(list(task.scores["one"].values()), Draws(0, 50))
-    stored = {(r.encoder, r.quantity, r.subset, r.condition): r.value for r in ea.read(folder).rows}
+    stored = {(r.encoder, r.metric, r.subset, r.condition): r.value for r in ea.read(folder).rows}
     for row in again.rows:
-        value = stored[row.encoder, row.quantity, row.subset, row.condition]
+        value = stored[row.encoder, row.metric, row.subset, row.condition]
         assert row.value == (None if value is None else pytest.approx(value, rel=1e-9))

@@ -15,14 +15,14 @@ import pytest
 import embassay as ea
 from contracts.abilities import abilities_in, abilities_of
 from embassay.diagnostics import base
-from embassay.diagnostics.base import direction_of
 from embassay.layout import check_layout
+from embassay.metrics.metric import direction_of
 from embassay.plugins import DIAGNOSTICS
+from embassay.reports.layouts import layouts
 from embassay.run.execute import execute
-from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.store.results import from_bytes, to_bytes
+from embassay.store.runs.results import from_bytes, to_bytes
 
 CORPORA = {
     "negated_antonyms": "opposites",
@@ -97,7 +97,7 @@ def test_every_diagnostic_is_tried():
     assert set(CORPORA) == DIAGNOSTICS.own_names(), "add the diagnostic to CORPORA and to what it can do, below"
 
 
-ON_ITEMS = {"ShowsItems", "HasHeadline", "HasItemQuantities"}
+ON_ITEMS = {"ShowsItems", "HasHeadline", "HasItemMetrics"}
 ABILITIES = {
     "negated_antonyms": ON_ITEMS,
     "minimal_pairs": ON_ITEMS,
@@ -157,10 +157,10 @@ def test_each_row_and_comparison_has_a_declared_direction(name):
     directions = set()
     for record in [*result.rows, *result.comparisons]:
         # Raises where nothing is declared.
-        directions.add(direction_of(name, record.quantity, record.subset, record.condition))
+        directions.add(direction_of(name, record.metric, record.subset, record.condition))
     for verdict in result.verdicts:
-        if verdict.quantity:
-            assert direction_of(name, verdict.quantity, verdict.subset, verdict.condition) == "higher"
+        if verdict.metric:
+            assert direction_of(name, verdict.metric, verdict.subset, verdict.condition) == "higher"
     # A declaration of one direction for everything would not be one.
     assert directions == DIRECTIONS_OF[name]
 
@@ -168,7 +168,7 @@ def test_each_row_and_comparison_has_a_declared_direction(name):
 @pytest.mark.parametrize("name", CORPORA)
 def test_no_two_rows_are_of_the_same_thing(name):
     rows = outcome(name).result.rows
-    places = [(r.corpus, r.encoder, r.subset, r.measure, r.condition, r.quantity) for r in rows]
+    places = [(r.corpus, r.encoder, r.subset, r.similarity_function, r.condition, r.metric) for r in rows]
     assert len(set(places)) == len(places)
 
 
@@ -206,7 +206,7 @@ def test_the_order_of_the_encoders_moves_no_figure(name):
 
 def figures(result):
     """Return the values of a result's rows by what they are of."""
-    return {(r.corpus, r.encoder, r.subset, r.measure, r.condition, r.quantity): r.value for r in result.rows}
+    return {(r.corpus, r.encoder, r.subset, r.similarity_function, r.condition, r.metric): r.value for r in result.rows}
 
 
 @pytest.mark.parametrize("name", CORPORA)

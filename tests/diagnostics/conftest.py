@@ -62,9 +62,9 @@ def assert_same_but_for_pools():
         rows, others = list(rows), list(others)
         assert len(rows) == len(others)
         moved = of_pools(rows) + of_pools(others)
-        keys = {(r.encoder, r.quantity, r.subset, r.condition, r.measure) for r in moved}
+        keys = {(r.encoder, r.metric, r.subset, r.condition, r.similarity_function) for r in moved}
         for one, other in zip(rows, others, strict=True):
-            key = (one.encoder, one.quantity, one.subset, one.condition, one.measure)
+            key = (one.encoder, one.metric, one.subset, one.condition, one.similarity_function)
             if key in keys:
                 ends = {"low": None, "high": None, "signature": "", "interval": ""}
                 assert replace(one, **ends) == replace(other, **ends)

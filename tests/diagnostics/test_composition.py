@@ -17,7 +17,7 @@ from embassay.diagnostics.composition.composition import HEADLINE, NOT_APPLICABL
 from embassay.diagnostics.composition.criteria import PLANAR, OperatorView
 from embassay.diagnostics.composition.nulls import other_targets
 from embassay.diagnostics.composition.scores import measured, null_measured
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.errors import InputError
 from embassay.geometry.closeness import MEASURES, paired
 from embassay.samples.composition import Composition
@@ -69,13 +69,13 @@ def summarise(scores, resamples=20, seed=0, **options):
 
 
 def planted_rows(side, *triples, **options):
-    """Return the rows of planted vectors by (quantity, subset, measure, condition)."""
+    """Return the rows of planted vectors by (metric, subset, measure, condition)."""
     corpus, vectors = planted(side, *triples)
     return rows(summarise([score(corpus, vectors, **options)]))
 
 
 def rows(result, encoder="t"):
-    found = {(r.quantity, r.subset, r.measure, r.condition): r for r in result.rows if r.encoder == encoder}
+    found = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in result.rows if r.encoder == encoder}
     assert len(found) == sum(r.encoder == encoder for r in result.rows)
     return found
 
@@ -716,12 +716,12 @@ def test_the_excess_is_observed_less_null_on_the_same_samples(mixed):
     seen = 0
     for encoder in ("e0", "e1", "e2"):
         found = rows(result, encoder)
-        for (quantity, subset, measure, condition), row in found.items():
+        for (metric, subset, measure, condition), row in found.items():
             if "excess" not in condition or row.value is None:
                 continue
             bare = condition.replace("excess:", "").replace("excess", "").rstrip(":")
-            observed = found[quantity, subset, measure, bare]
-            null = found[quantity, subset, measure, condition.replace("excess", "null")]
+            observed = found[metric, subset, measure, bare]
+            null = found[metric, subset, measure, condition.replace("excess", "null")]
             assert row.value == pytest.approx(observed.value - null.value, abs=1e-12)
             assert row.items == observed.items == null.items
             seen += 1
@@ -829,7 +829,7 @@ def test_every_row_is_finite_or_null_with_a_reason(mixed):
 def test_conditions_of_every_criterion(mixed):
     found = {}
     for row in mixed[2].rows:
-        if row.encoder and row.quantity == "share":
+        if row.encoder and row.metric == "share":
             found.setdefault(row.subset, set()).add(row.condition)
     tolerance = {f"{kind}{end}" for kind in ("", "null:", "excess:") for end in ("eps0", "grid")}
     mirrored = {f"right:{condition}" for condition in tolerance}
@@ -849,7 +849,7 @@ def test_every_encoder_has_the_same_rows_and_the_corpus_its_ratings(mixed):
     result = mixed[2]
     keys = [set(rows(result, f"e{n}")) for n in range(3)]
     assert keys[0] == keys[1] == keys[2]
-    assert {quantity for quantity, *_ in rows(result, "")} == {"rating", "rating_median", "agreement"}
+    assert {metric for metric, *_ in rows(result, "")} == {"rating", "rating_median", "agreement"}
     # Those of mirrored differences are left out.
     assert {subset for _, subset, *_ in rows(result, "")} == {"overlap", "difference", "union"}
 
@@ -918,14 +918,14 @@ def holding(corpus, holds):
 
 
 def of_headline(result):
-    return [c for c in result.comparisons if (c.quantity, c.subset, c.measure, c.condition) == HEADLINE]
+    return [c for c in result.comparisons if (c.metric, c.subset, c.similarity_function, c.condition) == HEADLINE]
 
 
 def test_only_the_headline_is_compared_unless_all_is_asked_for(mixed):
     _, scores, everything = mixed
     usual = summarise(scores)
-    assert {(c.quantity, c.subset, c.measure, c.condition) for c in usual.comparisons} == {HEADLINE}
-    assert {(c.quantity, c.subset, c.measure, c.condition) for c in everything.comparisons} == {
+    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in usual.comparisons} == {HEADLINE}
+    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in everything.comparisons} == {
         HEADLINE,
         ("share", "c3:TT", "cosine", "excess:eps0"),
         ("share", "c4:vsB", "cosine", "excess:eps0"),
@@ -947,7 +947,7 @@ def test_a_comparison_is_the_difference_of_the_rows(mixed):
         assert (c.a, c.b) == ("e1", "e0")
         # Under ten units there is no p: few samples of c6 are comparable for both.
         assert c.pairs_in_family == (c.p is not None) == (c.units >= 10)
-        values = [rows(result, name)[c.quantity, c.subset, c.measure, c.condition] for name in (c.a, c.b)]
+        values = [rows(result, name)[c.metric, c.subset, c.similarity_function, c.condition] for name in (c.a, c.b)]
         if c.subset != "c6:middle":
             # All samples are defined for both; in c6 the encoders differ in which are comparable.
             assert c.difference == pytest.approx(values[0].value - values[1].value, abs=1e-12)
@@ -971,7 +971,7 @@ def test_those_that_may_be_the_highest_are_named_and_what_is_above_chance():
     result = summarise([none, some, most], resamples=200)
     (verdict,) = result.verdicts
     assert (verdict.leader, verdict.best, verdict.value) == ("Highest", "most", pytest.approx(0.9))
-    assert (verdict.subset, verdict.measure, verdict.condition) == ("c1:TT", "cosine", "excess:eps0")
+    assert (verdict.subset, verdict.similarity_function, verdict.condition) == ("c1:TT", "cosine", "excess:eps0")
     assert (verdict.candidates, verdict.best_set) == (("most", "some", "none"), ("most", "some"))
     assert (verdict.rank_low, verdict.rank_high) == (
         {"most": 1, "some": 1, "none": 3},
@@ -1089,7 +1089,7 @@ def test_a_corpus_without_overlaps_has_rows_and_no_ranking(side):
     result = summarise(scores)
     assert result.comparisons == result.examples == ()
     (verdict,) = result.verdicts
-    assert (verdict.best, verdict.quantity, verdict.candidates) == (None, "", ("e0", "e1"))
+    assert (verdict.best, verdict.metric, verdict.candidates) == (None, "", ("e0", "e1"))
     assert (verdict.items, verdict.units) == (15, 15)
     found = rows(result, "e1")
     expected = {"union": "c6", "difference": "c3", "right": "c3"}[side]

@@ -64,7 +64,7 @@ def test_minilm_puts_a_negation_nearer_than_a_synonym_on_comments(data, tmp_path
     result = assay(
         ["all-MiniLM-L6-v2"], [str(tmp_path / "comments.jsonl")], ["minimal_pairs"], baselines=False, cache=None
     )
-    found = {(r.quantity, r.subset, r.condition): r for r in result.rows}
+    found = {(r.metric, r.subset, r.condition): r for r in result.rows}
     # With synonyms as close as these (glad for happy) the negation is nearer on average, in half of the items.
     assert found["contrast", "synonym-negation_main", ""].high < 0
     assert found["nearer", "synonym>negation_main", ""].value == pytest.approx(0.5, abs=0.1)

@@ -10,14 +10,14 @@ from scipy.sparse import csr_array
 
 from embassay.api import assay
 from embassay.diagnostics import isotropy as module
-from embassay.diagnostics.isotropy import QUANTITIES, SUBSETS, TRANSFORMED, UNBIASED, create
+from embassay.diagnostics.isotropy import METRICS, SUBSETS, TRANSFORMED, UNBIASED, create
 from embassay.geometry import isotropy as geometry
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import isotropy
 from embassay.run.resolve import load_corpus
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Corpus, Draws, Origin
 from embassay.vectors import Vectors
 from findings import sentences
@@ -42,7 +42,7 @@ def run(encoders, corpus, **options):
 
 
 def rows(result, encoder="t", subset="texts"):
-    return {(r.condition, r.quantity): r for r in result.rows if (r.encoder, r.subset) == (encoder, subset)}
+    return {(r.condition, r.metric): r for r in result.rows if (r.encoder, r.subset) == (encoder, subset)}
 
 
 def unit_rows(v):
@@ -109,8 +109,8 @@ def measured():
 def test_rows_equal_the_definitions(measured):
     matrix, result = measured
     found = rows(result)
-    for quantity, value in naive(matrix).items():
-        assert found["", quantity].value == pytest.approx(value, rel=1e-5)
+    for metric, value in naive(matrix).items():
+        assert found["", metric].value == pytest.approx(value, rel=1e-5)
 
 
 def test_the_unbiased_figures_equal_their_definition():
@@ -136,9 +136,9 @@ def test_an_isotropic_gaussian_uses_its_384_dimensions_on_280_texts_too():
 def test_after_a_transform_there_is_no_unbiased_estimate(measured):
     # The vectors depend on each other then: see the docs.
     _, result = measured
-    conditions = {r.condition for r in result.rows if r.quantity in UNBIASED}
+    conditions = {r.condition for r in result.rows if r.metric in UNBIASED}
     assert conditions == {""}
-    assert set(QUANTITIES) == {*TRANSFORMED, *UNBIASED}
+    assert set(METRICS) == {*TRANSFORMED, *UNBIASED}
 
 
 @pytest.mark.parametrize(("condition", "moved"), [("standardize", standardized), ("remove_pcs", without_top_component)])
@@ -146,8 +146,8 @@ def test_rows_after_a_transform_equal_the_definitions(measured, condition, moved
     # Of six dimensions max(1, 6 // 100) = 1 component goes.
     matrix, result = measured
     found = rows(result)
-    for quantity, value in naive(moved(matrix)).items():
-        assert found[condition, quantity].value == pytest.approx(value, rel=1e-5, abs=1e-6)
+    for metric, value in naive(moved(matrix)).items():
+        assert found[condition, metric].value == pytest.approx(value, rel=1e-5, abs=1e-6)
     assert found[condition, "rank"].value == {"standardize": 6, "remove_pcs": 5}[condition]
 
 
@@ -164,19 +164,23 @@ def test_rows_equal_direct_calls_to_six_digits(measured):
     for condition in CONDITIONS:
         moved = transforms.fit(condition, matrix).apply(matrix) if condition else matrix
         figures = isotropy(moved)
-        for quantity in TRANSFORMED if condition else QUANTITIES:
-            assert found[condition, quantity].value == float(f"{getattr(figures, quantity):.6g}")
+        for metric in TRANSFORMED if condition else METRICS:
+            assert found[condition, metric].value == float(f"{getattr(figures, metric):.6g}")
 
 
 def test_every_condition_has_its_rows_without_intervals(measured):
     _, result = measured
     assert list(rows(result)) == [
-        (condition, quantity)
-        for condition in CONDITIONS
-        for quantity in ((*TRANSFORMED, "rank") if condition else QUANTITIES)
+        (condition, metric) for condition in CONDITIONS for metric in ((*TRANSFORMED, "rank") if condition else METRICS)
     ]
     for r in result.rows:
-        assert (r.diagnostic, r.measure, r.low, r.high, r.reason) == ("isotropy", "isotropy", None, None, None)
+        assert (r.diagnostic, r.similarity_function, r.low, r.high, r.reason) == (
+            "isotropy",
+            "isotropy",
+            None,
+            None,
+            None,
+        )
         assert (r.items, r.units, r.undefined) == (60, 60, 0)
 
 
@@ -186,7 +190,7 @@ def test_equal_directions_by_hand():
     corpus = pairs(2)
     vectors = {"a0": (1, 0), "b0": (-1, 0), "a1": (0, 1), "b1": (0, -1)}
     found = rows(run([Table("t", vectors)], corpus))
-    assert [found["", q].value for q in QUANTITIES] == pytest.approx([1, 1, 1, 3, 2, -1 / 3], abs=1e-6)
+    assert [found["", q].value for q in METRICS] == pytest.approx([1, 1, 1, 3, 2, -1 / 3], abs=1e-6)
 
 
 def test_a_text_counts_once_however_often_it_occurs():
@@ -229,9 +233,9 @@ def test_each_role_is_measured_by_itself():
         matrix = np.array([v for (r, _), v in vectors.items() if r == role], dtype=np.float32)
         assert len(matrix) == number
         found = rows(result, subset=subset)
-        for quantity, value in naive(matrix).items():
-            assert found["", quantity].value == pytest.approx(value, rel=1e-5)
-            assert found["", quantity].items == number
+        for metric, value in naive(matrix).items():
+            assert found["", metric].value == pytest.approx(value, rel=1e-5)
+            assert found["", metric].items == number
     (verdict,) = result.verdicts
     assert (verdict.items, verdict.units) == (7, 7)
     # Of three documents nothing can be estimated without bias: all four dimensions may be in use.
@@ -257,8 +261,8 @@ def test_transforms_are_of_dense_vectors_only():
     dense, sparse = rows(result, "dense"), rows(result, "sparse")
     assert {c for c, _ in sparse} == {""}
     assert {c for c, _ in dense} == set(CONDITIONS)
-    for quantity in QUANTITIES:
-        assert sparse["", quantity].value == pytest.approx(dense["", quantity].value, rel=1e-5, abs=1e-6)
+    for metric in METRICS:
+        assert sparse["", metric].value == pytest.approx(dense["", metric].value, rel=1e-5, abs=1e-6)
     assert not any("whitening" in note for note in sentences(result) if note.startswith("sparse"))
 
 
@@ -271,8 +275,8 @@ def test_zero_vectors_are_left_out_and_counted():
     vectors["a3"] = vectors["b7"] = np.zeros(6)
     found = rows(run([Table("t", vectors)], corpus))
     matrix = np.array(list(vectors.values()), dtype=np.float32)
-    for quantity, value in naive(matrix).items():
-        assert found["", quantity].value == pytest.approx(value, rel=1e-5)
+    for metric, value in naive(matrix).items():
+        assert found["", metric].value == pytest.approx(value, rel=1e-5)
     assert {(r.items, r.units, r.undefined) for r in found.values()} == {(38, 38, 2)}
 
 
@@ -304,18 +308,18 @@ def test_under_four_texts_nothing_is_estimated_without_bias():
     corpus = Corpus("mine", "pairs", (Pair("0", "a", "b", None), Pair("1", "a", "c", None)))
     found = rows(run([Table("t", {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (-1.0, 0.5)})], corpus))
     assert found["", "participation_ratio_plugin"].value is not None
-    for quantity in UNBIASED:
-        assert found["", quantity].value is None
-        assert found["", quantity].reason == "3 texts are too few to estimate it without bias; that takes 4"
+    for metric in UNBIASED:
+        assert found["", metric].value is None
+        assert found["", metric].reason == "3 texts are too few to estimate it without bias; that takes 4"
 
 
 def test_a_few_orthogonal_texts_use_an_unknown_number_of_dimensions():
     corpus = pairs(4)
     vectors = dict(zip((t for _, t in corpus.texts()), np.eye(8, 20), strict=True))
     result = run([Table("t", vectors)], corpus)
-    for quantity in UNBIASED:
+    for metric in UNBIASED:
         reason = "no two differences of these few texts have a direction in common; more texts are needed"
-        assert rows(result)["", quantity].reason == reason
+        assert rows(result)["", metric].reason == reason
     note = (
         "t: 8 texts are too few to say how many of 20 dimensions they use: that takes about 100 (participation ratio); "
         "two of them have a mean cosine of 0.00"
@@ -344,8 +348,8 @@ def test_a_transform_that_leaves_no_direction_has_no_figures():
     # Two texts differ in one direction, which remove_pcs takes away: what is left is rounding.
     corpus = pairs(1)
     found = rows(run([Table("t", vectors_of(corpus, 8))], corpus))
-    for quantity in (*TRANSFORMED, "rank"):
-        assert found["remove_pcs", quantity].value is None
+    for metric in (*TRANSFORMED, "rank"):
+        assert found["remove_pcs", metric].value is None
     assert found["whiten", "rank"].value == 1
     assert found["whiten", "mean_cosine"].value == pytest.approx(-1, abs=1e-6)
 
@@ -365,7 +369,7 @@ def test_i_a_is_left_out_where_it_would_take_too_long(monkeypatch):
 def test_the_verdict_ranks_nobody_and_says_how_many_dimensions_are_used(measured):
     matrix, result = measured
     (verdict,) = result.verdicts
-    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t",))
+    assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("t",))
     assert sentences(result) == [
         f"t: the texts use {isotropy(matrix).participation_ratio:.0f} of 6 dimensions (participation ratio); "
         f"two of them have a mean cosine of {naive(matrix)['mean_cosine']:.2f}",
@@ -450,9 +454,9 @@ def test_the_documents_of_a_retrieval_corpus_have_one_isotropy():
     found = {}
     for row in result.rows:
         if row.subset == "documents":
-            found.setdefault((row.condition, row.quantity), []).append((row.diagnostic, row.value, row.items))
+            found.setdefault((row.condition, row.metric), []).append((row.diagnostic, row.value, row.items))
     in_both = {key: of_both for key, of_both in found.items() if len(of_both) == 2}
-    assert {quantity for _, quantity in in_both} == {"i_a", "isoscore", "isoscore_unbiased", "rank"}
+    assert {metric for _, metric in in_both} == {"i_a", "isoscore", "isoscore_unbiased", "rank"}
     assert {condition for condition, _ in in_both} == set(CONDITIONS)
     for (_, value, items), (_, other_value, other_items) in in_both.values():
         assert value == pytest.approx(other_value, rel=1e-4)

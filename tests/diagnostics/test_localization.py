@@ -18,7 +18,6 @@ from embassay.api import assay, report
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.localization import localization
 from embassay.diagnostics.localization.localization import create
-from embassay.diagnostics.localization.rows import LocalizationView
 from embassay.diagnostics.localization.scores import (
     classify,
     codes,
@@ -29,7 +28,8 @@ from embassay.diagnostics.localization.scores import (
     stratified_folds,
 )
 from embassay.diagnostics.localization.series import agreement
-from embassay.engine.topk import search
+from embassay.diagnostics.localization.view import LocalizationView
+from embassay.engine.search.top import search
 from embassay.errors import EncoderError, InputError, SpecError
 from embassay.run.resolve import load_corpus
 from embassay.samples.groups import Grouped
@@ -277,8 +277,8 @@ def test_names_of_groups_move_no_figure():
     renamed = replace(corpus, samples=tuple(replace(s, group=f"z{99 - int(s.group[1:])}") for s in corpus.samples))
     a, b = (run([noise(c)], c) for c in (corpus, renamed))
     subsets = ("all", "fold0", "fold1", "fold2")
-    for quantity in ("accuracy", "centroid_accuracy", "map_at_r"):
-        first, second = (rows_of(result, "noise", quantity) for result in (a, b))
+    for metric in ("accuracy", "centroid_accuracy", "map_at_r"):
+        first, second = (rows_of(result, "noise", metric) for result in (a, b))
         assert [first[s].value for s in subsets if s in first] == [second[s].value for s in subsets if s in second]
 
 
@@ -463,8 +463,8 @@ def test_zero_vectors_are_undefined_for_cosines_and_placed_by_the_classifier():
 def test_an_encoder_of_nothing_but_zeros_has_no_companions():
     corpus = corpus_of(*[3] * 10)
     result = run([Table("zero", dict.fromkeys(texts_of(corpus), (0.0, 0.0)))], corpus)
-    for quantity in ("centroid_accuracy", "map_at_r"):
-        row = rows_of(result, "zero", quantity)["all"]
+    for metric in ("centroid_accuracy", "map_at_r"):
+        row = rows_of(result, "zero", metric)["all"]
         assert (row.value, row.undefined, row.reason) == (None, 30, "undefined for every item")
     assert rows_of(result, "zero")["all"].value is not None
 
@@ -496,8 +496,8 @@ def test_accuracy_is_the_mean_over_folds_and_companions_are_means_over_sentences
     assert (found["group:a"].value, found["group:b"].value) == (pytest.approx(3 / 5), 1.0)
     assert (found["group:a"].items, found["group:a"].units) == (5, 1)
     assert (found["group:a"].low, found["group:a"].reason) == (None, "no interval under 10 units (1 here)")
-    assert {r.measure for r in found.values()} == {"linear_svm"}
-    assert {rows_of(result, "a", q)["all"].measure for q in ("centroid_accuracy", "map_at_r")} == {"cosine"}
+    assert {r.similarity_function for r in found.values()} == {"linear_svm"}
+    assert {rows_of(result, "a", q)["all"].similarity_function for q in ("centroid_accuracy", "map_at_r")} == {"cosine"}
 
 
 def test_groups_that_share_a_sentence_are_one_unit():
@@ -512,17 +512,17 @@ def test_comparisons_are_of_the_mean_over_folds():
     corpus = corpus_of(*[3, 4, 5] * 5)
     result = run([perfect(corpus), noise(corpus), constant(corpus)], corpus, "localization,compare=all")
     usual = run([perfect(corpus), noise(corpus), constant(corpus)], corpus)
-    assert {c.quantity for c in usual.comparisons} == {"accuracy"}
-    assert {c.quantity for c in result.comparisons} == {"accuracy", "centroid_accuracy", "map_at_r"}
+    assert {c.metric for c in usual.comparisons} == {"accuracy"}
+    assert {c.metric for c in result.comparisons} == {"accuracy", "centroid_accuracy", "map_at_r"}
     assert result.rows == usual.rows
-    of_accuracy = [c for c in result.comparisons if c.quantity == "accuracy"]
+    of_accuracy = [c for c in result.comparisons if c.metric == "accuracy"]
     assert [c for c in of_accuracy if c.family != "all"] == list(usual.comparisons)
     assert [(c.a, c.b) for c in of_accuracy if c.family == "all"] == [
         ("noise", "perfect"),
         ("constant", "perfect"),
         ("noise", "constant"),
     ]
-    assert {c.quantity: c.measure for c in result.comparisons} == {
+    assert {c.metric: c.similarity_function for c in result.comparisons} == {
         "accuracy": "linear_svm",
         "centroid_accuracy": "cosine",
         "map_at_r": "cosine",

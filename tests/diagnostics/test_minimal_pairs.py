@@ -15,7 +15,7 @@ from embassay.run import presets as sets_module
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import EDITS, MinimalPairs
 from embassay.stats.resample import ABSENT
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Card, Corpus, Origin
 from findings import sentences
 from tables import Table, rows_of, vectors_of
@@ -61,8 +61,8 @@ def run(encoders, corpus, diagnostic="minimal_pairs", **options):
     return assay(encoders, [corpus], [diagnostic], cache=None, **options)
 
 
-def values(result, encoder, quantity, condition=""):
-    return {subset: r.value for subset, r in rows_of(result, encoder, quantity, condition).items()}
+def values(result, encoder, metric, condition=""):
+    return {subset: r.value for subset, r in rows_of(result, encoder, metric, condition).items()}
 
 
 def naive_cosine(a, b):
@@ -217,7 +217,7 @@ def test_the_baseline_is_held_fixed_in_the_bootstrap():
 def test_an_interval_covers_its_figure_and_few_units_have_none():
     corpus = many(25)
     for r in run([Table("t", random_vectors(corpus))], corpus).rows:
-        assert r.quantity == "baseline" or r.low <= r.value <= r.high
+        assert r.metric == "baseline" or r.low <= r.value <= r.high
     few = rows_of(run([Table("t", random_vectors(many(9)))], many(9)), "t", "similarity")["synonym"]
     assert (few.low, few.high, few.reason) == (None, None, "no interval under 10 units (9 here)")
 
@@ -258,8 +258,8 @@ def test_missing_edits_are_absent_and_not_undefined():
     ]
     corpus = corpus_of(samples)
     result = run([Table("t", random_vectors(corpus))], corpus)
-    for quantity in ("similarity", "cosine", "percentile"):
-        found = rows_of(result, "t", quantity)
+    for metric in ("similarity", "cosine", "percentile"):
+        found = rows_of(result, "t", metric)
         assert {e: (r.items, r.units, r.undefined) for e, r in found.items()} == {
             "synonym": (15, 15, 0),
             "antonym": (12, 12, 0),
@@ -290,8 +290,8 @@ def test_zero_vectors_are_counted_as_undefined():
     vectors = random_vectors(corpus)
     vectors["synonym3"] = vectors["o5"] = np.zeros(6)
     result = run([Table("t", vectors)], corpus)
-    for quantity in ("similarity", "cosine", "percentile"):
-        found = rows_of(result, "t", quantity)
+    for metric in ("similarity", "cosine", "percentile"):
+        found = rows_of(result, "t", metric)
         assert (found["synonym"].items, found["synonym"].undefined) == (12, 2)
         assert (found["typo"].items, found["typo"].undefined) == (13, 1)
     contrasts = rows_of(result, "t", "contrast")
@@ -319,8 +319,8 @@ def test_only_zero_vectors_leave_nothing():
 def test_a_collapsed_encoder_is_undefined_and_said(vector):
     corpus = many(12)
     result = run([Table("t", dict.fromkeys((t for _, t in corpus.texts()), vector))], corpus)
-    for quantity in ("similarity", "contrast"):
-        for r in rows_of(result, "t", quantity).values():
+    for metric in ("similarity", "contrast"):
+        for r in rows_of(result, "t", metric).values():
             assert (r.value, r.reason, r.undefined) == (None, "undefined for every item", 12)
     assert values(result, "t", "baseline")["all"] == pytest.approx(1)
     assert set(values(result, "t", "nearer").values()) == {0.5}
@@ -352,8 +352,8 @@ def test_one_original_alone_has_no_baseline():
     row = rows_of(result, "t", "baseline")["all"]
     assert row.value is None
     assert row.reason == "random pairs need two originals with vectors that are not zero"
-    for quantity in ("similarity", "percentile", "contrast"):
-        assert set(values(result, "t", quantity).values()) == {None}
+    for metric in ("similarity", "percentile", "contrast"):
+        assert set(values(result, "t", metric).values()) == {None}
     assert all(v is not None for v in values(result, "t", "cosine").values())
     assert result.verdicts[0].undefined == ("t",)
 
@@ -390,7 +390,7 @@ def three():
 def test_the_headline_is_compared_by_default(three):
     corpus, tables = three
     result = run(tables, corpus)
-    assert {(c.quantity, c.subset, c.measure, c.condition) for c in result.comparisons} == {
+    assert {(c.metric, c.subset, c.similarity_function, c.condition) for c in result.comparisons} == {
         ("contrast", HEADLINE, "cosine", "")
     }
     assert [(c.a, c.b, c.family) for c in result.comparisons] == [("b", "a", "reference"), ("c", "a", "reference")]
@@ -405,14 +405,14 @@ def test_compare_all_adds_families_and_moves_no_number(three):
     corpus, tables = three
     usual, more = run(tables, corpus), run(tables, corpus, "minimal_pairs,compare=all")
     assert usual.rows == more.rows
-    families = {(c.quantity, c.subset) for c in more.comparisons}
+    families = {(c.metric, c.subset) for c in more.comparisons}
     assert families == {("contrast", f"{a}-{b}") for a, b in CONTRASTS} | {("similarity", e) for e in EDITS}
     of_headline = [c for c in more.comparisons if c.subset == HEADLINE]
     assert [c for c in of_headline if c.family != "all"] == list(usual.comparisons)
     assert [(c.a, c.b) for c in of_headline if c.family == "all"] == [("b", "a"), ("c", "a"), ("b", "c")]
     assert {c.pairs_in_family for c in more.comparisons if c.family == "all"} == {3}
     for c in more.comparisons:
-        level = {name: values(more, name, c.quantity)[c.subset] for name in "abc"}
+        level = {name: values(more, name, c.metric)[c.subset] for name in "abc"}
         assert c.difference == pytest.approx(level[c.a] - level[c.b], abs=1e-8)
 
 
@@ -425,14 +425,14 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
     corpus, tables = three
     result = run(tables, corpus)
     (verdict,) = result.verdicts
-    assert (verdict.leader, verdict.quantity, verdict.subset) == ("Highest", "contrast", HEADLINE)
+    assert (verdict.leader, verdict.metric, verdict.subset) == ("Highest", "contrast", HEADLINE)
     assert verdict.candidates[-1] == "c"
     assert verdict.best in ("a", "b")
     assert set(verdict.best_set) == {"a", "b"}
     assert verdict.rank_low["c"] == verdict.rank_high["c"] == 3
     # Neither is nearer by chance: the contrast is 0.
     assert verdict.chance == 0
-    orderings = [finding for finding in result.findings if finding.quantity == "nearer"]
+    orderings = [finding for finding in result.findings if finding.metric == "nearer"]
     assert {(finding.encoder, finding.subset) for finding in orderings} == {
         (name, subset) for name in "abc" for subset in ("synonym>negation_main", "synonym>antonym")
     }
@@ -455,7 +455,7 @@ def test_the_verdict_names_the_highest_contrast_and_what_is_nearer(three):
 def test_what_is_found_follows_from_where_the_interval_lies(synonym, negation, severity, title):
     corpus = many(len(synonym), TWO)
     vectors = at_cosines(corpus, [(1, n) for n in range(len(synonym))], list(zip(synonym, negation, strict=True)))
-    (finding,) = [f for f in run([Table("t", vectors)], corpus).findings if f.quantity == "nearer"]
+    (finding,) = [f for f in run([Table("t", vectors)], corpus).findings if f.metric == "nearer"]
     assert (finding.severity, finding.title) == (severity, title)
     assert bool(finding.consequence) is (severity == "high")
 
@@ -464,7 +464,7 @@ def test_nothing_is_found_under_ten_units():
     corpus = many(9, TWO)
     vectors = at_cosines(corpus, [(1, n) for n in range(9)], [(0.9, 0.5)] * 9)
     result = run([Table("t", vectors)], corpus)
-    assert not [finding for finding in result.findings if finding.quantity == "nearer"]
+    assert not [finding for finding in result.findings if finding.metric == "nearer"]
 
 
 def test_a_finding_says_where_mean_and_majority_disagree():
@@ -472,7 +472,7 @@ def test_a_finding_says_where_mean_and_majority_disagree():
     corpus = many(40, TWO)
     cosines = [(0.9, 0.8)] * 30 + [(0.1, 0.9)] * 10
     result = run([Table("t", at_cosines(corpus, [(1, n) for n in range(40)], cosines))], corpus)
-    (finding,) = [f for f in result.findings if f.quantity == "nearer"]
+    (finding,) = [f for f in result.findings if f.metric == "nearer"]
     contrast = rows_of(result, "t", "contrast")[HEADLINE]
     assert contrast.high < 0
     assert (finding.severity, finding.value) == ("medium", 0.75)
@@ -508,7 +508,7 @@ def test_without_the_headline_edits_nobody_is_ranked():
     corpus = many(12, ("synonym", "typo"))
     result = run([Table("t", random_vectors(corpus)), Table("u", random_vectors(corpus, 1))], corpus)
     (verdict,) = result.verdicts
-    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
+    assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
     assert result.comparisons == ()
     assert {e.correct for e in result.examples} == {e.margin for e in result.examples} == {None}
     more = run([Table("t", random_vectors(corpus))], corpus, "minimal_pairs,compare=all")
@@ -584,7 +584,7 @@ def test_encoders_of_the_paper_are_grouped_by_their_training_data():
         ["all sentence pairs", "mean of 2"],
         ["unsupervised", "simcse"],
     ]
-    value = {(r.encoder, r.subset): r.value for r in result.rows if r.quantity == "similarity"}
+    value = {(r.encoder, r.subset): r.value for r in result.rows if r.metric == "similarity"}
     assert data["rows"][1][2:] == [value["small", e] for e in EDITS]
     assert data["rows"][3][2:] == pytest.approx([(value["small", e] + value["large", e]) / 2 for e in EDITS])
 
@@ -677,7 +677,9 @@ def test_signatures_say_what_a_figure_depends_on(three):
     of = {name: {r.signature for r in result.rows if r.encoder == name} for name in ("a", "b", "")}
     assert {name: len(found) for name, found in of.items()} == {"a": 1, "b": 1, "": 2}
     for line in of["a"]:
-        assert line.startswith(f"minimal_pairs@1|corpus:mine@{corpus.fingerprint}|encoder:a@table-a|measure:cosine|")
+        assert line.startswith(
+            f"minimal_pairs@1|corpus:mine@{corpus.fingerprint}|encoder:a@table-a|similarity_function:cosine|"
+        )
     assert of[""] == {r.signature for r in run([b], corpus).rows if not r.encoder}
 
 

@@ -264,7 +264,7 @@ def test_a_verdict_counts_what_is_undefined():
     assert verdict.against_reference["wrong"]["difference"] == -1
     assert verdict.smallest_units == 15
     (finding,) = [f for f in result.findings if f.encoder == "holes" and f.title.startswith("Better than chance")]
-    row = next(r for r in result.rows if (r.encoder, r.quantity, r.subset) == ("holes", "accuracy", "all"))
+    row = next(r for r in result.rows if (r.encoder, r.metric, r.subset) == ("holes", "accuracy", "all"))
     assert finding.sentence == (
         f"holes chooses the right paraphrase in 100.0% [{100 * row.low:.1f}, 100.0] of 15 entries "
         "(random choice: 33.3%); 25 of 40 entries are undefined."
@@ -292,9 +292,9 @@ def test_what_is_found_follows_from_where_the_interval_lies(cosines, severity, t
     corpus = corpus_of([choice(n) for n in range(len(cosines))])
     result = run([Table("t", angles(corpus, cosines))], corpus)
     (finding,) = [f for f in result.findings if f.title == title]
-    quantity = "accuracy" if subset == "all" else "chosen"
-    row = next(r for r in result.rows if (r.quantity, r.subset) == (quantity, subset))
-    assert (finding.severity, finding.quantity, finding.subset) == (severity, quantity, subset)
+    metric = "accuracy" if subset == "all" else "chosen"
+    row = next(r for r in result.rows if (r.metric, r.subset) == (metric, subset))
+    assert (finding.severity, finding.metric, finding.subset) == (severity, metric, subset)
     assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
     assert bool(finding.consequence) is (severity == "high")
     assert f"{len(cosines)} entries" in finding.sentence
@@ -335,9 +335,9 @@ def test_compare_all_adds_families_and_moves_no_number():
     usual = assay(["hashing", "bow"], [corpus], ["negated_antonyms"], cache=None)
     more = assay(["hashing", "bow"], [corpus], ["negated_antonyms,compare=all"], cache=None)
     assert usual.rows == more.rows
-    assert {(c.quantity, c.subset) for c in usual.comparisons} == {("accuracy", "all")}
-    assert len({(c.quantity, c.subset) for c in more.comparisons}) == 7
-    of_headline = [c for c in more.comparisons if c.quantity == "accuracy"]
+    assert {(c.metric, c.subset) for c in usual.comparisons} == {("accuracy", "all")}
+    assert len({(c.metric, c.subset) for c in more.comparisons}) == 7
+    of_headline = [c for c in more.comparisons if c.metric == "accuracy"]
     assert [c for c in of_headline if c.family != "all"] == list(usual.comparisons)
     assert [(c.a, c.b) for c in of_headline if c.family == "all"] == [("bow", "hashing")]
 

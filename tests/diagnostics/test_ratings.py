@@ -48,7 +48,7 @@ def scored(given, unit=None):
 def rated(given, unit=None, groups=None, resamples=300):
     groups = {"union": np.arange(len(given))} if groups is None else groups
     found = rating_rows(scored(given, unit), Draws(0, resamples), groups)
-    return {(r.subset, r.quantity): r for r in found}
+    return {(r.subset, r.metric): r for r in found}
 
 
 def alpha(items):
@@ -126,9 +126,9 @@ def test_all_three_equal_a_loop(given):
 
 def test_rows_are_of_the_corpus_under_no_encoder():
     found = rated(KRIPPENDORFF)
-    assert {quantity for _, quantity in found} == {"rating", "rating_median", "agreement"}
+    assert {metric for _, metric in found} == {"rating", "rating_median", "agreement"}
     for row in found.values():
-        assert (row.encoder, row.measure, row.condition, row.corpus) == ("", "rating", "", "mine")
+        assert (row.encoder, row.similarity_function, row.condition, row.corpus) == ("", "rating", "", "mine")
         assert row.value is not None or row.reason
 
 
@@ -194,12 +194,12 @@ def test_a_run_reports_them_once_and_leaves_the_mirrored_out(tmp_path):
         ]
     corpus = Corpus("mine", "composition", tuple(samples))
     result = assay(["hashing", "random"], [corpus], ["composition"], cache=None, baselines=False, resamples=20)
-    found = {(r.subset, r.quantity): r for r in result.rows if r.encoder == ""}
+    found = {(r.subset, r.metric): r for r in result.rows if r.encoder == ""}
     assert len(found) == sum(r.encoder == "" for r in result.rows) == 3
     assert found["difference", "rating"].value == 3.5
     # All pairs of an item differ by 1; of 24 ratings, ordered pairs of different ones: 2·12·12 of 24·23.
     assert found["difference", "agreement"].value == pytest.approx(1 - 1 / (288 / 552))
-    assert {r.measure for r in found.values()} == {"rating"}
+    assert {r.similarity_function for r in found.values()} == {"rating"}
     (distribution,) = (s.data["rows"] for s in result.series if s.name == "ratings")
     assert distribution == [["difference", rating, 12 * (rating > 2), 0.5 * (rating > 2)] for rating in range(5)]
     page = report(result, tmp_path / "r.html").read_text(encoding="utf-8")

@@ -15,22 +15,23 @@ from scipy.stats import pearsonr, spearmanr
 
 from embassay.api import assay, report
 from embassay.diagnostics.published import published
-from embassay.diagnostics.retrieval.retrieval import NAME, create
+from embassay.diagnostics.retrieval.retrieval import create
 from embassay.diagnostics.retrieval.scores import EncodedCorpus, similarity_to_random
-from embassay.engine import topk
+from embassay.diagnostics.retrieval.view import NAME
+from embassay.engine.search import top as topk
 from embassay.errors import SpecError
+from embassay.findings.templates import verdict as words_of
 from embassay.geometry.isotropy import isotropy
+from embassay.reports.layouts import layouts
 from embassay.reports.tables import Scope, corpus_table, encoder_table
-from embassay.reports.words import verdict as words_of
 from embassay.run.execute import without_texts
-from embassay.run.pages import layouts
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Document, Question
 from embassay.stats.exams import GRID, exams
 from embassay.stats.thresholds import recommend
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import Corpus, Draws, Origin
 from findings import sentences, titled
 from tables import Table, rows, vectors_of
@@ -80,8 +81,8 @@ def run(encoders, corpus, options="", **settings):
     return assay(encoders, [corpus], [f"retrieval,transforms=all{options}"], **settings)
 
 
-def values(result, quantity, encoder="t", condition=""):
-    return {s: r.value for (q, s, c), r in rows(result, encoder).items() if (q, c) == (quantity, condition)}
+def values(result, metric, encoder="t", condition=""):
+    return {s: r.value for (q, s, c), r in rows(result, encoder).items() if (q, c) == (metric, condition)}
 
 
 def at(degrees, length=1.0):
@@ -269,7 +270,7 @@ def test_figures_of_a_small_world_reach_the_rows():
     assert found["Success@1", "all", ""].undefined == found["RR", "all", ""].undefined == 1
     tau = found["tau", "pooled:psi5", ""]
     assert (tau.items, tau.undefined) == (3, 1)
-    assert {r.measure for r in found.values()} == {"similarity"}
+    assert {r.similarity_function for r in found.values()} == {"similarity"}
     assert ("Success@10", "all", "") not in found, "ten of six documents would be all"
 
 
@@ -277,9 +278,9 @@ def test_a_question_without_a_similarity_is_counted_at_every_threshold():
     corpus = many(30, 12)
     vectors = {**noisy(corpus), "question 3": np.zeros(8, dtype=np.float32)}
     found = rows(run([Table("t", vectors)], corpus))
-    for quantity in ("tau", "accuracy_at_tau", "kept"):
-        row = found[quantity, "pooled:psi5", ""]
-        assert (quantity, row.items, row.undefined) == (quantity, 29, 1)
+    for metric in ("tau", "accuracy_at_tau", "kept"):
+        row = found[metric, "pooled:psi5", ""]
+        assert (metric, row.items, row.undefined) == (metric, 29, 1)
 
 
 def test_an_encoder_without_any_vector_is_undefined_everywhere():
@@ -328,12 +329,12 @@ def test_a_constant_encoder_gets_blind_choice(documents, k):
     corpus = many(30, documents)
     result = run([Table("t", dict.fromkeys(noisy(corpus), np.ones(4)))], corpus, f",k={k}")
     harmonic = sum(1 / rank for rank in range(1, documents + 1)) / documents
-    for quantity, expected in ((f"Success@{k}", k / documents), (f"R@{k}", k / documents), ("RR", harmonic)):
-        row = rows(result)[quantity, "all", ""]
+    for metric, expected in ((f"Success@{k}", k / documents), (f"R@{k}", k / documents), ("RR", harmonic)):
+        row = rows(result)[metric, "all", ""]
         assert row.value == pytest.approx(expected, rel=1e-9)
         if row.units < 10:
             assert (row.low, row.high) == (None, None)
-        elif quantity == "RR":
+        elif metric == "RR":
             assert (row.low, row.high) == pytest.approx((expected, expected), rel=1e-9)
         else:
             # Tied everywhere: few answers differ from the commonest value, so the interval has a width.
@@ -635,8 +636,8 @@ def test_k_is_how_many_are_retrieved():
     assert {q for q, *_ in found if "@" in q} == {"Success@1", "Success@3", "Success@10", "R@3", "nDCG@10"}
     assert {q for q, *_ in other if "@" in q} == {"Success@1", "Success@5", "Success@10", "R@5", "nDCG@10"}
     assert found["Success@3", "all", ""].value < other["Success@5", "all", ""].value
-    for quantity in ("Success@1", "Success@10", "RR", "AP", "nDCG@10"):
-        assert found[quantity, "all", ""].value == other[quantity, "all", ""].value
+    for metric in ("Success@1", "Success@10", "RR", "AP", "nDCG@10"):
+        assert found[metric, "all", ""].value == other[metric, "all", ""].value
 
 
 def test_psi_adds_its_rows_and_moves_no_other():
@@ -698,13 +699,13 @@ def test_only_the_headline_is_compared_unless_all_are_asked_for():
     corpus = many()
     encoders = [Table(n, noisy(corpus, seed=s)) for s, n in enumerate("abc")]
     few, every = run(encoders, corpus), run(encoders, corpus, ",compare=all")
-    assert [(c.a, c.b, c.quantity) for c in few.comparisons] == [("b", "a", "Success@5"), ("c", "a", "Success@5")]
-    assert {c.quantity for c in every.comparisons} == {"Success@5", "R@5", "RR", "AP", "nDCG@10"}
+    assert [(c.a, c.b, c.metric) for c in few.comparisons] == [("b", "a", "Success@5"), ("c", "a", "Success@5")]
+    assert {c.metric for c in every.comparisons} == {"Success@5", "R@5", "RR", "AP", "nDCG@10"}
     assert len(every.comparisons) == 25
     assert {(c.family, c.pairs_in_family) for c in every.comparisons} == {("reference", 2), ("all", 3)}
     assert every.comparisons[:2] == few.comparisons
     for c in every.comparisons:
-        a, b = (rows(every, n)[c.quantity, "all", ""].value for n in (c.a, c.b))
+        a, b = (rows(every, n)[c.metric, "all", ""].value for n in (c.a, c.b))
         assert c.difference == pytest.approx(a - b, abs=1e-9)
 
 
@@ -825,6 +826,20 @@ def test_sparse_vectors_are_not_transformed():
     )
 
 
+def test_beside_sparse_vectors_only_dense_ones_have_a_success_after_transforms():
+    corpus = many(30, 12)
+    encoders = [Table("sparse", noisy(corpus), csr_array), Table("dense", noisy(corpus, seed=1))]
+    result = run(encoders, corpus)
+    alone = run(encoders[1:], corpus)
+    assert not values(result, "Success@5", "sparse", "whiten")
+    assert values(result, "Success@5", "dense", "whiten") == values(alone, "Success@5", "dense", "whiten")
+    # A loss can be tested only where both have the metric.
+    task = result.items.tasks[0]
+    conditions = {metric.condition for metric in task.diagnostic.item_metrics(task.scores)}
+    assert conditions == {""}
+    assert {metric.condition for metric in task.diagnostic.item_metrics(task.scores[1:])} == {"", *TRANSFORMS}
+
+
 def test_sparse_and_dense_vectors_have_the_same_figures():
     corpus = many(30, 12, unanswerable=3)
     dense, sparse = (rows(run([Table("t", noisy(corpus), make)], corpus)) for make in (np.asarray, csr_array))
@@ -856,7 +871,7 @@ def test_there_is_no_correlation_under_four_encoders_and_baselines_are_none():
     corpus = many()
     result = run(several(corpus, 3), corpus, baselines=True)
     assert len(result.encoders) == 6
-    assert not [r for r in result.rows if r.quantity in ("pearson", "spearman")]
+    assert not [r for r in result.rows if r.metric in ("pearson", "spearman")]
 
 
 def test_correlations_across_encoders_equal_scipy():
@@ -971,9 +986,9 @@ def test_transforms_stand_beside_the_published_ones():
     assert list(own) == names
     found = rows(result, names[0])
     assert own[names[0]] == [
-        found[quantity, subset, condition].value
+        found[metric, subset, condition].value
         for condition in ("", *TRANSFORMS)
-        for quantity, subset in (("Success@5", "all"), ("isoscore", "documents"), ("i_a", "documents"))
+        for metric, subset in (("Success@5", "all"), ("isoscore", "documents"), ("i_a", "documents"))
     ]
     assert {len(row) for row in table["rows"]} == {len(table["columns"])} == {len(table["formats"])}
     across = rows(result, "")
@@ -1010,7 +1025,7 @@ def test_questions_of_squad_stand_beside_the_published_table_and_no_others():
     assert table["rows"][0][-1] == "published; its isotropy pair stands at another model too"
     found = rows(result)
     exam = found["accuracy_l100", "all", ""]
-    isotropy_of = [found[quantity, "documents", ""].value for quantity in ("isoscore", "i_a")]
+    isotropy_of = [found[metric, "documents", ""].value for metric in ("isoscore", "i_a")]
     assert table["rows"][-1][1:-1] == [exam.value, exam.low, exam.high, *isotropy_of]
     mixed = replace(corpus, samples=(*numbered[:-1], corpus.samples[-1]))
     assert data_of(run([Table("t", noisy(mixed))], mixed), "published_squad") is None
@@ -1309,7 +1324,7 @@ def xquad(data):
 
 
 def _of(result, corpus):
-    return [((r.quantity, r.subset, r.condition), r) for r in result.rows if r.corpus == corpus]
+    return [((r.metric, r.subset, r.condition), r) for r in result.rows if r.corpus == corpus]
 
 
 @pytest.mark.slow

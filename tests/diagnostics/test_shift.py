@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from embassay.api import assay
 from embassay.diagnostics.shift import Shift, create
-from embassay.engine import topk
+from embassay.engine.search import top as topk
 from embassay.errors import SpecError, UnknownNameError
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
@@ -91,7 +91,7 @@ def test_distances_on_a_circle():
     )
     assert scores.scalars == {"ruler/documents": pytest.approx((chord(40) + chord(100) + chord(60)) / 3)}
     assert scores.labels["side"].tolist() == ["domain"] * 2 + ["general"] * 3
-    assert scores.measure == "l2"
+    assert scores.similarity_function == "l2"
 
 
 def test_rows_are_means_and_means_over_the_ruler():
@@ -436,11 +436,11 @@ def test_encoders_are_compared_on_relative_distances_and_nobody_is_ranked(two_en
     found = [c for c in result.comparisons if c.diagnostic == "shift"]
     assert {c.subset for c in found} == {"documents", "queries"}
     for c in (c for c in found if {c.a, c.b} == {"a", "b"}):
-        assert (c.quantity, c.condition, c.measure) == ("distance", "relative", "l2")
+        assert (c.metric, c.condition, c.similarity_function) == ("distance", "relative", "l2")
         a, b = (rows(result, n)["distance", c.subset, "relative"].value for n in (c.a, c.b))
         assert c.difference == pytest.approx(a - b, abs=1e-9)
     (verdict,) = (v for v in result.verdicts if v.diagnostic == "shift")
-    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("a", "b"))
+    assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("a", "b"))
     found = sentences_of(result, "shift")
     assert sum(n.startswith("a: the domain's documents lie ") for n in found) == 1
     assert not any(n.startswith("random") for n in found)

@@ -60,8 +60,8 @@ def run(encoders, corpus, **options):
     return assay(encoders, [corpus], ["similarity"], cache=None, **options)
 
 
-def rows(result, encoder, quantity="spearman"):
-    return rows_of(result, encoder, quantity)
+def rows(result, encoder, metric="spearman"):
+    return rows_of(result, encoder, metric)
 
 
 def scored(corpus, vectors):
@@ -133,7 +133,7 @@ def test_pairs_without_any_score_are_not_ranked():
         assert (row.value, row.low, row.high) == (None, None, None)
         assert (row.items, row.undefined, row.reason) == (0, 12, "the pairs have no human scores")
     (verdict,) = result.verdicts
-    assert (verdict.quantity, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
+    assert (verdict.metric, verdict.best, verdict.candidates) == ("", None, ("t", "u"))
     assert sentences(result) == ["The pairs have too few human scores to correlate with"]
     assert result.comparisons == ()
     assert [s.name for s in result.series] == ["lexical_overlap"]
@@ -151,7 +151,7 @@ def test_under_four_scores_correlate_with_nothing(number):
         9,
         f"only {number} item{'s' * (number > 1)}, 4 are needed",
     )
-    assert result.verdicts[0].quantity == ""
+    assert result.verdicts[0].metric == ""
 
 
 def test_missing_scores_and_zero_vectors_are_counted_as_undefined():
@@ -183,7 +183,7 @@ def test_what_does_not_vary_has_no_correlation(flat):
     assert {c.difference for c in result.comparisons} == {None}
     (verdict,) = result.verdicts
     if flat == "scores":
-        assert (verdict.quantity, sentences(result)) == ("", ["The human scores do not vary"])
+        assert (verdict.metric, sentences(result)) == ("", ["The human scores do not vary"])
     else:
         assert (verdict.best, verdict.undefined) == (None, ("t", "u"))
 
@@ -251,12 +251,12 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
     for c in result.comparisons:
         a, b = cosine[c.a], cosine[c.b]
         both = ~np.isnan(a) & ~np.isnan(b)
-        of = {"spearman": spearmanr, "pearson": pearsonr}[c.quantity]
+        of = {"spearman": spearmanr, "pearson": pearsonr}[c.metric]
         expected = of(human[both], a[both]).statistic - of(human[both], b[both]).statistic
         assert c.difference == pytest.approx(expected, abs=1e-6)
         assert c.low <= c.difference <= c.high
         assert (c.items, c.units, c.pairs_in_family, c.subset) == (both.sum(), both.sum(), 2, "all")
-    complete = next(c for c in result.comparisons if (c.a, c.b, c.quantity) == ("far", "near", "spearman"))
+    complete = next(c for c in result.comparisons if (c.a, c.b, c.metric) == ("far", "near", "spearman"))
     level = {n: rows(result, n)["all"].value for n in ("near", "far")}
     assert complete.difference == pytest.approx(level["far"] - level["near"])
     assert complete.p_holm < 0.05
@@ -265,7 +265,7 @@ def test_a_difference_is_that_of_the_coefficients_on_the_pairs_defined_for_both(
 def test_the_verdict_names_those_that_may_be_the_best_on_the_pairs_defined_for_all(three):
     corpus, tables = three
     (verdict,) = run(tables, corpus).verdicts
-    assert (verdict.leader, verdict.quantity, verdict.chance) == ("Best", "spearman", 0.0)
+    assert (verdict.leader, verdict.metric, verdict.chance) == ("Best", "spearman", 0.0)
     # holes lacks 6 of 80 pairs, which is more than 5 %.
     assert (verdict.candidates, verdict.left_out) == (("near", "far", "holes"), ("holes",))
     assert (verdict.best, verdict.best_set) == ("near", ("near",))
@@ -366,7 +366,7 @@ def test_the_lexical_overlap_of_stsb_is_as_published(stsb):
     assert found["levenshtein"].value == pytest.approx(0.5422, abs=5e-5)
     assert found["length"].value == pytest.approx(12.15, abs=0.005)
     assert {(r.items, r.units, r.undefined) for r in found.values()} == {(1379, 1179, 0)}
-    assert [r.measure for r in found.values()] == ["words"] * 3 + ["word pieces"] * 2
+    assert [r.similarity_function for r in found.values()] == ["words"] * 3 + ["word pieces"] * 2
 
 
 @pytest.mark.slow
@@ -407,7 +407,7 @@ def test_what_is_found_follows_from_where_the_interval_lies(noise, severity, tit
     result = run([Table("t", at_cosines(corpus, cosine))], corpus)
     (finding,) = [f for f in result.findings if f.title == title]
     row = rows(result, "t")["all"]
-    assert (finding.severity, finding.encoder, finding.quantity) == (severity, "t", "spearman")
+    assert (finding.severity, finding.encoder, finding.metric) == (severity, "t", "spearman")
     assert (finding.value, finding.low, finding.high) == (row.value, row.low, row.high)
     assert bool(finding.consequence) is (severity == "high")
     assert "(40 pairs)" in finding.sentence

@@ -1,4 +1,4 @@
-"""All quantities of a diagnostic on a corpus share their resamples, so equal items have equal figures."""
+"""All metrics of a diagnostic on a corpus share their resamples, so equal items have equal figures."""
 
 import pytest
 
@@ -60,10 +60,10 @@ def test_rr_and_ap_of_one_right_document_have_the_same_interval_and_p():
     result = run("retrieval")
     for encoder in "ab":
         rr, ap = (
-            next(r for r in result.rows if (r.encoder, r.quantity, r.subset) == (encoder, quantity, "all"))
-            for quantity in ("RR", "AP")
+            next(r for r in result.rows if (r.encoder, r.metric, r.subset) == (encoder, metric, "all"))
+            for metric in ("RR", "AP")
         )
         assert (rr.value, rr.low, rr.high) == (ap.value, ap.low, ap.high)
         assert rr.low < rr.value < rr.high
-    rr, ap = (next(c for c in result.comparisons if c.quantity == quantity) for quantity in ("RR", "AP"))
+    rr, ap = (next(c for c in result.comparisons if c.metric == metric) for metric in ("RR", "AP"))
     assert (rr.difference, rr.low, rr.high, rr.p) == (ap.difference, ap.low, ap.high, ap.p)

@@ -6,7 +6,7 @@ import pytest
 from embassay.api import assay
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.errors import UnknownNameError
-from embassay.reports.words import verdict
+from embassay.findings.templates import verdict
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 from tables import Table
@@ -58,7 +58,7 @@ def test_an_encoder_that_leaves_hard_texts_out_is_not_called_best_where_the_othe
     result = run([Table("leaves", leaves), Table("good", good)], corpus)
     (found,) = result.verdicts
     (difference,) = result.comparisons
-    own = {r.encoder: r.value for r in result.rows if (r.quantity, r.subset) == ("accuracy", "all")}
+    own = {r.encoder: r.value for r in result.rows if (r.metric, r.subset) == ("accuracy", "all")}
     assert own["leaves"] > own["good"]
     assert (difference.a, difference.b, difference.family) == ("good", "leaves", "reference")
     assert difference.difference == pytest.approx(8 / len(easy))
@@ -162,7 +162,7 @@ def test_compare_all_gives_every_pair_beside_the_usual_questions():
     corpus = corpus_of(40)
     tables = [Table(n, answering(corpus, set(range(k)))) for n, k in (("a", 10), ("b", 20), ("c", 30), ("d", 35))]
     result = run(tables, corpus, "negated_antonyms,compare=all")
-    of_headline = [c for c in result.comparisons if (c.quantity, c.subset) == ("accuracy", "all")]
+    of_headline = [c for c in result.comparisons if (c.metric, c.subset) == ("accuracy", "all")]
     pairs = {frozenset((c.a, c.b)) for c in of_headline if c.family == "all"}
     assert pairs == {frozenset(pair) for pair in ("ab", "ac", "ad", "bc", "bd", "cd")}
     assert len(of_headline) == 6 + 3

@@ -160,7 +160,7 @@ def test_it_learns_from_the_passages_and_not_from_the_questions():
 
 def test_it_finds_more_in_the_handbook_than_chance():
     result = assay(["bm25", "random,dim=32"], ["handbook"], ["retrieval"], baselines=False, cache=None, resamples=100)
-    found = {r.encoder: r for r in result.rows if (r.quantity, r.condition) == ("Success@5", "")}
+    found = {r.encoder: r for r in result.rows if (r.metric, r.condition) == ("Success@5", "")}
     assert found["bm25"].low > found["random"].high
     assert found["bm25"].value > 0.5
     assert result.comparisons == (), "random stands for chance: it is no candidate"

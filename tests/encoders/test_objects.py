@@ -11,7 +11,7 @@ from embassay.encoders.objects.foreign import own_name
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 
 TEXTS = ["The shop is open.", "It rains.", "a"]
 

@@ -216,6 +216,6 @@ def test_a_function_s_similarity_decides_what_it_finds(tmp_path, monkeypatch):
     corpus = Corpus("mine", "retrieval", (Question("q", "?", ("a",)),), documents=documents)
     encoders = [f"cosine=python:{name}:f", f"dot=python:{name}:f,similarity=dot"]
     result = assay(encoders, [corpus], ["retrieval,k=1"], cache=None, baselines=False, resamples=10)
-    found = {r.encoder: r.value for r in result.rows if (r.quantity, r.condition) == ("Success@1", "")}
+    found = {r.encoder: r.value for r in result.rows if (r.metric, r.condition) == ("Success@1", "")}
     assert found == {"cosine": 1, "dot": 0}
     assert [e.similarity for e in result.encoders] == ["cosine", "dot"]

@@ -317,5 +317,5 @@ def test_vectors_of_an_encoder_give_its_figures(tmp_path):
     np.savez(tmp_path / "v.npz", texts=np.array(texts), vectors=load_encoder("hashing").encode(texts))
     options = {"baselines": False, "cache": None, "resamples": 10}
     two = ea.assay(["hashing", f"v=vectors:{tmp_path / 'v.npz'}"], [corpus], ["negated_antonyms"], **options)
-    figures = {e: [(r.quantity, r.subset, r.value) for r in two.rows if r.encoder == e] for e in ("hashing", "v")}
+    figures = {e: [(r.metric, r.subset, r.value) for r in two.rows if r.encoder == e] for e in ("hashing", "v")}
     assert figures["hashing"] == figures["v"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from embassay.engine.masked import Masked
 from embassay.errors import ModelNotFoundError
+from embassay.testsets.masked_model import Masked
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

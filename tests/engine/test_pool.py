@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 
-from embassay.engine import pool
-from embassay.engine.pool import Effort, encode
+from embassay.engine import encode as pool
+from embassay.engine.encode import Effort, encode
 from embassay.errors import EncoderError
 from embassay.run.resolve import load_encoder
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 from embassay.types import Card
 
 

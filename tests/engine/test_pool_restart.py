@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from embassay.engine import pool
-from embassay.engine.pool import encode
-from embassay.store.cache import VectorCache
+from embassay.engine import encode as pool
+from embassay.engine.encode import encode
+from embassay.store.cache.cache import VectorCache
 from embassay.types import Card
 
 TEXTS = tuple(("text", f"{'x' * (1 + n % 7)}{n:03}") for n in range(60))

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_info
 
-from embassay.engine import topk_exact, topk_faiss, topk_gpu
-from embassay.engine.topk import search
-from embassay.engine.topk_exact import Block, NumpyProduct, SearchTask, rounding, scaled
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search import exact as topk_exact
+from embassay.engine.search import gpu as topk_gpu
+from embassay.engine.search.exact import Block, NumpyProduct, SearchTask, rounding, scaled
+from embassay.engine.search.top import search
 from embassay.errors import MissingExtraError, UnknownNameError
 from embassay.geometry.closeness import paired_cosine, paired_dot
 
@@ -392,7 +394,7 @@ INTERRUPTED = """
 import signal
 import numpy as np
 from threadpoolctl import threadpool_info
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 
 def threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
@@ -505,7 +507,7 @@ def test_what_does_not_fit_is_refused():
 
 
 def test_torch_and_faiss_are_imported_when_used():
-    code = "import sys, embassay.engine.topk; print(sorted({'torch', 'faiss'} & set(sys.modules)))"
+    code = "import sys, embassay.engine.search.top; print(sorted({'torch', 'faiss'} & set(sys.modules)))"
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from embassay._version import __version__
-from embassay.engine import topk_faiss
-from embassay.engine.topk import search
-from embassay.engine.topk_exact import SearchTask
-from embassay.engine.topk_faiss import approximate
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search.approximate import approximate
+from embassay.engine.search.exact import SearchTask
+from embassay.engine.search.top import search
 from embassay.errors import SourceError
 from embassay.sharding.making import reduced
-from embassay.store.shard_vectors import open_shards
-from embassay.store.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
+from embassay.store.shards.shards import InputFile, Manifest, ShardFolder, ShardPlan, ShardRows
+from embassay.store.shards.vectors import open_shards
 
 K = 5
 FIELDS = ("documents", "passages", "similarity", "greater", "tied")

@@ -15,8 +15,8 @@ from embassay.run.execute import execute
 from embassay.run.plan import prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
-from embassay.store.results import to_bytes
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.results import to_bytes
 
 
 def test_with_one_process_it_is_done_here_and_at_once():

@@ -13,10 +13,10 @@ from embassay import plugins as folder_module
 from embassay.api import assay, read
 from embassay.diagnostics.negated_antonyms.published import beside_published
 from embassay.errors import LONGEST, InputError, SourceError
+from embassay.outputs.formats import write_page
 from embassay.plugins import PluginWarning
-from embassay.run.exports import write_page
-from embassay.store.results import from_bytes, to_bytes
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.results import from_bytes, to_bytes
 
 RUNS = {
     "negated_antonyms": ["opposites"],

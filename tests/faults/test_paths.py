@@ -11,8 +11,8 @@ import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.errors import InputError
 from embassay.export.making import make as export
+from embassay.outputs.formats import write_page
 from embassay.run.config import read
-from embassay.run.exports import write_page
 from embassay.run.request import RunRequest
 from embassay.store.files import default_folder
 

@@ -75,7 +75,7 @@ MISTAKES = (
 
 def result() -> dict:
     """Assay the built-in corpora and return the result as JSON."""
-    from embassay.store.results import to_bytes
+    from embassay.store.runs.results import to_bytes
 
     return json.loads(to_bytes(ea.assay(list(ENCODERS), profile="research", examples=20, cache=None)))
 
@@ -103,10 +103,19 @@ def released_figures(label: str) -> dict[str, list[float | None]]:
     )
     figures = {}
     for row in result.rows:
-        key = (row.diagnostic, row.encoder, row.subset, row.measure, row.condition, row.quantity)
+        key = (row.diagnostic, row.encoder, row.subset, row.similarity_function, row.condition, row.metric)
         figures["|".join(key)] = six_digits(row.value, row.low, row.high)
     for pair in result.comparisons:
-        key = (pair.diagnostic, pair.a, pair.b, pair.subset, pair.measure, pair.condition, pair.quantity, pair.family)
+        key = (
+            pair.diagnostic,
+            pair.a,
+            pair.b,
+            pair.subset,
+            pair.similarity_function,
+            pair.condition,
+            pair.metric,
+            pair.family,
+        )
         figures["|".join(key)] = six_digits(pair.difference, pair.low, pair.high, pair.p)
     return figures
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from embassay.cli.app import exit_code_of
-from embassay.store import results
+from embassay.store.runs import results
 
 pytest.importorskip("mteb")
 
@@ -31,15 +31,13 @@ def test_mteb_reads_the_results(run, capsys):
         ["negated_antonyms", "opposites"],
         ["retrieval", "handbook"],
     ]
-    for path, quantity in zip(paths, ("accuracy", "Success@5"), strict=True):
+    for path, metric in zip(paths, ("accuracy", "Success@5"), strict=True):
         task_result = TaskResult.from_disk(path)
         (row,) = [
-            r
-            for r in result.rows
-            if (r.encoder, r.quantity, r.subset, r.condition) == ("my model", quantity, "all", "")
+            r for r in result.rows if (r.encoder, r.metric, r.subset, r.condition) == ("my model", metric, "all", "")
         ]
         assert task_result.get_score() == pytest.approx(row.value)
-        assert task_result.scores["test"][0][quantity] == pytest.approx(row.value)
+        assert task_result.scores["test"][0][metric] == pytest.approx(row.value)
         assert task_result.task_name == path.stem
         assert task_result.evaluation_time is None
         (corpus,) = [corpus for corpus in result.corpora if corpus.name == row.corpus]
@@ -68,6 +66,6 @@ def test_without_the_record_of_the_run_there_is_one_message(run, tmp_path, capsy
 
 
 def test_without_mteb_the_message_says_what_to_install(run, monkeypatch, capsys):
-    monkeypatch.setattr("embassay.integrations.mteb_results.find_spec", lambda name: None)
+    monkeypatch.setattr("embassay.outputs.mteb_results.find_spec", lambda name: None)
     assert exit_code_of(["report", str(run), "--format", "mteb"]) == 2
     assert "--format mteb needs the extra 'mteb': pip install 'embassay[mteb]'" in capsys.readouterr().err

@@ -130,7 +130,7 @@ def test_another_figure_may_be_the_main_score(pairs):
 
 
 def test_what_does_not_fit_is_said(pairs):
-    with pytest.raises(UnknownNameError, match="quantity of diagnostic 'minimal_pairs'"):
+    with pytest.raises(UnknownNameError, match="metric of diagnostic 'minimal_pairs'"):
         mteb_task(pairs, "minimal_pairs", "accuracy")
     with pytest.raises(SpecError, match="needs a corpus of shape choice"):
         mteb_task(pairs, "negated_antonyms")
@@ -155,8 +155,8 @@ def test_every_task_has_scores_of_its_own_in_mtebs_cache(pairs, cache):
     model = mteb_model("random,dim=8")
     asked = [("", 0, 2), ("nearer_synonym>negation_main", 0, 2), ("", 1, 2), ("", 0, 3)]
     tasks = [
-        mteb_task(pairs, "minimal_pairs", quantity, name="mine", seed=seed, resamples=resamples)
-        for quantity, seed, resamples in asked
+        mteb_task(pairs, "minimal_pairs", metric, name="mine", seed=seed, resamples=resamples)
+        for metric, seed, resamples in asked
     ]
     assert len({task.metadata.name for task in tasks}) == len(asked)
     for task in tasks:

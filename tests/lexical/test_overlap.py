@@ -7,7 +7,7 @@ import pytest
 
 from embassay.lexical import overlap as module
 from embassay.lexical.levenshtein import levenshtein
-from embassay.lexical.overlap import ON_PIECES, QUANTITIES, overlap, pairs_of
+from embassay.lexical.overlap import METRICS, ON_PIECES, overlap, pairs_of
 from embassay.lexical.tokens import word_pieces
 
 PAIRS = (
@@ -22,9 +22,9 @@ needs_pieces = pytest.mark.skipif(
 )
 
 
-def test_the_quantities_are_the_columns_of_table_1():
-    assert QUANTITIES == ("rouge1", "rouge2", "rougeL", "levenshtein", "length")
-    assert QUANTITIES[3:] == ON_PIECES
+def test_the_metrics_are_the_columns_of_table_1():
+    assert METRICS == ("rouge1", "rouge2", "rougeL", "levenshtein", "length")
+    assert METRICS[3:] == ON_PIECES
     assert overlap(PAIRS).shape == (5, 5)
 
 

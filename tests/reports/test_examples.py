@@ -29,8 +29,8 @@ PART = Examples(
 LAYOUT = Layout("T", "Q?", EncoderTable("Head", (ACCURACY,)), (PART,), "a source")
 
 
-def row(encoder, quantity, value):
-    return Row("d", "c", encoder, "all", "m", "", quantity, value, None, None, 9, 9, 0, None, "s", "none")
+def row(encoder, metric, value):
+    return Row("d", "c", encoder, "all", "m", "", metric, value, None, None, 9, 9, 0, None, "s", "none")
 
 
 def item(name, **changes):
@@ -203,7 +203,7 @@ def test_the_page_stays_small_with_ten_encoders():
     assert len(result.encoders) == 10
     total = 0
     for verdict in result.verdicts:
-        from embassay.run.pages import layouts
+        from embassay.reports.layouts import layouts
 
         layout = layouts(result)[verdict.diagnostic]
         scope = Scope(result, verdict.diagnostic, verdict.corpus, layout.headline.columns[0])

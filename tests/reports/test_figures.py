@@ -10,11 +10,11 @@ import pytest
 from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.encoders.lexical.hashing import HashingEncoder
-from embassay.reports import latex
-from embassay.reports.exhibits import FONT, exhibits, figures_of, print_spec
+from embassay.outputs import latex
+from embassay.outputs.citations import citations_of
+from embassay.outputs.exhibits import FONT, exhibits, figures_of, print_spec
+from embassay.reports.layouts import layouts
 from embassay.result import EncoderRecord, Result, Series, Verdict
-from embassay.run.citations import citations_of
-from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 

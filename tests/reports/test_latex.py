@@ -11,11 +11,11 @@ from embassay.api import assay
 from embassay.cli.app import exit_code_of
 from embassay.encoders.lexical.hashing import HashingEncoder
 from embassay.formatting import visible
-from embassay.reports import latex
-from embassay.reports.exhibits import Exhibit, citation_key, exhibits, file_name, file_name_part, tables_of
+from embassay.outputs import latex
+from embassay.outputs.citations import citations_of
+from embassay.outputs.exhibits import Exhibit, citation_key, exhibits, file_name, file_name_part, tables_of
+from embassay.reports.layouts import layouts
 from embassay.reports.tables import Cell, Table
-from embassay.run.citations import citations_of
-from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 

@@ -10,8 +10,8 @@ from markdown_it import MarkdownIt
 
 from embassay.api import assay
 from embassay.formatting import visible
-from embassay.reports.markdown import LONGEST, MARKER, escaped, render
-from embassay.run.pages import layouts
+from embassay.outputs.markdown import LONGEST, MARKER, escaped, render
+from embassay.reports.layouts import layouts
 from embassay.samples.choice import Choice
 from embassay.types import Corpus
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from embassay.api import assay
-from embassay.reports.model_card import cards
-from embassay.run.pages import layouts
+from embassay.outputs.model_card import cards
+from embassay.reports.layouts import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.retrieval import Document, Question
 from embassay.types import Corpus
@@ -38,11 +38,9 @@ def test_the_hub_reads_the_figures_of_the_run(result):
     assert card.data.eval_results == results
     figures = {(r.dataset_name, r.metric_type): r for r in results}
     assert ("asked", "mrr") in figures
-    for metric, quantity in (("success_at_5", "Success@5"), ("mrr", "RR"), ("ndcg_at_10", "nDCG@10")):
-        (row,) = [
-            r for r in result.rows if (r.encoder, r.quantity, r.subset, r.condition) == ("bow", quantity, "all", "")
-        ]
-        found = figures["asked", metric]
+    for name, metric in (("success_at_5", "Success@5"), ("mrr", "RR"), ("ndcg_at_10", "nDCG@10")):
+        (row,) = [r for r in result.rows if (r.encoder, r.metric, r.subset, r.condition) == ("bow", metric, "all", "")]
+        found = figures["asked", name]
         assert found.metric_value == pytest.approx(row.value, abs=1e-6)
         assert found.metric_args["low"] == pytest.approx(row.low, abs=1e-6)
         assert found.metric_args["confidence"] == 0.95

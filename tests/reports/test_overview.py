@@ -5,6 +5,8 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.templates import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.reports.glossary import TERMS, Glossary
 from embassay.reports.overview import (
@@ -15,9 +17,7 @@ from embassay.reports.overview import (
     why_none_is_best,
 )
 from embassay.reports.page import render
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Cell, Table
-from embassay.reports.words import readable
 from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
 
 ACCURACY = Column("accuracy", "accuracy")

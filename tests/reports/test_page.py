@@ -12,6 +12,10 @@ import pytest
 
 from embassay.api import assay, report
 from embassay.encoders.lexical.hashing import HashingEncoder
+from embassay.findings.decision import Decision
+from embassay.findings.limits import findings_of
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.templates import verdict, whole_run
 from embassay.formatting import interval, names, number, p_value
 from embassay.layout import (
     AcrossTable,
@@ -37,8 +41,8 @@ from embassay.layout import (
     ThresholdCurves,
 )
 from embassay.reports import charts
+from embassay.reports.layouts import layouts
 from embassay.reports.page import render
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import (
     Scope,
     across_table,
@@ -50,11 +54,7 @@ from embassay.reports.tables import (
     size_table,
     subset_table,
 )
-from embassay.reports.words import verdict, whole_run
 from embassay.result import Comparison, CorpusRecord, EncoderRecord, Finding, Result, Row, Series, Verdict
-from embassay.run.decision import Decision
-from embassay.run.findings import findings_of
-from embassay.run.pages import layouts
 from embassay.samples.choice import Choice
 from embassay.samples.composition import Composition
 from embassay.samples.minimal_pairs import MinimalPairs
@@ -206,7 +206,7 @@ def timed(seconds, device="cpu", model=None):
 
 def lines_of(verdict_, seconds=None, headline=ACCURACY, own=(), **options):
     result = result_of(verdict_, **options)
-    decided = Decision(result, verdict_, headline).findings() if verdict_.quantity else ()
+    decided = Decision(result, verdict_, headline).findings() if verdict_.metric else ()
     findings = (*decided, *own)
     return list(verdict(replace(result, findings=findings), verdict_, timed(seconds or {})))
 
@@ -333,11 +333,17 @@ SCHEMA = json.loads(files("altair.vegalite.v6.schema").joinpath("vega-lite-schem
 VALID = jsonschema.Draft7Validator(SCHEMA)
 
 
-def row_of(encoder, quantity="accuracy", subset="all", value=0.5, condition="", measure="cosine", **changes):
+def row_of(encoder, metric="accuracy", subset="all", value=0.5, condition="", similarity_function="cosine", **changes):
     usual = {"low": 0.25, "high": 0.75, "items": 40, "units": 40, "undefined": 0, "reason": None, "diagnostic": "d"}
-    usual |= {"corpus": "c", "signature": f"{encoder}-{quantity}-{subset}-{condition}-{measure}", **changes}
+    usual |= {"corpus": "c", "signature": f"{encoder}-{metric}-{subset}-{condition}-{similarity_function}", **changes}
     return Row(
-        encoder=encoder, subset=subset, measure=measure, condition=condition, quantity=quantity, value=value, **usual
+        encoder=encoder,
+        subset=subset,
+        similarity_function=similarity_function,
+        condition=condition,
+        metric=metric,
+        value=value,
+        **usual,
     )
 
 
@@ -511,8 +517,8 @@ def test_split_curves_have_one_picture_for_each_encoder_asked_for():
 def test_thresholds_have_one_picture_for_each_encoder_asked_for():
     rows = []
     for psi, tau in ((5, 0.2), (10, 0.4)):
-        for quantity, value in (("tau", tau), ("found", 1 - tau), ("other", 0.5)):
-            rows.append(row_of("a", quantity, f"pooled:psi{psi}", value))
+        for metric, value in (("tau", tau), ("found", 1 - tau), ("other", 0.5)):
+            rows.append(row_of("a", metric, f"pooled:psi{psi}", value))
     rows.append(row_of("a", "found", "pooled:without a threshold", 0.1))
     rows.append(row_of("a", "found", "minima:psi5", 0.1))
     part = ThresholdCurves("Thresholds", "tau", "pooled:", (("found", "questions found"), ("missing", "nothing")))
@@ -607,7 +613,7 @@ def test_more_lines_than_colours_are_drawn_all_the_same():
 
 PARTS = (
     EncoderTable("Table", (Column("x", "nothing"),)),
-    EncoderTable("Table", (Column("x", "nothing"),), measures=("cosine", "l1")),
+    EncoderTable("Table", (Column("x", "nothing"),), similarity_functions=("cosine", "l1")),
     CorpusTable("Corpus", (Column("x", "nothing"),)),
     AcrossTable("Across", (Column("x", "nothing"),), "other", Column("y", "nothing")),
     SubsetTable("Subsets", "nothing", ("part:",)),
@@ -641,13 +647,15 @@ def test_a_part_without_figures_is_left_out(rows):
 
 def test_an_encoder_table_with_measures_has_a_line_for_each():
     rows = [
-        row_of(e, "share", value=v / n, measure=m, low=None, high=None)
+        row_of(e, "share", value=v / n, similarity_function=m, low=None, high=None)
         for e, v in LEVEL.items()
         for n, m in enumerate(("cosine", "l1"), 1)
     ]
     columns = (Column("C1", "share"), Column("absent", "nothing"))
-    table = encoder_table(scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, measures=("cosine", "l1")))
-    assert table.head == ("encoder", "measure", "C1")
+    table = encoder_table(
+        scope_of(small(HEADLINES + rows)), EncoderTable("T", columns, similarity_functions=("cosine", "l1"))
+    )
+    assert table.head == ("encoder", "similarity_function", "C1")
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["b", "cosine", "80.0%"],
         ["b", "l1", "40.0%"],
@@ -702,10 +710,10 @@ def test_a_chart_by_size_without_intervals_has_dots_alone():
 
 
 def test_a_measure_that_an_encoder_lacks_is_a_dash():
-    rows = [row_of("a", "share", measure="cosine"), row_of("b", "share", measure="l1")]
+    rows = [row_of("a", "share", similarity_function="cosine"), row_of("b", "share", similarity_function="l1")]
     table = encoder_table(
         scope_of(small(rows, encoders=("a", "b"))),
-        EncoderTable("T", (Column("C1", "share"),), measures=("cosine", "l1")),
+        EncoderTable("T", (Column("C1", "share"),), similarity_functions=("cosine", "l1")),
     )
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["a", "cosine", "50.0%"],
@@ -717,8 +725,8 @@ def test_a_measure_that_an_encoder_lacks_is_a_dash():
 
 def test_a_corpus_table_has_a_line_for_each_subset_and_no_encoder():
     rows = [
-        row_of("", "rating", "overlap", 3.25, measure="rating", low=3.0, high=3.5, items=400),
-        row_of("", "agreement", "overlap", 0.5, measure="rating", low=None, high=None, items=390),
+        row_of("", "rating", "overlap", 3.25, similarity_function="rating", low=3.0, high=3.5, items=400),
+        row_of("", "agreement", "overlap", 0.5, similarity_function="rating", low=None, high=None, items=390),
         row_of("", "rating", "set_difference", None, low=None, high=None, items=0, reason="no ratings"),
         row_of("a", "rating", "not of the corpus"),
     ]

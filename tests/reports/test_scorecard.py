@@ -11,7 +11,7 @@ from rich.console import Console
 
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.scorecard import legend, scorecard
-from embassay.reports.summary import LINES, group_statement, grouped, show_summary
+from embassay.reports.screen import LINES, group_statement, grouped, show_summary
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
 
 ACCURACY = Column("accuracy", "accuracy")

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from embassay.api import assay
-from embassay.reports import spreadsheet
+from embassay.outputs import spreadsheet
 from embassay.result import Result
 
 
@@ -45,7 +45,7 @@ def test_a_verdict_has_a_line_for_each_candidate(result):
     for line in of_verdict.to_dicts():
         against = verdict.against_baseline.get(line["encoder"], {})
         assert line["baseline_difference"] == against.get("difference")
-        (row,) = [r for r in result.rows if (r.quantity, r.encoder, r.subset) == ("accuracy", line["encoder"], "all")]
+        (row,) = [r for r in result.rows if (r.metric, r.encoder, r.subset) == ("accuracy", line["encoder"], "all")]
         assert line["value"] == row.value
     # A diagnostic that does not rank encoders has lines without a value.
     assert frame.filter(diagnostic="isotropy")["value"].to_list() == [None, None]

@@ -10,7 +10,7 @@ from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.terminal import print_line, show
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
 
-QUANTITIES = tuple(f"quantity{n}" for n in range(9))
+METRICS = tuple(f"metric{n}" for n in range(9))
 NAME = "a-model-with-a-name-of-some-length"
 
 
@@ -20,7 +20,7 @@ def terminal(width, is_terminal=True):
 
 def nine_columns():
     rows = tuple(
-        Row("d", "c", NAME, "all", "cosine", "", name, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in QUANTITIES
+        Row("d", "c", NAME, "all", "cosine", "", name, 0.5, 0.4, 0.6, 100, 50, 0, None, "s") for name in METRICS
     )
     encoder = EncoderRecord(NAME, NAME, "f", "", 3, None, {}, False)
     corpus = CorpusRecord("c", "choice", "f", 100, 50, 50.0, 0, 90, "CC0", "", False)
@@ -29,7 +29,7 @@ def nine_columns():
 
 
 def shown(console):
-    columns = tuple(Column(name, name) for name in QUANTITIES)
+    columns = tuple(Column(name, name) for name in METRICS)
     show(nine_columns(), {"d": Layout("Title", "?", EncoderTable("t", columns), (), "source")}, {}, console)
     return console.file.getvalue().splitlines()
 
@@ -40,13 +40,13 @@ def test_columns_for_which_a_terminal_is_too_narrow_stand_below(width):
     assert max(map(len, lines)) <= width
     # Each block of columns begins with the encoder's whole name.
     blocks = [line for line in lines if line.startswith(NAME)]
-    assert sum(line.count("50.0%") for line in blocks) == len(QUANTITIES)
+    assert sum(line.count("50.0%") for line in blocks) == len(METRICS)
     assert len(blocks) > 1
 
 
 def test_where_there_is_no_terminal_a_table_stands_whole():
     (line,) = [line for line in shown(terminal(60, is_terminal=False)) if line.startswith(NAME)]
-    assert line.count("50.0%") == len(QUANTITIES)
+    assert line.count("50.0%") == len(METRICS)
 
 
 def test_a_long_line_is_wrapped_for_a_terminal_only():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
-from embassay.run.advice import advice, smallest_visible, visible_differences
+from embassay.findings.advice import advice, smallest_visible, visible_differences
 from embassay.samples.choice import Choice
 from embassay.samples.pairs import Pair
 from embassay.samples.retrieval import Document, Question

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from embassay.errors import EncoderError
+from embassay.run.command import carry_out
 from embassay.run.record import measured_times
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 from embassay.types import Card
 
 calls = []

@@ -1,6 +1,6 @@
 """Differences as a verdict holds them: which are tested, and which are significant."""
 
-from embassay.run.differences import read_difference, read_differences
+from embassay.metrics.verdict import read_difference, read_differences
 
 TESTED = {"difference": 0.2, "low": 0.1, "high": 0.3, "p": 0.05}
 UNTESTED = {"difference": 0.2, "low": None, "high": None, "p": None}

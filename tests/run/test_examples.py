@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from embassay.api import assay
 from embassay.diagnostics.base import Outcomes
 from embassay.errors import SpecError
+from embassay.run.command import carry_out
 from embassay.run.examples import group_by_misses, in_turn, sample_items
 from embassay.run.plan import prepare
 from embassay.run.request import RunRequest
-from embassay.run.session import carry_out
 
 NAN = float("nan")
 BUILT_IN = ["opposites", "edits", "vignettes", "paraphrases", "handbook"]

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from embassay.corpora.queries.made import SOURCES
+from embassay.findings.decision import Decision
+from embassay.findings.limits import findings_of
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.templates import verdict
 from embassay.layout import Column
-from embassay.reports.speed import MeasuredTimes
-from embassay.reports.words import verdict
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Finding, Result, Row, Verdict
-from embassay.run.decision import Decision
-from embassay.run.findings import findings_of
 
 ACCURACY = Column("accuracy", "accuracy")
 CLAIMS = ("best", "highest", "better", "worse", "higher", "lower", "detectable", "Fastest", "Price")
@@ -66,7 +66,7 @@ def result_of(ranking, rows=None, builtin=False, price=None):
 
 def decided(ranking, headline=ACCURACY, **options):
     """The findings about the ranking of a verdict."""
-    if not ranking.quantity:
+    if not ranking.metric:
         return []
     return list(Decision(result_of(ranking, **options), ranking, headline).findings())
 
@@ -275,7 +275,7 @@ def test_the_best_set_against_the_baseline_matters_most():
     assert by_title["Worse than bm25", "c"].severity == "low"
     assert by_title["Better than b", "a"].severity == "low"
     of_a = by_title["Better than bm25", "a"]
-    assert (of_a.value, of_a.low, of_a.high, of_a.format, of_a.quantity) == (0.2, 0.12, 0.28, "points", "accuracy")
+    assert (of_a.value, of_a.low, of_a.high, of_a.format, of_a.metric) == (0.2, 0.12, 0.28, "points", "accuracy")
 
 
 def test_findings_are_in_order_of_severity_and_link_to_their_section():
@@ -433,12 +433,12 @@ def test_findings_of_one_title_begin_with_the_best_encoder():
     result = replace(
         result_of(verdict_with()), findings=(*own, Finding("low", "All.", "All", diagnostic="d", corpus="c"))
     )
-    findings = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.quantity == ""]
+    findings = [finding.sentence for finding in findings_of(result, {"d": ACCURACY}) if finding.metric == ""]
     assert findings == ["a.", "b.", "c.", "All."]
     # An encoder with learnt parameters comes before word counts.
     models = tuple(replace(encoder, parameters=9 if encoder.name == "c" else None) for encoder in result.encoders)
     findings = findings_of(replace(result, encoders=models), {"d": ACCURACY})
-    assert [finding.sentence for finding in findings if finding.quantity == ""] == ["c.", "a.", "b.", "All."]
+    assert [finding.sentence for finding in findings if finding.metric == ""] == ["c.", "a.", "b.", "All."]
 
 
 def test_what_limits_the_whole_run_is_a_finding():
@@ -623,7 +623,7 @@ def test_a_run_whose_candidates_all_failed_says_so_and_nothing_of_baselines():
 def test_a_search_test_alone_says_that_negation_was_not_tested():
     def titles(*diagnostics):
         ranking = verdict_with()
-        verdicts = tuple(replace(ranking, diagnostic=name, quantity="") for name in diagnostics)
+        verdicts = tuple(replace(ranking, diagnostic=name, metric="") for name in diagnostics)
         return [finding.title for finding in findings_of(replace(result_of(ranking), verdicts=verdicts), {})]
 
     assert titles("retrieval") == ["Negation was not tested"]

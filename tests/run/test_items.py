@@ -42,13 +42,13 @@ def test_a_frame_has_one_row_for_each_item_and_encoder(result, run, diagnostic):
     assert ea.read(run).scores(diagnostic).equals(frame)
 
 
-@pytest.mark.parametrize(("diagnostic", "quantity"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
-def test_the_mean_of_correct_is_the_headline(result, diagnostic, quantity):
+@pytest.mark.parametrize(("diagnostic", "metric"), [("negated_antonyms", "accuracy"), ("retrieval", "Success@5")])
+def test_the_mean_of_correct_is_the_headline(result, diagnostic, metric):
     # Questions without an answer are undecided, and so is one that depends on the order of ties.
     (row,) = [
         row
         for row in result.rows
-        if (row.diagnostic, row.encoder, row.quantity, row.subset) == (diagnostic, "hashing", quantity, "all")
+        if (row.diagnostic, row.encoder, row.metric, row.subset) == (diagnostic, "hashing", metric, "all")
     ]
     frame = result.scores(diagnostic).filter(encoder="hashing")
     assert frame["correct"].mean() == pytest.approx(row.value, abs=0.005)

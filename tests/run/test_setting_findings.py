@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from embassay.findings.limits import findings_of
+from embassay.findings.settings import setting_findings
 from embassay.formatting import written_bytes
 from embassay.layout import Column, EncoderTable, Layout
 from embassay.reports.settings import setting_tables
 from embassay.result import CorpusRecord, EncoderRecord, Result, Row, Verdict
-from embassay.run.findings import findings_of
-from embassay.run.setting_findings import setting_findings
 
 HEADLINE = Column("Success@5", "Success@5")
 
@@ -37,7 +37,8 @@ def result_of(records, gaps, **changes):
         for name in names
     )
     verdict = Verdict(
-        "retrieval", "docs", "Success@5", items=100, units=100, subset="all", measure="cosine", candidates=names,
+        "retrieval", "docs", "Success@5", items=100, units=100, subset="all", similarity_function="cosine",
+        candidates=names,
         reference=names[0], against_reference=dict(zip(names[1:], gaps, strict=True)), best_set=names[:1],
     )  # fmt: skip
     corpus = CorpusRecord("docs", "retrieval", "f", 100, 100, 100.0, 0, 200, "", "", builtin=False, documents=50)

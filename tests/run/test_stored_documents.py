@@ -9,8 +9,9 @@ import pytest
 
 import embassay as ea
 from embassay.cli.app import exit_code_of
-from embassay.engine import topk, topk_faiss
-from embassay.engine.executors import map_tasks
+from embassay.engine.map import map_tasks
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search import top as topk
 from embassay.errors import EncoderError, SpecError
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.sharding.encode import encode_corpus
@@ -54,7 +55,7 @@ def source(place, name="shards"):
 
 def values_of(result, encoder):
     rows = result.rows
-    return {(row.quantity, row.subset, row.condition): row.value for row in rows if row.encoder == encoder}
+    return {(row.metric, row.subset, row.condition): row.value for row in rows if row.encoder == encoder}
 
 
 def test_it_has_the_figures_of_the_same_documents_in_memory(place):

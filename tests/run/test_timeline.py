@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from embassay.engine import timeline
-from embassay.run import execute, session
+from embassay.run import command as session
+from embassay.run import execute
 from embassay.run.request import RunRequest
 from embassay.types import Card
 

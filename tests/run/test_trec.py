@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from embassay.cli.app import exit_code_of
-from embassay.run.trec import distinct_float32, safe_id
-from embassay.store import results
+from embassay.outputs.trec import distinct_float32, safe_id
+from embassay.store.runs import results
 
 ir_measures = pytest.importorskip("ir_measures")
 
@@ -57,7 +57,7 @@ def test_ir_measures_computes_the_figures_of_the_run(run, encoder):
         (row,) = [
             row
             for row in result.rows
-            if (row.encoder, row.quantity, row.subset, row.condition) == (encoder, str(measure), "all", "")
+            if (row.encoder, row.metric, row.subset, row.condition) == (encoder, str(measure), "all", "")
         ]
         assert row.value == pytest.approx(value, abs=1e-6), measure
 

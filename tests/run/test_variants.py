@@ -15,7 +15,7 @@ from embassay.run.execute import execute, vector_bytes
 from embassay.run.plan import load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.run.variants import limited_variants, load_variants, merged_units
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
 
 PARTS = ("ba", "ke", "li", "mo", "nu", "pa", "re", "si", "to", "vu")
 WORDS = [first + last for first in PARTS for last in ("dor", "fin", "gal", "hup")]
@@ -57,11 +57,11 @@ def request(docs, cuts=CUTS, encoders=("m=hashing",), **options):
     return RunRequest(encoders, [corpus], ["retrieval,k=1"], **{"resamples": 100, "quiet": True, **options})
 
 
-def row_of(result, encoder, diagnostic="retrieval", quantity="Success@1", subset="all"):
+def row_of(result, encoder, diagnostic="retrieval", metric="Success@1", subset="all"):
     (row,) = [
         row
         for row in result.rows
-        if (row.diagnostic, row.encoder, row.quantity, row.subset) == (diagnostic, encoder, quantity, subset)
+        if (row.diagnostic, row.encoder, row.metric, row.subset) == (diagnostic, encoder, metric, subset)
         and not row.condition
     ]
     return row
@@ -102,9 +102,9 @@ def test_figures_are_those_of_runs_with_one_variant(docs, result):
     for cut in CUTS:
         alone = ea.assay("m=hashing", f"{docs},passages={cut}", "retrieval,k=1", resamples=100, cache=None)
         for encoder in ("m", "bm25", "tfidf"):
-            for quantity in ("Success@1", "RR", "nDCG@10"):
-                expected = row_of(alone, encoder, quantity=quantity)
-                row = row_of(result, f"{encoder},passages={cut}", quantity=quantity)
+            for metric in ("Success@1", "RR", "nDCG@10"):
+                expected = row_of(alone, encoder, metric=metric)
+                row = row_of(result, f"{encoder},passages={cut}", metric=metric)
                 assert (row.value, row.items, row.units) == (expected.value, expected.items, expected.units)
 
 
@@ -343,7 +343,7 @@ def test_runs_with_variants_are_compared(docs, tmp_path, capsys):
     (task,) = stored.tasks.values()
     assert (task.corpus, list(task.scores)) == ("docs", [f"m,passages={cut}" for cut in CUTS])
     comparison = ea.compare([tmp_path / "one", tmp_path / "two"])
-    values = {row.encoder: row.value for row in comparison.result.rows if row.quantity == "Success@1"}
+    values = {row.encoder: row.value for row in comparison.result.rows if row.metric == "Success@1"}
     expected = ea.read(tmp_path / "two")
     for cut in CUTS:
         assert row_of(expected, f"m,passages={cut}").value in [

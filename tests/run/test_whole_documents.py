@@ -8,8 +8,8 @@ import pytest
 import embassay as ea
 from embassay.cli.app import exit_code_of
 from embassay.comparison.runs import read_run
-from embassay.corpora.io.passages import cutter
-from embassay.corpora.retrieval.shared import cut_all
+from embassay.corpora.io.passages import Cutter
+from embassay.corpora.retrieval.corpus import cut_all
 from embassay.errors import SpecError
 
 WHOLE = "bm25 on whole documents"
@@ -43,7 +43,7 @@ def names(result):
 
 
 def success(result, encoder):
-    (row,) = [row for row in result.rows if (row.encoder, row.quantity) == (encoder, "Success@1")]
+    (row,) = [row for row in result.rows if (row.encoder, row.metric) == (encoder, "Success@1")]
     return row.value
 
 
@@ -117,5 +117,5 @@ def test_encoders_are_added_to_a_run_with_it(docs, tmp_path):
 @pytest.mark.parametrize("passages", ["document", "paragraph", "1", "2", "5", "30"])
 def test_passages_make_the_whole_document_again(passages):
     text = "One two. Three\n\nfour five. Six\n\nseven eight. Nine ten. " + "One two. " * 30
-    (document,) = cut_all({"d": text}, cutter(passages), passages)
+    (document,) = cut_all({"d": text}, Cutter(passages))
     assert document.whole.split() == text.split()

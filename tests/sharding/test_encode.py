@@ -21,7 +21,7 @@ from embassay.errors import EncoderError, MissingExtraError, OutputError, Source
 from embassay.sharding.encode import encode_corpus
 from embassay.sharding.making import precision, reduced, restored_rows
 from embassay.sharding.request import EncodeRequest
-from embassay.store.shards import ShardFolder
+from embassay.store.shards.shards import ShardFolder
 
 ENCODER = "random,dim=16"
 

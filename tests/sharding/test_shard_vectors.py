@@ -9,15 +9,15 @@ import polars
 import pytest
 
 from embassay.engine.executors import Executor
-from embassay.engine.topk import search
-from embassay.engine.topk_exact import NumpyProduct, SearchTask, scan
+from embassay.engine.search.exact import NumpyProduct, SearchTask, scan
+from embassay.engine.search.top import search
 from embassay.errors import SourceError
 from embassay.geometry.isotropy import isotropy
 from embassay.sharding.encode import encode_corpus
 from embassay.sharding.making import restored_rows
 from embassay.sharding.request import EncodeRequest
-from embassay.store.shard_vectors import ShardVectors, open_shards
-from embassay.store.shards import ShardFolder
+from embassay.store.shards.shards import ShardFolder
+from embassay.store.shards.vectors import ShardVectors, open_shards
 
 TEXTS = 230
 

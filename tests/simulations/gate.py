@@ -23,7 +23,7 @@ SIZES = {"1 item": (1, 0.0), "4 items": (4, 0.3)}
 
 @dataclass(frozen=True)
 class Design:
-    """A check of some candidates on some quantities, all shares on the same items.
+    """A check of some candidates on some metrics, all shares on the same items.
 
     Attributes
     ----------
@@ -34,16 +34,14 @@ class Design:
     """
 
     candidates: int
-    quantities: int
+    metrics: int
     differ: float
     sizes: str
     units: int
 
     def __str__(self) -> str:
         """Return the design in words."""
-        return (
-            f"{self.candidates} x {self.quantities} tests, {self.units} units, {self.sizes}, {self.differ:.0%} differ"
-        )
+        return f"{self.candidates} x {self.metrics} tests, {self.units} units, {self.sizes}, {self.differ:.0%} differ"
 
     @property
     def unit(self) -> Ints:
@@ -67,43 +65,43 @@ class Design:
         pairs = []
         for candidate in range(self.candidates):
             before = None
-            for quantity in range(self.quantities):
-                loss = first_loss if candidate == quantity == 0 else 0.0
+            for metric in range(self.metrics):
+                loss = first_loss if candidate == metric == 0 else 0.0
                 gaps = self.gaps(rng, loss)
                 if before is not None and loss == 0.0 and first_loss == 0.0:
-                    # The quantities of a candidate are correlated: they are right about the same items.
+                    # The metrics of a candidate are correlated: they are right about the same items.
                     gaps = np.where(rng.random(len(gaps)) < 0.7, before, gaps)
                 before = gaps
                 old = np.where(gaps == 0, rng.random(len(gaps)) < 0.7, gaps < 0).astype(np.float64)
-                pairs.append(self.pair(f"{candidate}", f"{quantity}", old, old + gaps))
+                pairs.append(self.pair(f"{candidate}", f"{metric}", old, old + gaps))
         return [change.outcome for change in changes_of(pairs, DRAWS)]
 
-    def pair(self, candidate: str, quantity: str, old: Floats, new: Floats) -> PairedQuantity:
+    def pair(self, candidate: str, metric: str, old: Floats, new: Floats) -> PairedQuantity:
         """Return the values of one test."""
         item = np.array([""] * len(old))
-        return PairedQuantity(candidate, "", "", quantity, MARGIN, old, new, self.unit, item, (quantity,))
+        return PairedQuantity(candidate, "", "", metric, MARGIN, old, new, self.unit, item, (metric,))
 
 
-def planned(candidates: int, quantities: int, differ: float, sizes: str, loss: float) -> Design:
+def planned(candidates: int, metrics: int, differ: float, sizes: str, loss: float) -> Design:
     """Return the design with as many units as are planned to detect a loss with a power of 95 %."""
     items, correlation = SIZES[sizes]
     pilot = 1000
     effect = 1 + (items - 1) * correlation
     effective = pilot * items / effect
     error = sqrt((differ - loss**2) / effective)
-    precision = Precision(error, effective, pilot, pilot * items, candidates * quantities)
+    precision = Precision(error, effective, pilot, pilot * items, candidates * metrics)
     units = units_to_detect(precision, loss, power=0.95)
-    return Design(candidates, quantities, differ, sizes, units)
+    return Design(candidates, metrics, differ, sizes, units)
 
 
 @simulation("gate-equal", "The gate: how often a check of equally good models reports a regression")
 def equal_models(repeats: int = 2000) -> Iterator[Row]:
     """Cross numbers of tests and sizes of units with shares of items that differ."""
-    for candidates, quantities in ((1, 1), (3, 1), (3, 3)):
+    for candidates, metrics in ((1, 1), (3, 1), (3, 3)):
         for units, sizes in ((300, "1 item"), (1000, "1 item"), (150, "4 items")):
             for differ in (0.05, 0.1, 0.2):
-                design = Design(candidates, quantities, differ, sizes, units)
-                rng = np.random.default_rng([11, candidates, quantities, units, int(100 * differ)])
+                design = Design(candidates, metrics, differ, sizes, units)
+                rng = np.random.default_rng([11, candidates, metrics, units, int(100 * differ)])
                 hits = sum("regression" in design.outcomes(rng, 0.0) for _ in range(repeats))
                 yield Row(str(design), "reports a regression", (0.0, 0.05), *rate(hits, repeats), accepted=(0.0, 0.05))
 
@@ -111,11 +109,11 @@ def equal_models(repeats: int = 2000) -> Iterator[Row]:
 @simulation("gate-loss", "The gate: how often a loss of twice the margin is found, at the planned size")
 def loss_of_twice_the_margin(repeats: int = 2000) -> Iterator[Row]:
     """Plan for 95 % and count."""
-    for candidates, quantities in ((1, 1), (3, 1), (3, 3)):
+    for candidates, metrics in ((1, 1), (3, 1), (3, 3)):
         for sizes in SIZES:
             for differ in (0.05, 0.1, 0.2):
-                design = planned(candidates, quantities, differ, sizes, 2 * MARGIN)
-                rng = np.random.default_rng([12, candidates, quantities, design.units])
+                design = planned(candidates, metrics, differ, sizes, 2 * MARGIN)
+                rng = np.random.default_rng([12, candidates, metrics, design.units])
                 hits = sum(design.outcomes(rng, 2 * MARGIN)[0] == "regression" for _ in range(repeats))
                 yield Row(str(design), "finds the loss", (0.95, 1.0), *rate(hits, repeats), accepted=(0.95, 1.0))
 

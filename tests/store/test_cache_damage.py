@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from embassay.store.cache import VectorCache, trouble_with
+from embassay.store.cache.cache import VectorCache, trouble_with
 from embassay.store.files import clear
 
 DIMS = {"one": 384, "large": 1100, "small": 16}

@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 
 COUNT = 5000
 WRITE = """
 import sys
 from pathlib import Path
 import numpy as np
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 folder, name, count = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 with VectorCache(folder) as cache:
     for start in range(0, count, 250):

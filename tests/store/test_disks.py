@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from embassay.errors import InputError
-from embassay.store import disks
+from embassay.store.cache import disks
 
 
 @pytest.mark.parametrize(

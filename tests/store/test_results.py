@@ -12,7 +12,7 @@ from embassay.api import assay
 from embassay.errors import OutputError, SourceError
 from embassay.result import Series
 from embassay.store.canonical import canonical, write
-from embassay.store.results import from_bytes, json_schema, read, rounded, to_bytes
+from embassay.store.runs.results import from_bytes, json_schema, read, rounded, to_bytes
 
 SCHEMA = json.loads(files("embassay.data").joinpath("result.schema.json").read_text(encoding="utf-8"))
 

@@ -10,8 +10,8 @@ import pytest
 
 from embassay._version import __version__
 from embassay.errors import OutputError
-from embassay.store.run_record import read_record
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import read_record
 from embassay.types import ItemScores, Origin
 
 SETTINGS = {"encoders": [], "corpora": [], "diagnostics": [], "seed": 0, "resamples": 9, "reference": ""}
@@ -41,7 +41,7 @@ def test_scores_come_back_exactly(folder):
     folder.save(scores())
     found = folder.load(ORIGIN)
     assert found.digest == scores().digest
-    assert found.measure == "cosine"
+    assert found.similarity_function == "cosine"
     assert found.scalars == {"dim": 3.0}
     assert found.labels["subset"].tolist() == ["é:x–y", ""]
 

@@ -15,17 +15,17 @@ from embassay.adaptation.request import AdaptRequest
 from embassay.diagnostics.base import HasHeadline
 from embassay.errors import OutputError
 from embassay.plugins import DIAGNOSTICS
+from embassay.reports.layouts import layouts
 from embassay.result import Result
+from embassay.run.command import attempt, write_outcome
 from embassay.run.execute import execute
-from embassay.run.exports import draw
-from embassay.run.pages import layouts
+from embassay.run.finished import draw
 from embassay.run.plan import Plan, Task, prepare
 from embassay.run.record import settings_of
 from embassay.run.request import RunRequest
-from embassay.run.session import attempt, write_outcome
 from embassay.run.specs import Spec
 from embassay.samples.retrieval import Question
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
 from embassay.types import AnyCorpus, Corpus
 
 NO_SHIFT = (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from embassay.adaptation.material import Material
 from embassay.adaptation.request import AdaptRequest
-from embassay.diagnostics.base import meaning_of
 from embassay.errors import SpecError
+from embassay.metrics.metric import meaning_of
 from embassay.plugins import DIAGNOSTICS
 from embassay.run.resolve import load_corpus
 from embassay.samples.retrieval import Question

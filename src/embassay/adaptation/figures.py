@@ -22,7 +22,7 @@ class Figure:
 
     heading: str
     short_heading: str
-    quantity: str
+    metric: str
     subset: str
     style: Format
 
@@ -64,7 +64,7 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
     rows = _by_place(result, corpus)
     body = []
     for figure in FIGURES:
-        if not any((figure.quantity, figure.subset, encoder) in rows for encoder in (first, second)):
+        if not any((figure.metric, figure.subset, encoder) in rows for encoder in (first, second)):
             continue
         cells = [_cell(rows, figure, encoder) for encoder in (first, second)]
         body.append((figure.heading, *cells))
@@ -73,7 +73,7 @@ def of_two(result: Result, corpus: str, first: str, second: str) -> str:
 
 def named(result: Result, corpus: str) -> str:
     """Return a corpus's name, marked if it has few units."""
-    headlines = [row for row in result.rows if row.corpus == corpus and row.quantity == "Success@5"]
+    headlines = [row for row in result.rows if row.corpus == corpus and row.metric == "Success@5"]
     # The encoder with the fewest units decides. A corpus without results has no mark.
     units = min((row.units for row in headlines), default=0)
     if 0 < units < FEW_UNITS:
@@ -91,17 +91,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, aligned: bool =
 
 
 def _by_place(result: Result, corpus: str) -> dict[tuple[str, str, str], Row]:
-    """Return the untransformed retrieval figures on a corpus by (quantity, subset, encoder)."""
+    """Return the untransformed retrieval figures on a corpus by (metric, subset, encoder)."""
     rows = {}
     for row in result.rows:
         if row.diagnostic == "retrieval" and row.corpus == corpus and not row.condition:
-            rows[row.quantity, row.subset, row.encoder] = row
+            rows[row.metric, row.subset, row.encoder] = row
     return rows
 
 
 def _cell(rows: dict[tuple[str, str, str], Row], figure: Figure, encoder: str) -> str:
     """Return a figure as text: ``91.2% [88.0, 94.0]``, ``0.432``; a dash for none."""
-    row = rows.get((figure.quantity, figure.subset, encoder))
+    row = rows.get((figure.metric, figure.subset, encoder))
     if row is None:
         return DASH
     return f"{number(row.value, figure.style)} {interval(row.low, row.high, figure.style)}".rstrip()

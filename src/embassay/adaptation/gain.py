@@ -21,12 +21,12 @@ SMALLEST_SHOWN = 5e-4
 """A difference below this is printed as 0, whether in points or as a plain number."""
 Outcome = Literal["better", "worse", "not worse", "inconclusive", "nothing changed", "unknown"]
 Headlines = Mapping[tuple[str, str], Headline]
-"""The item values of the headline quantity of each (diagnostic, corpus)."""
+"""The item values of the headline metric of each (diagnostic, corpus)."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """The difference between a variant and another encoder on one headline quantity.
+    """The difference between a variant and another encoder on one headline metric.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Change:
     in_domain
         Whether the corpus belongs to the domain, so that the change is the purpose of the training.
     test
-        The test that the variant is not worse; None for a quantity without a better direction.
+        The test that the variant is not worse; None for a metric without a better direction.
     """
 
     comparison: Comparison
@@ -73,12 +73,12 @@ class Change:
 
 
 def changes(result: Result, headlines: Headlines, domain: Sequence[str], other: str = BASE) -> tuple[Change, ...]:
-    """Return the change of each variant on the headline quantity of each diagnostic and corpus.
+    """Return the change of each variant on the headline metric of each diagnostic and corpus.
 
     Parameters
     ----------
     headlines
-        The item values of the headlines. Other quantities of the result are ignored.
+        The item values of the headlines. Other metrics of the result are ignored.
     domain
         The labels of the corpora of the domain; the others are general.
     other
@@ -121,9 +121,9 @@ def minus(comparison: Comparison, other: str) -> Comparison:
 
 
 def _is_of(comparison: Comparison, headline: Headline) -> bool:
-    """Return whether a comparison is of a headline's quantity."""
+    """Return whether a comparison is of a headline's metric."""
     return (
-        comparison.quantity == headline.quantity
+        comparison.metric == headline.metric
         and comparison.subset == headline.subset
         and comparison.condition == headline.condition
     )

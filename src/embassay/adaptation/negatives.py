@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 from embassay.errors import InputError
 from embassay.randomness import generator
 from embassay.samples.retrieval import Question

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from embassay.adaptation.gain import SMALLEST_SHOWN, Change, Headlines, Outcome, changes, minus
 from embassay.adaptation.variants import BASE, BOTH, FINETUNED
-from embassay.diagnostics.base import meaning_of
 from embassay.formatting import interval, number, p_value
 from embassay.layout import Format
+from embassay.metrics.metric import meaning_of
 from embassay.result import FEW_UNITS, MIN_UNITS, Result
 from embassay.stats.noninferiority import NotWorse
 
@@ -78,14 +78,14 @@ def sentence(change: Change, several: bool = False) -> str:
     style: Format = "points" if meaning_of(comparison.diagnostic).points else "number"
     head = f"{comparison.a}{_against(change)} on {_place(change, several)}"
     if test is None or change.outcome == "unknown":
-        return f"{head}: nothing can be said ({comparison.quantity}: {_why_unknown(change)})"
+        return f"{head}: nothing can be said ({comparison.metric}: {_why_unknown(change)})"
     if change.outcome == "nothing changed":
-        line = f"{head}: nothing changed ({comparison.quantity}, same model and same value on every item)"
+        line = f"{head}: nothing changed ({comparison.metric}, same model and same value on every item)"
         if test.smallest_margin is None:
             return line
         return f"{line}; this many items rule out a loss of {_size(test.smallest_margin, style)}"
 
-    support = f"{comparison.quantity}, {_item_counts(change)}, {_p_value_of(change)}"
+    support = f"{comparison.metric}, {_item_counts(change)}, {_p_value_of(change)}"
     amount = f"{_amount(change, style)} ({support})"
     margin = _size(test.margin, style)
     if change.outcome == "not worse":
@@ -105,7 +105,7 @@ def _shift_sentences(result: Result, variant: str) -> list[str]:
     """Return sentences on whether the domain is farther from general language than before. Neither is better."""
     lines = []
     for comparison in result.comparisons:
-        if (comparison.diagnostic, comparison.quantity, comparison.family) != ("shift", "distance", "reference"):
+        if (comparison.diagnostic, comparison.metric, comparison.family) != ("shift", "distance", "reference"):
             continue
         if {comparison.a, comparison.b} != {BASE, variant}:
             continue

@@ -109,7 +109,7 @@ def show(
     signatures
         Print also everything that the figures depend on.
     """
-    from embassay.run.session import show_again
+    from embassay.run.command import show_again
 
     show_again(run, diagnostic, signatures=signatures)
     return FINE
@@ -117,12 +117,12 @@ def show(
 
 @app.command(name="list")
 def list_(what: str | None = None, *, cite: Annotated[bool, Parameter(negative="")] = False) -> int:
-    """List encoders, corpora, diagnostics, builders, sets and profiles, and the command that installs what is missing.
+    """List encoders, corpora, diagnostics, metrics and more, and the command that installs what is missing.
 
     Parameters
     ----------
     what
-        encoders, corpora, diagnostics, builders, sets or profiles; all by default.
+        encoders, corpora, diagnostics, builders, sets or profiles (all of them by default), or metrics.
     cite
         Print the references in BibTeX: of this package and of the method behind each diagnostic.
     """

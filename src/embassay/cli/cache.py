@@ -12,8 +12,8 @@ from rich.text import Text
 from embassay.errors import InputError
 from embassay.formatting import counted, written_bytes
 from embassay.reports.terminal import stdout
-from embassay.store.cache import Holding, Info, VectorCache, default_folder
-from embassay.store.disks import VARIABLE
+from embassay.store.cache.cache import Holding, Info, VectorCache, default_folder
+from embassay.store.cache.disks import VARIABLE
 from embassay.store.files import clear, exists
 from embassay.store.paths import output_path
 

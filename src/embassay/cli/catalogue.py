@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from embassay.errors import PluginError, UnknownNameError, say
+from embassay.metrics.metric import listed_metrics
+from embassay.outputs.citations import OURS, other_references
 from embassay.plugins import BUILDERS, CORPORA, DIAGNOSTICS, ENCODERS, Folder
 from embassay.reports.terminal import stdout
-from embassay.run.citations import OURS, other_references
 from embassay.run.presets import Member
 from embassay.run.presets import named as set_named
 from embassay.run.presets import names as set_names
@@ -19,19 +21,22 @@ from embassay.run.profiles import PROFILES
 KINDS = {"encoders": ENCODERS, "corpora": CORPORA, "diagnostics": DIAGNOSTICS, "builders": BUILDERS}
 SETS = "sets"
 PROFILES_LISTED = "profiles"
+METRICS = "metrics"
 
 
 def show(what: str | None) -> None:
-    """Print the plug-ins of one kind or of all kinds; sets are listed with their encoders only for ``sets``.
+    """Print the plug-ins of one kind or of all kinds.
+
+    Sets are listed with their encoders only for ``sets``, metrics only for ``metrics``.
 
     Raises
     ------
     UnknownNameError
         If ``what`` is not a kind.
     """
-    titles = (*KINDS, SETS, PROFILES_LISTED)
+    titles = (*KINDS, SETS, PROFILES_LISTED, METRICS)
     if what is None:
-        chosen = titles
+        chosen = titles[:-1]
     elif what in titles:
         chosen = (what,)
     else:
@@ -41,6 +46,8 @@ def show(what: str | None) -> None:
         console.print(Text(title, style="bold"))
         if title == SETS:
             console.print(_sets(whole=what == SETS))
+        elif title == METRICS:
+            _print_metrics(console)
         elif title == PROFILES_LISTED:
             console.print(_profiles())
         else:
@@ -99,6 +106,21 @@ def _profiles() -> Table:
             diagnostics += "; and those of other packages"
         table.add_row(Text(name), Text(f"{profile.purpose}\n{diagnostics}"))
     return table
+
+
+def _print_metrics(console: Console) -> None:
+    """Print what each diagnostic measures."""
+    for name in DIAGNOSTICS.working():
+        metrics = listed_metrics(name)
+        if not metrics:
+            continue
+        table = Table("metric", "better", "range", "chance", "margin", "meaning", box=None, padding=(0, 2, 0, 2))
+        for metric in metrics:
+            meaning = f"{metric.meaning} ({metric.source})" if metric.source else metric.meaning
+            cells = (metric.key, metric.better, metric.range, metric.chance, metric.margin, meaning)
+            table.add_row(*map(Text, cells))
+        console.print(Text(f"\n{name}"))
+        console.print(table)
 
 
 def _sets(whole: bool) -> Table:

@@ -27,7 +27,7 @@ def check(
 ) -> int:
     """Check that no encoder of a run is worse than in a baseline; exit code 0 pass, 1 regression, 4 inconclusive.
 
-    The headline quantities are checked with their default margins (the largest acceptable loss). Exit code 3: an
+    The headline metrics are checked with their default margins (the largest acceptable loss). Exit code 3: an
     encoder of the run failed.
 
     Parameters
@@ -41,9 +41,9 @@ def check(
     on
         DIAGNOSTIC or CORPUS to check, repeatable; all by default.
     margin
-        QUANTITY=X, repeatable: check this quantity too, or with another margin; 0.02 is 2 points of a share.
+        METRIC=X, repeatable: check this metric too, or with another margin; 0.02 is 2 points of a share.
     floor
-        QUANTITY=X, repeatable: a value below X is a regression; where lower is better, a value above X.
+        METRIC=X, repeatable: a value below X is a regression; where lower is better, a value above X.
     junit
         JUnit XML file to write.
     markdown
@@ -77,11 +77,11 @@ def check(
 
 
 def _numbers(flag: str, values: list[str]) -> dict[str, float]:
-    """Return the number of each QUANTITY=X; a name may hold = itself, so the last one counts."""
+    """Return the number of each METRIC=X; a name may hold = itself, so the last one counts."""
     numbers = {}
     for value in values:
         name, _, number = value.rpartition("=")
-        message = f"--{flag} {value}: write QUANTITY=X with a number, such as Success@5=0.02"
+        message = f"--{flag} {value}: write METRIC=X with a number, such as Success@5=0.02"
         if not name:
             raise SpecError(message)
         try:

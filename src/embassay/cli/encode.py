@@ -130,7 +130,7 @@ def _verify(path: Path) -> int:
     from embassay.errors import say
     from embassay.formatting import counted
     from embassay.sharding.encode import verify
-    from embassay.store.shards import read_folder
+    from embassay.store.shards.shards import read_folder
 
     manifest, problems = verify(read_folder(path))
     for plan, problem in problems[:SHOWN]:

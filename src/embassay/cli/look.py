@@ -9,14 +9,14 @@ from rich.console import Console
 
 from embassay.encoders.base import CountsTokens, Remote, encoder_of_vectors
 from embassay.errors import EncoderError
+from embassay.findings.advice import advice, visible_differences
 from embassay.formatting import counted
 from embassay.reports.terminal import print_line, stdout
-from embassay.run.advice import advice, visible_differences
 from embassay.run.candidates import Entry
 from embassay.run.plan import distinct_texts, load_given_corpora, prepare
 from embassay.run.request import RunRequest
 from embassay.samples.base import Role, Text
-from embassay.store.cache import VectorCache
+from embassay.store.cache.cache import VectorCache
 from embassay.types import SHOWN, AnyCorpus, Audit, Encoder, cache_key
 
 SAMPLES = 3

@@ -12,7 +12,7 @@ from embassay.errors import SpecError, say
 from embassay.formatting import counted
 
 if TYPE_CHECKING:
-    from embassay.run.exports import Written
+    from embassay.outputs.formats import Written
 
 FINE = 0
 FAILED_IN_PART = 3
@@ -68,7 +68,7 @@ def report(
 
 def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Written:
     """Write a run in a format; return where, and how many tables, figures or files there are."""
-    from embassay.run import exports
+    from embassay.outputs import formats as exports
 
     match style:
         case "html":
@@ -88,7 +88,7 @@ def _write(run: Path, out: Path | None, style: Format, with_vectors: bool) -> Wr
         case "trec":
             make = exports.trec
         case "mteb":
-            from embassay.integrations.mteb_results import task_results
+            from embassay.outputs.mteb_results import task_results
 
             make = task_results
     return exports.write_folder(run, out, style, make)

@@ -151,8 +151,8 @@ def run(
         Add the encoders to the finished run in the folder, without running its existing encoders again.
     """
     started = time.perf_counter()
+    from embassay.run.command import carry_out
     from embassay.run.request import RunRequest
-    from embassay.run.session import carry_out
 
     request = RunRequest.of(
         config, encoders=encoder, corpora=corpus, diagnostics=diagnostic, out=out, **options.settings()

@@ -14,16 +14,16 @@ from embassay._version import __version__
 from embassay.comparison.runs import StoredRun, read_run
 from embassay.errors import OutputError, SpecError
 from embassay.result import Result
+from embassay.run.command import present
 from embassay.run.examples import ScoredTask
 from embassay.run.execute import Outcome, encoder_records, execute, joined, summarise_task, without_texts
 from embassay.run.items import joining_diagnostics
 from embassay.run.plan import Plan, prepare
 from embassay.run.record import finished_record, settings_of
 from embassay.run.request import RunRequest
-from embassay.run.session import present
 from embassay.run.specs import Spec
-from embassay.store.run_record import RunRecord, Settings
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import RunRecord, Settings
 from embassay.types import ItemScores, content_hash
 
 

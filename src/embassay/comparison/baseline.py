@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from embassay._version import __version__
 from embassay.comparison.gate import candidates_in
 from embassay.comparison.runs import StoredRun, StoredTask, TaskName, read_run
-from embassay.diagnostics.base import HasHeadline, HasItemQuantities
+from embassay.diagnostics.base import HasHeadline, HasItemMetrics
 from embassay.errors import OutputError, SourceError
 from embassay.result import Result, Row
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
-from embassay.store.items import CorpusItems
 from embassay.store.paths import output_path
-from embassay.store.run_record import Settings
-from embassay.store.runs import ITEMS, RunFolder
+from embassay.store.runs.folder import ITEMS, RunFolder
+from embassay.store.runs.items import CorpusItems
+from embassay.store.runs.record import Settings
 from embassay.types import ItemScores, content_hash
 
 LIMIT = 900_000
@@ -278,8 +278,8 @@ def _read_by_check(task: StoredTask, all_scores: Sequence[ItemScores]) -> list[I
     # A check computes these. Here the results do not matter, only which arrays they are computed from.
     if isinstance(method, HasHeadline):
         method.headline(recorded)
-    if isinstance(method, HasItemQuantities):
-        for _ in method.item_quantities(recorded):
+    if isinstance(method, HasItemMetrics):
+        for _ in method.item_metrics(recorded):
             pass
     reduced = []
     for place, scores in enumerate(all_scores):

@@ -12,8 +12,8 @@ from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
 from embassay.diagnostics.base import HasHeadline, ShowsItems
 from embassay.layout import Column, Format
+from embassay.reports.layouts import headlines
 from embassay.result import headline_rows
-from embassay.run.pages import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
 from embassay.stats.noninferiority import Headline
 from embassay.stats.permutation import ALPHA, holm

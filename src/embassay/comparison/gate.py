@@ -1,7 +1,7 @@
 """The gate: has a candidate of a run become worse than in a baseline?
 
 Each candidate is compared with the encoder of the same label in the baseline, on the items that both have. The headline
-quantities are tested with the margins that they declare, others with the margins that the user gives
+metrics are tested with the margins that they declare, others with the margins that the user gives
 (:mod:`embassay.comparison.losses`); a floor is compared with the value of the run.
 """
 
@@ -19,16 +19,18 @@ import numpy as np
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
 from embassay.comparison.names import Key, Named, matching, shortest_name
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import Direction, HasHeadline, HasItemQuantities, direction_of, meaning_of, unit_codes
+from embassay.diagnostics.base import HasHeadline, HasItemMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
+from embassay.metrics.metric import Direction, direction_of, meaning_of
+from embassay.metrics.scoreboard import unit_codes
 from embassay.result import Failure, Result, Row, Verdict
-from embassay.stats.noninferiority import ItemQuantity
+from embassay.stats.noninferiority import ItemMetric
 from embassay.types import Draws, is_chance
 
 Outcome = Literal["pass", "regression", "inconclusive", "failed"]
 Inconclusive = Literal["", "pass", "fail"]
-Testable = Named[tuple[CommonTask, ItemQuantity]]
-"""A quantity that can be tested: a mean over items, or a correlation, of one task of both runs."""
+Testable = Named[tuple[CommonTask, ItemMetric]]
+"""A metric that can be tested: a mean over items, or a correlation, of one task of both runs."""
 EXIT_CODES: dict[Outcome, int] = {"pass": 0, "regression": 1, "failed": 3, "inconclusive": 4}
 
 
@@ -39,9 +41,9 @@ class CheckOptions:
     Attributes
     ----------
     margins
-        By the name of a quantity, the smallest loss of it that matters: 0.02 is 2 points of a share.
+        By the name of a metric, the smallest loss of it that matters: 0.02 is 2 points of a share.
     floors
-        By the name of a quantity, the smallest value that it may have; for a quantity of which lower is better, the
+        By the name of a metric, the smallest value that it may have; for a metric of which lower is better, the
         largest.
     on
         Labels of diagnostics and corpora; only these are checked. Empty for all.
@@ -88,7 +90,7 @@ class Floor:
     encoder: str
     diagnostic: str
     corpus: str
-    quantity: str
+    metric: str
     value: float | None
     low: float | None
     high: float | None
@@ -114,7 +116,7 @@ class Check:
     run, baseline
         The names of both.
     changes
-        The tested quantities of the candidates.
+        The tested metrics of the candidates.
     failures
         What failed in the run, one sentence each.
     notes
@@ -150,7 +152,7 @@ class Check:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """One sentence for each quantity, floor and failure."""
+        """One sentence for each metric, floor and failure."""
         from embassay.comparison.gate_words import failures_of, lines_of
 
         return (*failures_of(self), *(line.sentence for line in lines_of(self)))
@@ -171,7 +173,7 @@ def check(
 ) -> Check:
     """Check a finished run against a baseline, as ``embassay check`` does.
 
-    The headline quantities are tested with the margins that they declare.
+    The headline metrics are tested with the margins that they declare.
 
     Parameters
     ----------
@@ -229,7 +231,7 @@ def check_runs(new: StoredRun, old: StoredRun, options: CheckOptions) -> Check:
     changes = changes_of(pairs, Draws(new.result.seed, new.result.resamples))
     floors = tuple(_floors(new, rows, floor_values))
     if not changes and not floors and not failures:
-        raise InputError("nothing to check: no diagnostic of both has a headline; name a quantity with --margin")
+        raise InputError("nothing to check: no diagnostic of both has a headline; name a metric with --margin")
     return Check(
         run=new.name,
         baseline=old.name,
@@ -375,38 +377,38 @@ def _check_tasks(new: StoredRun, old: StoredRun, labels: Sequence[str], all_task
 def _pairs(
     tasks: Sequence[CommonTask], labels: Sequence[str], margins: Mapping[str, float], rows: Sequence[Row]
 ) -> list[PairedQuantity]:
-    """Return what is tested: the headlines, and the quantities that have a margin of the user.
+    """Return what is tested: the headlines, and the metrics that have a margin of the user.
 
     Parameters
     ----------
     labels
         The candidates that both runs have.
     margins
-        Those of the user, by the name of the quantity.
+        Those of the user, by the name of the metric.
     rows
-        Those of the run; they have more quantities than can be tested.
+        Those of the run; they have more metrics than can be tested.
     """
     testable: list[Testable] = []
     for task in tasks:
         # Without margins of the user, only headlines are tested.
-        testable += _testable_quantities(task, labels, with_others=bool(margins))
+        testable += _testable_metrics(task, labels, with_others=bool(margins))
     user_margins = _user_margins(testable, margins, rows)
     pairs: list[PairedQuantity] = []
     for one in testable:
-        _, quantity = one.content
-        margin = user_margins.get((one.diagnostic, one.key), quantity.margin)
+        _, metric = one.content
+        margin = user_margins.get((one.diagnostic, one.key), metric.margin)
         if margin is not None:
             pairs += _pairs_of(one, shortest_name(one, testable), margin, labels)
     return pairs
 
 
-def _testable_quantities(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Iterator[Testable]:
-    """Yield the quantities of a task that can be tested, the headline first.
+def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Iterator[Testable]:
+    """Yield the metrics of a task that can be tested, the headline first.
 
     Parameters
     ----------
     with_others
-        Whether to yield also the quantities that are not the headline.
+        Whether to yield also the metrics that are not the headline.
     """
     # A diagnostic takes the encoders of both runs together: "old e5", "new e5".
     scores = []
@@ -418,28 +420,28 @@ def _testable_quantities(task: CommonTask, labels: Sequence[str], *, with_others
     if not scores:
         return
     headline = task.method.headline(scores) if isinstance(task.method, HasHeadline) else None
-    quantities: list[ItemQuantity] = [] if headline is None else [headline]
-    if with_others and isinstance(task.method, HasItemQuantities):
-        quantities += task.method.item_quantities(scores)
+    metrics: list[ItemMetric] = [] if headline is None else [headline]
+    if with_others and isinstance(task.method, HasItemMetrics):
+        metrics += task.method.item_metrics(scores)
     seen = set()
-    for quantity in quantities:
-        name, subset, measure, condition = quantity.key
-        key = (name, subset, measure or scores[0].measure, condition)
-        # A diagnostic may have its headline among its other quantities.
+    for metric in metrics:
+        name, subset, similarity_function, condition = metric.key
+        key = (name, subset, similarity_function or scores[0].similarity_function, condition)
+        # A diagnostic may have its headline among its other metrics.
         if key not in seen:
-            yield Named(task.diagnostic, task.corpus, key, (task, quantity), quantity is headline)
+            yield Named(task.diagnostic, task.corpus, key, (task, metric), metric is headline)
         seen.add(key)
 
 
 def _user_margins(
     testable: Sequence[Testable], margins: Mapping[str, float], rows: Sequence[Row]
 ) -> dict[tuple[str, Key], float]:
-    """Return the margins of the user by diagnostic and key; a name may be that of several quantities.
+    """Return the margins of the user by diagnostic and key; a name may be that of several metrics.
 
     Raises
     ------
     InputError
-        If a name is unknown, or its quantity cannot be tested.
+        If a name is unknown, or its metric cannot be tested.
     """
     diagnostics = {one.diagnostic for one in testable}
     margin_of: dict[tuple[str, Key], float] = {}
@@ -450,22 +452,22 @@ def _user_margins(
         if not matches:
             raise _untestable(name, testable, rows)
         for one in matches:
-            _, quantity = one.content
+            _, metric = one.content
             _refuse_without_direction(one, name, "a margin")
-            if quantity.of_shares and margin >= 1:
+            if metric.of_shares and margin >= 1:
                 raise SpecError(f"the margin of {name} must be below 1, is {margin:g}; it is a share: 0.02 is 2 points")
             margin_of[one.diagnostic, one.key] = margin
     return margin_of
 
 
 def _direction(one: Named[Any]) -> Direction:
-    """Return which values of a quantity are better."""
-    quantity, subset, _, condition = one.key
-    return direction_of(one.diagnostic, quantity, subset, condition)
+    """Return which values of a metric are better."""
+    metric, subset, _, condition = one.key
+    return direction_of(one.diagnostic, metric, subset, condition)
 
 
 def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
-    """Refuse a quantity of which neither direction is better.
+    """Refuse a metric of which neither direction is better.
 
     Parameters
     ----------
@@ -479,21 +481,21 @@ def _refuse_without_direction(one: Named[Any], name: str, limit: str) -> None:
 
 
 def _untestable(name: str, testable: Sequence[Testable], rows: Sequence[Row]) -> InputError:
-    """Return the error for a margin of a quantity that cannot be tested.
+    """Return the error for a margin of a metric that cannot be tested.
 
-    Its message depends on whether the run has such a quantity at all, and on its direction.
+    Its message depends on whether the run has such a metric at all, and on its direction.
     """
     suggestions = _suggestions(name, [one.names[0] for one in testable])
     named_rows = _named_rows(rows)
     rows_of_name = [one for one in named_rows if one.answers_to(name)]
-    of_quantity = rows_of_name or _of_quantity(name, named_rows)
-    if of_quantity and all(_direction(one) == "neither" for one in of_quantity):
-        _refuse_without_direction(of_quantity[0], name, "a margin")
+    of_metric = rows_of_name or _of_metric(name, named_rows)
+    if of_metric and all(_direction(one) == "neither" for one in of_metric):
+        _refuse_without_direction(of_metric[0], name, "a margin")
     if not rows_of_name:
-        return UnknownNameError("quantity", name, suggestions)
+        return UnknownNameError("metric", name, suggestions)
     return SpecError(
         f"{name} cannot have a margin: {rows_of_name[0].diagnostic} does not compare it item by item; "
-        f"it can have a floor. Quantities that can have a margin: {', '.join(suggestions)}"
+        f"it can have a floor. Metrics that can have a margin: {', '.join(suggestions)}"
     )
 
 
@@ -506,14 +508,14 @@ def _suggestions(name: str, known_names: Sequence[str]) -> list[str]:
 
 
 def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) -> Iterator[PairedQuantity]:
-    """Yield a quantity for each candidate that has it in both runs.
+    """Yield a metric for each candidate that has it in both runs.
 
     Parameters
     ----------
     name
-        What the quantity is called in the check.
+        What the metric is called in the check.
     """
-    task, quantity = one.content
+    task, metric = one.content
     old_scores, new_scores = task.scores.values()
     for label in labels:
         if label not in old_scores or label not in new_scores:
@@ -521,25 +523,25 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
         old_fingerprint = old_scores[label].origin.encoder_fingerprint
         new_fingerprint = new_scores[label].origin.encoder_fingerprint
         items = new_scores[label].item
-        if quantity.places is not None:
-            items = items[quantity.places]
-        # The labels that both encoders have in the quantity.
+        if metric.places is not None:
+            items = items[metric.places]
+        # The labels that both encoders have in the metric.
         old, new = f"{OLD} {label}", f"{NEW} {label}"
-        correlated = quantity.correlated
+        correlated = metric.correlated
         if correlated is not None:
             correlated = replace(correlated, ys={OLD: correlated.ys[old], NEW: correlated.ys[new]})
         yield PairedQuantity(
             encoder=label,
             diagnostic=one.diagnostic,
             corpus=one.corpus,
-            quantity=name,
+            metric=name,
             margin=margin,
-            old=quantity.values[old],
-            new=quantity.values[new],
-            unit=unit_codes(quantity.unit),
+            old=metric.values[old],
+            new=metric.values[new],
+            unit=unit_codes(metric.unit),
             item=np.asarray(items).astype(str),
-            purpose=quantity.purpose,
-            of_shares=quantity.of_shares,
+            purpose=metric.purpose,
+            of_shares=metric.of_shares,
             lower_is_better=_direction(one) == "lower",
             same_encoder=old_fingerprint == new_fingerprint,
             correlated=correlated,
@@ -550,10 +552,10 @@ def _pairs_of(one: Testable, name: str, margin: float, labels: Sequence[str]) ->
 
 
 def _named_rows(rows: Sequence[Row], verdicts: Sequence[Verdict] = ()) -> list[Named[Row]]:
-    """Return rows by the names of their quantities; those that a verdict ranks by are headlines."""
+    """Return rows by the names of their metrics; those that a verdict ranks by are headlines."""
     named = []
     for row in rows:
-        key = (row.quantity, row.subset, row.measure, row.condition)
+        key = (row.metric, row.subset, row.similarity_function, row.condition)
         named.append(Named(row.diagnostic, row.corpus, key, row, any(verdict.ranks_by(row) for verdict in verdicts)))
     return named
 
@@ -566,7 +568,7 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
     UnknownNameError
         If no row has the name.
     SpecError
-        If neither higher nor lower values of the quantity are better, or the floor of a share is above 1.
+        If neither higher nor lower values of the metric are better, or the floor of a share is above 1.
     """
     if not floors:
         return
@@ -586,7 +588,7 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
                 encoder=row.encoder,
                 diagnostic=row.diagnostic,
                 corpus=row.corpus,
-                quantity=shortest_name(one, named_rows),
+                metric=shortest_name(one, named_rows),
                 value=row.value,
                 low=row.low,
                 high=row.high,
@@ -602,27 +604,27 @@ def _without_value(name: str, named_rows: Sequence[Named[Row]]) -> InputError:
     Raises
     ------
     SpecError
-        If all quantities of that name have no direction.
+        If all metrics of that name have no direction.
     """
-    of_quantity = _of_quantity(name, named_rows)
-    with_direction = [one for one in of_quantity or named_rows if _direction(one) != "neither"]
-    if of_quantity and not with_direction:
-        _refuse_without_direction(of_quantity[0], name, "a floor")
+    of_metric = _of_metric(name, named_rows)
+    with_direction = [one for one in of_metric or named_rows if _direction(one) != "neither"]
+    if of_metric and not with_direction:
+        _refuse_without_direction(of_metric[0], name, "a floor")
     known_names = [one.names[0] for one in with_direction]
-    if of_quantity:
+    if of_metric:
         listed = ", ".join(sorted(set(known_names)))
         return SpecError(f"{name} cannot have a floor: it has no value in this run; {listed} can have one")
-    hint = "A floor needs a quantity with a value in this run."
-    return UnknownNameError("quantity", name, set(_suggestions(name, known_names)), hint)
+    hint = "A floor needs a metric with a value in this run."
+    return UnknownNameError("metric", name, set(_suggestions(name, known_names)), hint)
 
 
-def _of_quantity(name: str, named_rows: Sequence[Named[Row]]) -> list[Named[Row]]:
-    """Return the rows of a name's quantity, whatever the subset: of ``tau`` for ``tau[recommended]``."""
-    quantity = name.partition("[")[0]
-    return [one for one in named_rows if quantity in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
+def _of_metric(name: str, named_rows: Sequence[Named[Row]]) -> list[Named[Row]]:
+    """Return the rows of a name's metric, whatever the subset: of ``tau`` for ``tau[recommended]``."""
+    metric = name.partition("[")[0]
+    return [one for one in named_rows if metric in (one.key[0], f"{one.diagnostic}.{one.key[0]}")]
 
 
 def _is_share(one: Named[Row]) -> bool:
-    """Return whether a quantity is declared as a share."""
+    """Return whether a metric is declared as a share."""
     meaning = meaning_of(one.diagnostic)
     return meaning.title != "" and meaning.points and one.key[0] not in meaning.numbers

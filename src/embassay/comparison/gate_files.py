@@ -15,7 +15,7 @@ from embassay.comparison.gate_words import Line, failures_of, lines_of, summary
 from embassay.comparison.losses import Change
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import visible
-from embassay.reports.markdown import escaped, folded
+from embassay.outputs.markdown import escaped, folded
 from embassay.store.canonical import canonical, write
 from embassay.store.paths import output_path
 
@@ -26,7 +26,7 @@ SCHEMA = 1
 MARKDOWN_LIMIT = 60_000
 """Characters of Markdown; GitHub refuses a comment of more than 65,536."""
 LISTED = 50
-"""Items that the Markdown lists of each kind, at most, for one quantity."""
+"""Items that the Markdown lists of each kind, at most, for one metric."""
 Paths = Mapping[Literal["junit", "markdown", "json"], Path | str | None]
 
 
@@ -69,7 +69,7 @@ def _append(path: Path, content: bytes) -> None:
 
 
 def terminal_lines(check: Check) -> list[str]:
-    """Return one line for each quantity and floor, then the sentences of what did not pass, and the outcome."""
+    """Return one line for each metric and floor, then the sentences of what did not pass, and the outcome."""
     lines = lines_of(check)
     sentences = failures_of(check)
     sentences += [line.sentence for line in lines if not line.passed]
@@ -81,11 +81,11 @@ def terminal_lines(check: Check) -> list[str]:
 
 
 def _table(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield a line of at most ``WIDTH`` columns for each quantity and floor, with aligned columns."""
+    """Yield a line of at most ``WIDTH`` columns for each metric and floor, with aligned columns."""
     rows = []
     for line in lines:
         record = line.record
-        name = visible(f"{record.encoder} {record.quantity} on {record.corpus}")
+        name = visible(f"{record.encoder} {record.metric} on {record.corpus}")
         figure = line.change
         if isinstance(record, Floor):
             figure = f"{line.new} {line.change}".strip()
@@ -141,7 +141,7 @@ def json_bytes(check: Check) -> bytes:
 
 
 def junit(check: Check) -> bytes:
-    """Return a check as JUnit XML: one test case for each quantity, floor and failure.
+    """Return a check as JUnit XML: one test case for each metric, floor and failure.
 
     A regression is a failure, a candidate that failed is an error, and an inconclusive test is skipped, unless
     ``inconclusive`` says that it passes or fails.
@@ -204,13 +204,13 @@ def markdown(check: Check) -> str:
     line says how many.
     """
     check_lines = lines_of(check)
-    # What did not pass is listed first: of the quantities, then of the floors.
+    # What did not pass is listed first: of the metrics, then of the floors.
     worst_first = sorted(check_lines, key=lambda line: (isinstance(line.record, Floor), line.passed))
     text = [f"### Embassay check: {check.outcome}", "", escaped(summary(check)), ""]
     text += [f"- **failed**: {escaped(failure)}" for failure in check.failures[:LISTED]]
     if worst_first:
         text += [
-            "| outcome | encoder | quantity | corpus | baseline | run | change | limit |",
+            "| outcome | encoder | metric | corpus | baseline | run | change | limit |",
             "|---|---|---|---|--:|--:|--:|--:|",
         ]
         # Half of the comment is left for sentences.
@@ -246,16 +246,16 @@ def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:
 
 
 def _row(line: Line) -> str:
-    """Return the row of a quantity or floor in Markdown."""
+    """Return the row of a metric or floor in Markdown."""
     record = line.record
     outcome = record.outcome if line.passed else f"**{record.outcome}**"
-    names = [escaped(name) for name in (record.encoder, record.quantity, record.corpus)]
+    names = [escaped(name) for name in (record.encoder, record.metric, record.corpus)]
     cells = [outcome, *names, line.old, line.new, escaped(line.change), line.limit]
     return f"| {' | '.join(cells)} |"
 
 
 def _flipped_items(lines: Sequence[Line]) -> list[str]:
-    """Return the flipped items of each quantity that has some, as blocks of Markdown that are folded at first."""
+    """Return the flipped items of each metric that has some, as blocks of Markdown that are folded at first."""
     blocks = []
     for line in lines:
         change = line.record
@@ -264,7 +264,7 @@ def _flipped_items(lines: Sequence[Line]) -> list[str]:
         listed = {"Lost": change.lost, "Gained": change.gained}
         paragraphs = [f"{direction}: {_listed_items(items)}" for direction, items in listed.items() if items]
         counts = f"{len(change.lost):,} lost, {len(change.gained):,} gained"
-        title = f"{change.encoder}, {change.quantity} on {change.corpus}: {counts}"
+        title = f"{change.encoder}, {change.metric} on {change.corpus}: {counts}"
         blocks.append(folded(title, "\n\n".join(paragraphs)))
     return blocks
 

@@ -22,12 +22,12 @@ MEANINGS: dict[Outcome, str] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A quantity or a floor of a check in words; all outputs are made of these.
+    """A metric or a floor of a check in words; all outputs are made of these.
 
     Attributes
     ----------
     record
-        The quantity or floor.
+        The metric or floor.
     name
         What is checked: ``Success@5``, ``floor Success@5``.
     old, new, change
@@ -52,7 +52,7 @@ class Line:
 
 
 def lines_of(check: Check) -> list[Line]:
-    """Return a line for each quantity, then one for each floor."""
+    """Return a line for each metric, then one for each floor."""
     return [_change_line(change) for change in check.changes] + [_floor_line(floor) for floor in check.floors]
 
 
@@ -71,7 +71,7 @@ def summary(check: Check) -> str:
 
 
 def _change_line(change: Change) -> Line:
-    """Return the line of a quantity."""
+    """Return the line of a metric."""
     style: Format = "percent" if change.of_shares else "number"
     old, new = number(change.old, style), number(change.new, style)
     margin = _size(change, change.margin)
@@ -80,12 +80,12 @@ def _change_line(change: Change) -> Line:
     if change.unchanged:
         difference = "nothing changed"
     course = f"{new}, nothing changed" if change.unchanged else f"{old} → {new}, change {difference}"
-    sentence = f"{change.outcome}: {change.encoder}, {change.quantity} on {change.corpus}: "
+    sentence = f"{change.outcome}: {change.encoder}, {change.metric} on {change.corpus}: "
     if change.change is None:
         sentence += f"no item has a value, so nothing can be compared (margin {margin})."
     else:
         sentence += f"{course}{_undefined(change)}; {_reason(change, margin)} ({_smallest_loss(change)})."
-    return Line(change, change.quantity, old, new, difference, f"margin {margin}", sentence)
+    return Line(change, change.metric, old, new, difference, f"margin {margin}", sentence)
 
 
 def _floor_line(floor: Floor) -> Line:
@@ -97,12 +97,12 @@ def _floor_line(floor: Floor) -> Line:
         limit, direction, verb = f"ceiling of {floor.floor:g} (lower is better)", "at most", "exceeds"
     if floor.outcome == "pass":
         verb = "keeps"
-    sentence = f"{floor.outcome}: {floor.encoder}, {floor.quantity} on {floor.corpus}: "
+    sentence = f"{floor.outcome}: {floor.encoder}, {floor.metric} on {floor.corpus}: "
     if floor.value is None:
         sentence += f"no value ({floor.reason}), so the {limit} is missed."
     else:
         sentence += f"{_with_interval(value, floor, 'number')} {verb} the {limit}."
-    return Line(floor, f"floor {floor.quantity}", "", value, limits, f"{direction} {floor.floor:g}", sentence)
+    return Line(floor, f"floor {floor.metric}", "", value, limits, f"{direction} {floor.floor:g}", sentence)
 
 
 def _with_interval(value: str, of: Change | Floor, style: Format) -> str:
@@ -111,7 +111,7 @@ def _with_interval(value: str, of: Change | Floor, style: Format) -> str:
 
 
 def _counts(check: Check) -> Iterator[str]:
-    """Yield how many quantities and floors have each outcome, and how many failures there are."""
+    """Yield how many metrics and floors have each outcome, and how many failures there are."""
     if check.failures:
         yield counted(len(check.failures), "failure")
     tests = counted(len(check.changes), "test")

@@ -1,8 +1,8 @@
-"""Tests whether quantities of a run are worse than those of a baseline, corrected for their number.
+"""Tests whether metrics of a run are worse than those of a baseline, corrected for their number.
 
-A quantity passes if a loss of its margin or more is ruled out (:mod:`embassay.stats.noninferiority`). It is a
+A metric passes if a loss of its margin or more is ruled out (:mod:`embassay.stats.noninferiority`). It is a
 regression if the loss is significant after Holm's correction over all tests of the check, otherwise it is inconclusive.
-So equally good encoders are called a regression in at most 5 % of the checks, however many quantities a check has. All
+So equally good encoders are called a regression in at most 5 % of the checks, however many metrics a check has. All
 tests of a check must pass for the check to pass, which needs no correction (Berger 1982).
 """
 
@@ -39,16 +39,16 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class PairedQuantity:
-    """A quantity of one candidate in two runs, item by item.
+    """A metric of one candidate in two runs, item by item.
 
     Attributes
     ----------
-    encoder, diagnostic, corpus, quantity
-        What it is; the quantity by the name that users write.
+    encoder, diagnostic, corpus, metric
+        What it is; the metric by the name that users write.
     margin
         The smallest loss that matters, above 0.
     old, new
-        (n,) item values whose mean is the quantity; NaN is undefined.
+        (n,) item values whose mean is the metric; NaN is undefined.
     unit
         (n,) unit codes from 0.
     item
@@ -68,7 +68,7 @@ class PairedQuantity:
     encoder: str
     diagnostic: str
     corpus: str
-    quantity: str
+    metric: str
     margin: float
     old: Floats
     new: Floats
@@ -118,14 +118,14 @@ class PairedQuantity:
 
 @dataclass(frozen=True)
 class Change:
-    """The change of one quantity of one candidate against the baseline.
+    """The change of one metric of one candidate against the baseline.
 
     Attributes
     ----------
-    quantity
+    metric
         Its name, with the subset in brackets: ``accuracy[part_of_speech:noun]``.
     old, new
-        The quantity in the baseline and in the run, on the common items.
+        The metric in the baseline and in the run, on the common items.
     change, low, high
         ``new`` less ``old``, with its 95 % interval; None where undefined, no interval under ``MIN_UNITS`` units.
     p
@@ -159,7 +159,7 @@ class Change:
     encoder: str
     diagnostic: str
     corpus: str
-    quantity: str
+    metric: str
     outcome: Outcome
     p: float | None
     tests: int
@@ -183,21 +183,21 @@ class Change:
 
     @property
     def loss(self) -> float | None:
-        """By how much the quantity became worse; negative where it became better."""
+        """By how much the metric became worse; negative where it became better."""
         if self.change is None or self.lower_is_better:
             return self.change
         return -self.change
 
     @property
     def loss_is_significant(self) -> bool:
-        """Whether the quantity is significantly worse, be it by more or by less than the margin."""
+        """Whether the metric is significantly worse, be it by more or by less than the margin."""
         if self.p is None or self.loss is None:
             return False
         return self.p <= ALPHA and self.loss > 0
 
 
 def changes_of(pairs: Sequence[PairedQuantity], draws: Draws) -> tuple[Change, ...]:
-    """Test all quantities of a check, and return their changes in the same order."""
+    """Test all metrics of a check, and return their changes in the same order."""
     # The same encoder with the same values has lost nothing: there is nothing to test or to correct for.
     tested_pairs = [pair for pair in pairs if not pair.unchanged]
     other_tests = max(len(tested_pairs) - 1, 0)
@@ -294,12 +294,12 @@ def _difference(pair: PairedQuantity, draws: Draws, other_tests: int) -> PairedD
 def _change(
     pair: PairedQuantity, difference: PairedDifference | None, p: float | None, tests: int, draws: Draws
 ) -> Change:
-    """Return the change of a quantity, from its difference and the p-value corrected for all tests of the check."""
+    """Return the change of a metric, from its difference and the p-value corrected for all tests of the check."""
     change = Change(
         encoder=pair.encoder,
         diagnostic=pair.diagnostic,
         corpus=pair.corpus,
-        quantity=pair.quantity,
+        metric=pair.metric,
         outcome="inconclusive",
         p=p,
         tests=tests,
@@ -362,7 +362,7 @@ def _value(pair: PairedQuantity, run: str) -> float:
 
 
 def _signed(pair: PairedQuantity, gain: float) -> float:
-    """Return by how much a quantity rose, from how much better it became."""
+    """Return by how much a metric rose, from how much better it became."""
     # Adding 0 makes −0.0 a 0.0, which is printed without a sign.
     return pair.sign * gain + 0.0
 

@@ -17,7 +17,7 @@ from embassay.errors import SpecError
 from embassay.result import CorpusRecord, EncoderRecord, Result
 from embassay.run.execute import joined, without_best
 from embassay.stats.units import Floats
-from embassay.store.results import rounded
+from embassay.store.runs.results import rounded
 from embassay.types import Draws, ItemScores
 
 Place = tuple[str, str]

@@ -1,8 +1,8 @@
-"""How users name a quantity: ``Success@5``, ``accuracy[part_of_speech:noun]``, ``retrieval.Success@5``.
+"""How users name a metric: ``Success@5``, ``accuracy[part_of_speech:noun]``, ``retrieval.Success@5``.
 
-In brackets stand the subset, and where that is not enough the condition or measure and condition, as in
+In brackets stand the subset, and where that is not enough the condition or similarity function and condition, as in
 ``result.json``: ``share[c1:TT,excess:eps0]``. A diagnostic may stand in front; without it, a name is that of each
-diagnostic that has such a quantity.
+diagnostic that has such a metric.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from embassay.errors import SpecError
 
 Content = TypeVar("Content")
 Key = tuple[str, str, str, str]
-"""Quantity, subset, measure and condition."""
+"""Metric, subset, similarity function and condition."""
 
 
 @dataclass(frozen=True)
 class Named(Generic[Content]):
-    """Something that belongs to a quantity of a diagnostic on a corpus.
+    """Something that belongs to a metric of a diagnostic on a corpus.
 
     Attributes
     ----------
     is_headline
-        Whether the quantity is the headline, which a short name means first.
+        Whether the metric is the headline, which a short name means first.
     """
 
     diagnostic: str
@@ -41,30 +41,30 @@ class Named(Generic[Content]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that the quantity answers to, the shortest first; without the diagnostic in front."""
-        quantity, subset, measure, condition = self.key
-        names = [f"{quantity}[{subset}]"]
+        """The names that the metric answers to, the shortest first; without the diagnostic in front."""
+        metric, subset, similarity_function, condition = self.key
+        names = [f"{metric}[{subset}]"]
         if subset == "all":
-            names.insert(0, quantity)
+            names.insert(0, metric)
         if condition:
-            names.append(f"{quantity}[{subset},{condition}]")
-        names.append(f"{quantity}[{subset},{measure},{condition}]")
+            names.append(f"{metric}[{subset},{condition}]")
+        names.append(f"{metric}[{subset},{similarity_function},{condition}]")
         return tuple(names)
 
     def answers_to(self, name: str) -> bool:
-        """Return whether a name is one of this quantity, with or without the diagnostic in front."""
+        """Return whether a name is one of this metric, with or without the diagnostic in front."""
         return name.removeprefix(f"{self.diagnostic}.") in self.names or name in self.names
 
 
 def matching(name: str, named: Sequence[Named[Content]]) -> list[Named[Content]]:
     """Return everything that has a name, in all diagnostics and corpora; an empty list for an unknown name.
 
-    Of several quantities of a diagnostic with one name, the headline is meant, or else the one without a condition.
+    Of several metrics of a diagnostic with one name, the headline is meant, or else the one without a condition.
 
     Raises
     ------
     SpecError
-        If it is not clear which quantity is meant; the message lists the longer names.
+        If it is not clear which metric is meant; the message lists the longer names.
     """
     by_diagnostic: dict[str, list[Named[Content]]] = {}
     for one in named:
@@ -75,7 +75,7 @@ def matching(name: str, named: Sequence[Named[Content]]) -> list[Named[Content]]
         meant = _meant(candidates)
         if len({one.key for one in meant}) > 1:
             longest_names = dict.fromkeys(one.names[-1] for one in meant)
-            raise SpecError(f"{diagnostic} has several quantities {name!r}; name one: {', '.join(longest_names)}")
+            raise SpecError(f"{diagnostic} has several metrics {name!r}; name one: {', '.join(longest_names)}")
         matches += meant
     return matches
 
@@ -92,16 +92,16 @@ def _meant(candidates: Sequence[Named[Content]]) -> list[Named[Content]]:
 
 
 def shortest_name(one: Named[Content], named: Sequence[Named[Content]]) -> str:
-    """Return the shortest name that means a quantity and no other one of its diagnostic."""
+    """Return the shortest name that means a metric and no other one of its diagnostic."""
     of_diagnostic = [other for other in named if other.diagnostic == one.diagnostic]
     *shorter, longest = one.names
     for name in shorter:
         try:
             matches = matching(name, of_diagnostic)
         except SpecError:
-            # The name is that of several quantities.
+            # The name is that of several metrics.
             continue
         if all(match.key == one.key for match in matches):
             return name
-    # The longest name holds the whole key, so it is never that of two quantities.
+    # The longest name holds the whole key, so it is never that of two metrics.
     return longest

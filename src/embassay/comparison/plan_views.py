@@ -20,13 +20,12 @@ if TYPE_CHECKING:
 
 
 def show(plan: SizePlan, console: Console) -> None:
-    """Print a plan: for each diagnostic and corpus the pairs of interest, and what it takes to tell them apart."""
+    """Print a plan: for each metric of each task the pairs of interest, and what it takes to tell them apart."""
     from embassay.reports.terminal import print_line, print_table
 
-    # The pairs of a task follow each other.
-    for (diagnostic, corpus), group in groupby(plan.pairs, key=attrgetter("diagnostic", "corpus")):
+    # The pairs of a task follow each other, and in a task those of a metric.
+    for (diagnostic, corpus, heading), group in groupby(plan.pairs, attrgetter("diagnostic", "corpus", "heading")):
         pairs = list(group)
-        heading = pairs[0].heading
         console.print(f"{heading} ({diagnostic} on {visible(corpus)})", style="bold", markup=False)
         print_table(_size_table(pairs), console)
         if any(pair.curve for pair in pairs):

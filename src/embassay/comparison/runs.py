@@ -15,19 +15,19 @@ from pathlib import Path
 
 import numpy as np
 
-from embassay.diagnostics.base import Ints
 from embassay.errors import InputError, SourceError, SpecError
+from embassay.metrics.scoreboard import Ints
 from embassay.result import Result
 from embassay.run.items import Items
 from embassay.run.record import variants_in
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, by_encoder, is_same_on_all_variants, join_scores, merged_units
-from embassay.store import results
-from embassay.store.items import CorpusItems, StoredItem
 from embassay.store.paths import source_path
-from embassay.store.run_record import RunRecord
-from embassay.store.runs import RunFolder
+from embassay.store.runs import results
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.items import CorpusItems, StoredItem
+from embassay.store.runs.record import RunRecord
 from embassay.types import Diagnostic, ItemScores, content_hash
 
 TaskName = tuple[str, str]

@@ -21,13 +21,13 @@ from embassay.comparison.statements import (
 )
 from embassay.errors import OutputError
 from embassay.formatting import counted, number, p_value, visible
+from embassay.outputs.markdown import escaped, folded, table_lines
 from embassay.reports.charts import Spec, forest_chart
-from embassay.reports.markdown import escaped, folded, table_lines
+from embassay.reports.layouts import layouts
 from embassay.reports.page import Panel, render
 from embassay.reports.tables import Cell, Table
-from embassay.run.pages import layouts
 from embassay.store.canonical import canonical, write
-from embassay.store.results import to_bytes
+from embassay.store.runs.results import to_bytes
 from embassay.types import begun
 
 if TYPE_CHECKING:

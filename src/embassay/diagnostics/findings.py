@@ -44,7 +44,7 @@ def finding(
     # The fields of a finding that say which value it is about have the names of a row's.
     fields_of_row = {}
     if row is not None:
-        for name in ("quantity", "subset", "condition", "value", "low", "high"):
+        for name in ("metric", "subset", "condition", "value", "low", "high"):
             fields_of_row[name] = getattr(row, name)
     encoder = scores.origin.encoder
     if about_all:

@@ -21,11 +21,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import Direction, View, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.geometry import transforms
 from embassay.geometry.isotropy import WIDEST, Isotropy, isotropy
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import View
+from embassay.metrics.summary import row
+from embassay.metrics.verdict import unranked
 from embassay.result import Estimate, Finding, Result, Row
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -56,7 +59,7 @@ TRANSFORMED = ("i_a", "isoscore", "participation_ratio_plugin", "mean_cosine")
 independent of each other, and the unbiased estimates, which assume that, would be wrong: after whitening, 1,000 texts
 of 384 dimensions would seem to use 622."""
 UNBIASED = ("isoscore_unbiased", "participation_ratio")
-QUANTITIES = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
+METRICS = ("i_a", "isoscore", *UNBIASED, "participation_ratio_plugin", "mean_cosine")
 TEXTS_PER_DIMENSION = 5
 """The number of dimensions used is stated from this many texts per dimension used on."""
 DIGITS = 6
@@ -86,7 +89,7 @@ class IsotropyDiagnostic:
                     scalars |= {f"{subset}/{condition}/{name}": value for name, value in values.items()}
         return ItemScores(
             origin,
-            measure="isotropy",
+            similarity_function="isotropy",
             item=np.array([str(place) for place in range(len(texts))]),
             unit=np.arange(len(texts)),
             labels={"role": np.array([role for role, _ in texts])},
@@ -110,7 +113,7 @@ class IsotropyDiagnostic:
 def measured(vectors: Any) -> dict[str, dict[str, float]]:
     """Return the figures of (n, d) vectors by condition and name; undefined ones are missing."""
     is_dense = not issparse(vectors)
-    values = {"": _figures(isotropy(vectors), QUANTITIES)}
+    values = {"": _figures(isotropy(vectors), METRICS)}
     values[""] |= {"width": float(vectors.shape[1]), "dense": float(is_dense)}
     for name in transforms.NAMES if is_dense else ():
         try:
@@ -125,9 +128,9 @@ def measured(vectors: Any) -> dict[str, dict[str, float]]:
     return values
 
 
-def _figures(measures: Isotropy, quantities: Sequence[str]) -> dict[str, float]:
+def _figures(measures: Isotropy, metrics: Sequence[str]) -> dict[str, float]:
     """Return the defined figures by name, rounded, with the number of vectors and of zero vectors."""
-    values = {name: float(f"{getattr(measures, name):.{DIGITS}g}") for name in quantities}
+    values = {name: float(f"{getattr(measures, name):.{DIGITS}g}") for name in metrics}
     values |= {"rows": float(measures.rows), "zeros": float(measures.zeros)}
     return {name: value for name, value in values.items() if np.isfinite(value)}
 
@@ -150,39 +153,39 @@ class IsotropyView(View):
 
 
 def _rows(view: IsotropyView, draws: Draws) -> Iterator[Row]:
-    """Yield the quantities of each kind of text, untransformed and after each transform."""
+    """Yield the metrics of each kind of text, untransformed and after each transform."""
     for subset, texts in view.subsets.items():
         conditions = [""]
         if view.values(subset).get("dense"):
             conditions += transforms.NAMES
         for condition in conditions:
             values = view.values(subset, condition)
-            quantities: Sequence[str] = QUANTITIES
+            metrics: Sequence[str] = METRICS
             if condition:
-                quantities = (*TRANSFORMED, "rank")
-            for quantity in quantities:
-                estimate = _estimate(quantity, values, texts)
-                yield row(view.scores, draws, quantity, subset, estimate, condition)
+                metrics = (*TRANSFORMED, "rank")
+            for metric in metrics:
+                estimate = _estimate(metric, values, texts)
+                yield row(view.scores, draws, metric, subset, estimate, condition)
 
 
-def _estimate(quantity: str, values: Mapping[str, float], texts: int) -> Estimate:
-    """Return the estimate of one quantity of ``texts`` texts, without an interval."""
-    value = values.get(quantity)
+def _estimate(metric: str, values: Mapping[str, float], texts: int) -> Estimate:
+    """Return the estimate of one metric of ``texts`` texts, without an interval."""
+    value = values.get(metric)
     if value is None:
-        return Estimate(None, None, None, 0, 0, texts, _reason(quantity, values))
+        return Estimate(None, None, None, 0, 0, texts, _reason(metric, values))
     used = int(values.get("rows") or texts)
     return Estimate(value, None, None, used, used, texts - used)
 
 
-def _reason(quantity: str, values: Mapping[str, float]) -> str:
-    """Return why a quantity is undefined."""
+def _reason(metric: str, values: Mapping[str, float]) -> str:
+    """Return why a metric is undefined."""
     rows = values.get("rows")
     if rows is None:
         return "fewer than two texts whose vectors differ"
-    if quantity == "i_a" and rows > WIDEST:
+    if metric == "i_a" and rows > WIDEST:
         return f"needs all singular values, which are computed up to {WIDEST:,} texts or dimensions"
     only_plugin = "participation_ratio" not in values and "participation_ratio_plugin" in values
-    if quantity in UNBIASED and only_plugin:
+    if metric in UNBIASED and only_plugin:
         if rows < 4:
             return f"{rows:.0f} texts are too few to estimate it without bias; that takes 4"
         return "no two differences of these few texts have a direction in common; more texts are needed"
@@ -231,7 +234,7 @@ _HEADINGS = {
     "i_a": "I_A",
     "mean_cosine": "mean cosine",
 }
-"""The headings of the quantities, in the order of their columns."""
+"""The headings of the metrics, in the order of their columns."""
 _NOTES = {
     "standardize": "Each dimension to mean 0 and variance 1.",
     "whiten": "Covariance to the identity; rank: the directions that are left.",
@@ -239,15 +242,15 @@ _NOTES = {
 }
 
 
-def _columns(quantities: Sequence[str], condition: str = "") -> tuple[Column, ...]:
-    """Return a column for each kind of text and each quantity."""
+def _columns(metrics: Sequence[str], condition: str = "") -> tuple[Column, ...]:
+    """Return a column for each kind of text and each metric."""
     columns = list[Column]()
     for subset in SUBSETS.values():
-        for quantity in quantities:
-            heading = _HEADINGS[quantity]
+        for metric in metrics:
+            heading = _HEADINGS[metric]
             if subset != "texts":
                 heading += f", {subset}"
-            columns.append(Column(heading, quantity, subset, "number", condition))
+            columns.append(Column(heading, metric, subset, "number", condition))
     return tuple(columns)
 
 

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Direction, stream_of, unit_codes
-from embassay.diagnostics.base import row as row_of
 from embassay.diagnostics.published import table
 from embassay.layout import SeriesTable
-from embassay.lexical.overlap import ON_PIECES, QUANTITIES
+from embassay.lexical.overlap import METRICS, ON_PIECES
+from embassay.metrics.metric import Direction, Metric
+from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.summary import row as row_of
 from embassay.result import Row, Series
 from embassay.stats.resample import ABSENT, means
 from embassay.stats.units import Floats
 from embassay.types import Draws, ItemScores
 
-OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{quantity}[*]": "neither" for quantity in QUANTITIES}
+OVERLAP_METRICS = tuple(Metric(metric, "*", kind="computed", better="neither") for metric in METRICS)
+OVERLAP_DIRECTIONS: dict[str, Direction] = {f"{metric}[*]": "neither" for metric in METRICS}
 """They describe the corpus."""
 PUBLISHED = {
     "STS-b test": (1379, 0.558, 0.325, 0.532, 0.54, 12.2),
@@ -56,7 +58,7 @@ class PairOverlap:
     Attributes
     ----------
     values
-        (m, 5) the quantities of :func:`embassay.lexical.overlap.overlap`; ABSENT where the pair does not exist.
+        (m, 5) the metrics of :func:`embassay.lexical.overlap.overlap`; ABSENT where the pair does not exist.
     unit
         (m,) unit codes.
     """
@@ -66,7 +68,7 @@ class PairOverlap:
 
 
 def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOverlap]) -> Iterator[Row]:
-    """Yield the five quantities of each group of pairs. They describe the corpus, so the rows name no encoder.
+    """Yield the five metrics of each group of pairs. They describe the corpus, so the rows name no encoder.
 
     Parameters
     ----------
@@ -78,13 +80,13 @@ def overlap_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, PairOver
         present = group.values[:, 0] != ABSENT
         unit = unit_codes(group.unit[present])
         (estimates,) = means([group.values[present]], unit, draws, *stream_of(scores))
-        for quantity, estimate in zip(QUANTITIES, estimates, strict=True):
+        for metric, estimate in zip(METRICS, estimates, strict=True):
             measure = "words"
-            if quantity in ON_PIECES:
+            if metric in ON_PIECES:
                 measure = "word pieces"
                 if estimate.value is None and estimate.undefined:
                     estimate = replace(estimate, reason=NO_PIECES)
-            yield row_of(of_corpus, draws, quantity, subset, estimate, measure=measure)
+            yield row_of(of_corpus, draws, metric, subset, estimate, similarity_function=measure)
 
 
 def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Mapping[str, str]) -> Series:
@@ -99,16 +101,16 @@ def overlap_series(diagnostic: str, corpus: str, rows: Sequence[Row], labels: Ma
     signatures = dict[str, None]()
     rows_of_subset = dict[str, dict[str, Row]]()
     for row in rows:
-        if row.quantity in QUANTITIES:
-            rows_of_subset.setdefault(row.subset, {})[row.quantity] = row
+        if row.metric in METRICS:
+            rows_of_subset.setdefault(row.subset, {})[row.metric] = row
             signatures[row.signature] = None
 
     lines = list[list[object]]()
     for subset, label in labels.items():
         if subset in rows_of_subset:
-            row_of_quantity = rows_of_subset[subset]
-            values = [row_of_quantity[quantity].value for quantity in QUANTITIES]
-            lines.append([f"{corpus}: {label}", row_of_quantity["rouge1"].items, *values, "measured here"])
+            row_of_metric = rows_of_subset[subset]
+            values = [row_of_metric[metric].value for metric in METRICS]
+            lines.append([f"{corpus}: {label}", row_of_metric["rouge1"].items, *values, "measured here"])
     for name, published_values in PUBLISHED.items():
         lines.append([name, *published_values, "published"])
     series = table(diagnostic, corpus, "lexical_overlap", COLUMNS, lines, "Chiang et al. (2023), table 1")

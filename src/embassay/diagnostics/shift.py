@@ -20,16 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    View,
-    comparisons,
-    roles_of,
-    row,
-    unit_codes,
-    unranked,
-    without_baselines,
-)
 from embassay.diagnostics.findings import finding
 from embassay.diagnostics.published import table
 from embassay.errors import SpecError
@@ -44,6 +34,10 @@ from embassay.layout import (
     Layout,
     SeriesTable,
 )
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import View, roles_of, unit_codes, without_baselines
+from embassay.metrics.summary import comparisons, row
+from embassay.metrics.verdict import unranked
 from embassay.randomness import generator
 from embassay.result import Comparison, Estimate, Finding, Result, Row, Series
 from embassay.samples.base import Role, Sample
@@ -182,7 +176,7 @@ class Shift:
                 scalars[f"ruler/{subset}"] = ruler
         return ItemScores(
             origin,
-            measure="l2",
+            similarity_function="l2",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={"side": side, "role": role},
@@ -477,7 +471,7 @@ def _none_if_nan(value: float) -> float | None:
 
 def _findings(view: ShiftView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield for each kind of text how far the domain lies from general texts, and these from each other."""
-    row_of = {(r.quantity, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
+    row_of = {(r.metric, r.subset, r.condition): r for r in rows if r.encoder == view.encoder}
     for subset in view.subsets:
         domain = row_of.get(("distance", subset, "relative"))
         general = row_of.get(("distance", subset, "general relative"))

@@ -8,31 +8,16 @@ scores behave differently. The lexical overlap of the pairs (their table 1) stan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.diagnostics import overlap as overlap_module
-from embassay.diagnostics.base import (
-    Direction,
-    Ints,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    roles_of,
-    row,
-    stream_of,
-    unranked,
-    verdict,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
-from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.formatting import counted
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import (
@@ -47,13 +32,17 @@ from embassay.layout import (
     SubsetTable,
 )
 from embassay.lexical.overlap import overlap, pairs_of
-from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+from embassay.metrics.metric import Meaning, Metric
+from embassay.metrics.scoreboard import (
+    Ints,
+    View,
+    item_example,
+)
+from embassay.metrics.summary import Figures
+from embassay.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.pairs import Pair
-from embassay.stats.best import rank_correlations
-from embassay.stats.correlate import MIN_ITEMS, Kind, correlate, influences, midranks
-from embassay.stats.exchange import compare_correlations
-from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Correlated, Headline, ItemQuantity
+from embassay.stats.correlate import MIN_ITEMS, Kind, midranks
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -64,7 +53,6 @@ VERSION = 1
 HEADLINE: Kind = "spearman"
 KINDS: tuple[Kind, ...] = ("spearman", "pearson")
 MEANING = Meaning("correlation with human scores", "pairs", 0.02, points=False)
-DIRECTIONS: dict[str, Direction] = {"spearman[*]": "higher", "pearson[*]": "higher", **OVERLAP_DIRECTIONS}
 BINS = 10
 """Groups of equal size, by human score, whose mean cosine is drawn."""
 
@@ -102,7 +90,7 @@ class SimilarityDiagnostic:
                 human[place] = sample.score
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={"subset": np.array([s.subset for s in samples])},
@@ -115,33 +103,26 @@ class SimilarityDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: correlations, and which differences are real."""
-        unit, human, corpus = scores[0].unit, scores[0].values["human"], scores[0].origin.corpus
-        rows = list[Row]()
-        for s in scores:
-            rows += _rows(s, draws)
-        lexical = list(overlap_rows(scores[0], draws, {"all": PairOverlap(scores[0].values["lexical"], unit)}))
-        series = [overlap_series(NAME, corpus, lexical, {"all": "all pairs"})]
-
-        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
+        figures = self.figures(scores)
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        board, human = figures.board, scores[0].values["human"]
+        lexical = list(overlap_rows(scores[0], draws, {"all": PairOverlap(scores[0].values["lexical"], board.unit)}))
+        series = [overlap_series(NAME, board.corpus, lexical, {"all": "all pairs"})]
         if _has_enough(human):
             series.insert(0, _curve(scores))
-            cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-            roles = roles_of(scores, all_pairs=self.compare == "all")
-            for kind in KINDS:
-                stream = stream_of(scores[0])
-                differences = compare_correlations(human, cosines, unit, kind, roles, draws, *stream)
-                compared += comparisons(scores[0], kind, "all", differences)
-                if kind == HEADLINE:
-                    headline_differences = differences
         return Result(
             draws.seed,
             draws.resamples,
-            rows=(*rows, *lexical),
-            comparisons=tuple(compared),
+            rows=(*summary.rows, *lexical),
+            comparisons=tuple(summary.comparisons),
             series=tuple(series),
-            verdicts=(_verdict(scores, rows, headline_differences, draws),),
-            findings=tuple(_findings(scores, rows)),
+            verdicts=(summary.verdict,),
+            findings=tuple(_findings(scores, summary.rows)),
         )
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(View, scores, METRICS)
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return the part of the corpus that each pair belongs to; no pair is right or wrong."""
@@ -179,26 +160,11 @@ class SimilarityDiagnostic:
         None without human scores that vary. In simulation an encoder that is worse by the margin passes in 5-8 % of
         the cases with 100 pairs and more, in 9-12 % with 30.
         """
-        headline = _headline(scores)
-        if all(np.isnan(items).all() for items in headline.values.values()):
-            return None
-        return headline
+        return self.figures(scores).headline()
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield both correlations; none without human scores that vary."""
-        human = scores[0].values["human"]
-        if not _has_enough(human) or not _vary(human):
-            return
-        for kind in KINDS:
-            yield ItemQuantity(
-                quantity=kind,
-                margin=None,
-                values=_influences(scores, kind),
-                unit=scores[0].unit,
-                purpose=stream_of(scores[0]),
-                of_shares=False,
-                correlated=_correlated(scores, kind),
-            )
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
+        """Yield the item values of what can be tested for a loss."""
+        return self.figures(scores).item_metrics()
 
 
 def _percentiles(values: Floats) -> Floats:
@@ -207,34 +173,6 @@ def _percentiles(values: Floats) -> Floats:
     defined = ~np.isnan(values)
     percentiles[defined] = (midranks(values[defined]) - 0.5) / max(int(defined.sum()), 1)
     return percentiles
-
-
-def _headline(scores: Sequence[ItemScores]) -> Headline:
-    """Return the headline; its item values are NaN where nothing varies."""
-    return Headline(
-        quantity=HEADLINE,
-        margin=MEANING.margin,
-        values=_influences(scores, HEADLINE),
-        unit=scores[0].unit,
-        purpose=stream_of(scores[0]),
-        of_shares=False,
-        correlated=_correlated(scores, HEADLINE),
-    )
-
-
-def _influences(scores: Sequence[ItemScores], kind: Kind) -> dict[str, Floats]:
-    """Return the (n,) influence of each pair on the correlation, by encoder; NaN where nothing varies.
-
-    The mean of the influences is the correlation itself, so that tests of means apply to it; see
-    :func:`~embassay.stats.correlate.influences`.
-    """
-    human = scores[0].values["human"]
-    return {s.origin.encoder: influences(human, s.values["cosine"], kind) for s in scores}
-
-
-def _correlated(scores: Sequence[ItemScores], kind: Kind) -> Correlated:
-    """Return what a correlation is computed from."""
-    return Correlated(scores[0].values["human"], {s.origin.encoder: s.values["cosine"] for s in scores}, kind)
 
 
 def _has_enough(human: Floats) -> bool:
@@ -247,53 +185,48 @@ def _vary(human: Floats) -> bool:
     return bool(np.ptp(human[~np.isnan(human)]) > 0)
 
 
-def _rows(scores: ItemScores, draws: Draws) -> Iterator[Row]:
-    """Yield an encoder's correlations, in [−1, 1], on all pairs and on each part of the corpus."""
-    part = scores.part("cosine", "human")
-    part_of_pair = scores.labels["subset"]
-    masks = {"all": np.ones(len(part_of_pair), dtype=bool)}
+def parts(view: View) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield name and (n,) mask of each part of the corpus."""
+    part_of_pair = view.scores.labels["subset"]
     names = np.unique(part_of_pair).tolist()
     # A corpus of one part would have all its rows twice.
     if len(names) > 1:
-        for name in names:
-            if name:
-                masks[f"subset:{name}"] = part_of_pair == name
-    for subset, inside in masks.items():
-        human, cosine = part.values["human"][inside], part.values["cosine"][inside]
-        unit = scores.unit[inside]
-        for kind in KINDS:
-            estimate = _correlation(human, cosine, unit, kind, draws, stream_of(scores))
-            yield row(part, draws, kind, subset, estimate)
+        yield from ((f"subset:{name}", part_of_pair == name) for name in names if name)
 
 
-def _correlation(
-    human: Floats, cosine: Floats, unit: NDArray[np.int64], kind: Kind, draws: Draws, stream: tuple[str, str]
-) -> Estimate:
-    """Return a correlation, with the reason where there are no human scores or something does not vary."""
+def _why_undefined(view: View, inside: NDArray[np.bool_], estimate: Estimate) -> str | None:
+    """Return why there is no correlation, where there are no human scores or something does not vary."""
+    human = view.scores.values["human"][inside]
     if np.isnan(human).all():
-        return Estimate(None, None, None, 0, 0, len(human), "the pairs have no human scores")
-    estimate = correlate(human, cosine, unit, kind, draws, *stream)
-    if estimate.value is None and estimate.items >= MIN_ITEMS:
-        reason = "the human scores do not vary"
-        if _vary(human):
-            reason = "the cosines do not vary"
-        return replace(estimate, reason=reason)
-    return estimate
+        return "the pairs have no human scores"
+    if estimate.items < MIN_ITEMS:
+        return None
+    return "the cosines do not vary" if _vary(human) else "the human scores do not vary"
 
 
-def _verdict(
-    scores: Sequence[ItemScores], rows: Sequence[Row], differences: Sequence[PairedDifference], draws: Draws
-) -> Verdict:
-    """Rank the candidates by Spearman's correlation; unranked where human scores are too few or do not vary."""
-    human, unit = scores[0].values["human"], scores[0].unit
-    can_be_ranked = _has_enough(human) and _vary(human)
-    if not can_be_ranked:
-        return unranked(scores)
-    headline = _headline(scores)
-    cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
-    candidates = candidates_of(scores, cosines)
-    standings = rank_correlations(human, candidates, unit, HEADLINE, draws, *stream_of(scores[0]))
-    return verdict(scores, headline, estimates_of(rows, headline), differences, standings, chance=0.0)
+def _correlation(kind: Kind, subset: str = "all", **declared: Any) -> Metric:
+    """Return a correlation of the cosines with the human scores."""
+    return Metric(
+        kind,
+        subset,
+        of=lambda view: view.scores.values["cosine"],
+        against=lambda view: view.scores.values["human"],
+        kind="correlation",
+        better="higher",
+        chance=0.0,
+        values=("cosine", "human"),
+        reason=_why_undefined,
+        meaning=f"{kind.capitalize()}'s correlation of the cosines with the human scores",
+        **declared,
+    )
+
+
+METRICS = (
+    _correlation("spearman", headline=True, margin=0.02),
+    _correlation("pearson", compared="always"),
+    *(_correlation(kind, "*", subsets=parts) for kind in KINDS),
+    *OVERLAP_METRICS,
+)
 
 
 def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Finding]:
@@ -307,7 +240,7 @@ def _findings(scores: Sequence[ItemScores], rows: Sequence[Row]) -> Iterator[Fin
     if sentence:
         yield finding(scores[0], "Not ranked", sentence, severity="medium", about_all=True)
         return
-    correlation_of = {r.encoder: r for r in rows if (r.quantity, r.subset) == (HEADLINE, "all")}
+    correlation_of = {r.encoder: r for r in rows if (r.metric, r.subset) == (HEADLINE, "all")}
     for s in scores:
         row = correlation_of[s.origin.encoder]
         if s.origin.baseline or row.value is None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from embassay.encoders.base import Releases, Routed
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.samples.base import Text
 from embassay.types import Encoder
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from embassay.diagnostics.negated_antonyms.negated_antonyms import KINDS, choices
 from embassay.diagnostics.retrieval.scores import EncodedCorpus
-from embassay.engine.pool import encode
-from embassay.engine.topk import search
+from embassay.engine.encode import encode
+from embassay.engine.search.top import search
 from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from embassay.diagnostics.base import Direction, direction_of
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.neural.prompts import by_role
 from embassay.errors import MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import STAND_IN, Figures, assay_one, headline_row, joined_name
 from embassay.integrations.live import LiveEncoder
+from embassay.metrics.metric import Direction, direction_of
+from embassay.reports.layouts import layouts
 from embassay.result import Row
-from embassay.run.pages import layouts
 from embassay.run.resolve import load_corpus, load_encoder
 from embassay.run.specs import Spec, parse
 from embassay.samples.base import Role
@@ -41,7 +41,7 @@ RESAMPLES = 100
 def evaluator(
     corpus: Source | tuple[Source, Source],
     diagnostic: str = "retrieval",
-    quantity: str = "",
+    metric: str = "",
     *,
     name: str = "",
     batch: int = 32,
@@ -49,7 +49,7 @@ def evaluator(
 ) -> SentenceEvaluator:
     """Make an evaluator that a ``SentenceTransformerTrainer`` calls with the current model.
 
-    It returns the figures of the diagnostic's first table as ``NAME_diagnostic_quantity``, followed by the subset and
+    It returns the figures of the diagnostic's first table as ``NAME_diagnostic_metric``, followed by the subset and
     the condition if there are any: ``mine_retrieval_Success@5``, ``mine_minimal_pairs_similarity_antonym``. An
     undefined figure is NaN, which the trainer never treats as the best. ``primary_metric`` and ``greater_is_better``
     are set; use ``metric_for_best_model="eval_" + evaluator.primary_metric`` to choose a checkpoint by it.
@@ -61,7 +61,7 @@ def evaluator(
         A source, or a corpus from :func:`embassay.load`. For ``shift``, a pair of them: ``(domain, general)``.
     diagnostic
         The name of the diagnostic, with options.
-    quantity
+    metric
         The figure that chooses the checkpoint: the part of its name after ``NAME_diagnostic_``. Default: the
         diagnostic's headline.
     name
@@ -82,14 +82,14 @@ def evaluator(
     watched = _Watched(corpora, spec, Draws(seed, RESAMPLES))
     # Random vectors stand in for the model, so that mistakes are reported now and not after an hour of training.
     figures = watched.figures(load_encoder(STAND_IN))
-    if quantity and quantity not in figures.values:
-        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
-    primary = figures.values[quantity or figures.headline]
-    direction = direction_of(spec.head, primary.quantity, primary.subset, primary.condition)
-    if quantity and direction == "neither":
-        raise SpecError(f"quantity {quantity!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
+    if metric and metric not in figures.values:
+        raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures.values)
+    primary = figures.values[metric or figures.headline]
+    direction = direction_of(spec.head, primary.metric, primary.subset, primary.condition)
+    if metric and direction == "neither":
+        raise SpecError(f"metric {metric!r}: neither higher nor lower is better, so it cannot choose a checkpoint")
     evaluator_class = _evaluator_class()
-    return evaluator_class(watched, name or corpora[0].name, quantity or figures.headline, direction, batch)
+    return evaluator_class(watched, name or corpora[0].name, metric or figures.headline, direction, batch)
 
 
 def live_model(model: SentenceTransformer, batch: int = 32) -> LiveEncoder:
@@ -155,10 +155,10 @@ class _Watched:
         rows: dict[tuple[str, str, str], Row] = {}
         for row in result.rows:
             if row.encoder:
-                rows.setdefault((row.quantity, row.subset, row.condition), row)
+                rows.setdefault((row.metric, row.subset, row.condition), row)
         shown = {}
         for column in layout.headline.columns:
-            column_row = rows.get((column.quantity, column.subset, column.condition))
+            column_row = rows.get((column.metric, column.subset, column.condition))
             if column_row is not None:
                 shown[_name(column_row)] = column_row
         if not shown:
@@ -170,7 +170,7 @@ class _Watched:
 
 
 def _name(row: Row) -> str:
-    """Return quantity, subset and condition as one word."""
+    """Return metric, subset and condition as one word."""
     return joined_name(row).replace(" ", "_")
 
 
@@ -191,14 +191,14 @@ def _evaluator_class() -> type:
     class DiagnosticEvaluator(SentenceEvaluator):  # type: ignore[misc]
         """Watches one diagnostic on one corpus; see :func:`embassay.evaluator`."""
 
-        def __init__(self, watched: _Watched, name: str, quantity: str, direction: Direction, batch: int):
+        def __init__(self, watched: _Watched, name: str, metric: str, direction: Direction, batch: int):
             super().__init__()
             self.watched, self.name, self.batch = watched, name, batch
             diagnostic = watched.diagnostic.head
             self.prefix = f"{name}_{diagnostic}"
             self.primary_metric = None
             if direction != "neither":
-                self.primary_metric = f"{self.prefix}_{quantity}"
+                self.primary_metric = f"{self.prefix}_{metric}"
             self.greater_is_better = direction != "lower"
 
         def __call__(

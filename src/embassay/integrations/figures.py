@@ -53,12 +53,12 @@ def headline_row(result: Result) -> Row | None:
     return rows[0] if rows else None
 
 
-def joined_name(row: Row, measure: str = "") -> str:
-    """Return quantity, subset, condition and measure joined into one name, without empty parts and subset ``all``."""
+def joined_name(row: Row, similarity_function: str = "") -> str:
+    """Return metric, subset, condition and similarity function in one name, without empty parts and ``all``."""
     subset = row.subset
     if row.subset == "all":
         subset = ""
-    parts = (row.quantity, subset, row.condition, measure)
+    parts = (row.metric, subset, row.condition, similarity_function)
     return "_".join(part.replace(":", "_") for part in parts if part)
 
 
@@ -174,11 +174,11 @@ class Measurement:
         headline = headline_row(result) or rows[0]
         values = {}
         for row in rows:
-            # Only another measure than the headline's is part of a name.
-            measure = row.measure
-            if row.measure == headline.measure:
-                measure = ""
-            values[joined_name(row, measure)] = row
+            # Only another similarity function than the headline's is part of a name.
+            similarity_function = row.similarity_function
+            if row.similarity_function == headline.similarity_function:
+                similarity_function = ""
+            values[joined_name(row, similarity_function)] = row
         return Figures(values, joined_name(headline))
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from embassay._version import __version__
-from embassay.diagnostics.base import direction_of
 from embassay.encoders.base import supported_similarity
 from embassay.encoders.objects.mteb_model import ANSWERS, SAME, encode, similarity_of
 from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError
 from embassay.integrations.figures import Measurement
 from embassay.integrations.live import LiveEncoder
 from embassay.integrations.vectors import dense
+from embassay.metrics.metric import direction_of
 from embassay.run.resolve import load_encoder
 from embassay.samples.base import Role
 from embassay.types import AnyCorpus, Draws, Encoder
@@ -49,7 +49,7 @@ BATCH = 32
 def mteb_task(
     corpus: str | AnyCorpus,
     diagnostic: str,
-    quantity: str = "",
+    metric: str = "",
     *,
     name: str = "",
     language: str = "eng-Latn",
@@ -58,7 +58,7 @@ def mteb_task(
 ) -> AbsTask:
     """Make a task that ``mteb.evaluate`` and ``mteb.MTEB(tasks=[…])`` run without network access.
 
-    Its scores are the diagnostic's figures. Their names join quantity, subset, condition and, if it differs from the
+    Its scores are the diagnostic's figures. Their names join metric, subset, condition and, if it differs from the
     headline's, measure by ``_``. Undefined figures are left out.
 
     Parameters
@@ -67,7 +67,7 @@ def mteb_task(
         A source, or a corpus from :func:`embassay.load`.
     diagnostic
         The name of the diagnostic, with options.
-    quantity
+    metric
         The figure that is the main score. Default: the diagnostic's headline. mteb treats higher scores as better, so
         other figures are refused.
     name
@@ -90,12 +90,12 @@ def mteb_task(
     task_class = _task_class()
     measurement = Measurement.of(corpus, diagnostic, Draws(seed, resamples))
     figures = measurement.of_stand_in()
-    if quantity and quantity not in figures.values:
-        raise UnknownNameError(f"quantity of diagnostic {diagnostic!r}", quantity, figures.values)
-    main_score = quantity or figures.headline
+    if metric and metric not in figures.values:
+        raise UnknownNameError(f"metric of diagnostic {diagnostic!r}", metric, figures.values)
+    main_score = metric or figures.headline
     main = figures.values[main_score]
-    if quantity and direction_of(main.diagnostic, main.quantity, main.subset, main.condition) != "higher":
-        raise SpecError(f"quantity {quantity!r} cannot be a main score: for mteb higher scores are better")
+    if metric and direction_of(main.diagnostic, main.metric, main.subset, main.condition) != "higher":
+        raise SpecError(f"metric {metric!r} cannot be a main score: for mteb higher scores are better")
     name = name or f"Embassay.{diagnostic.partition(',')[0]}.{measurement.corpus.name}"
     valid_name = re.sub(NOT_IN_NAMES, "_", name)
     task_name = f"{valid_name}.{measurement.pin(main_score, language)}"
@@ -217,7 +217,7 @@ def _task_class() -> type:
     class DiagnosticTask(AbsTask):  # type: ignore[misc]
         """One diagnostic on one corpus; see :func:`mteb_task`."""
 
-        def __init__(self, measurement: Measurement, quantity: str, name: str, language: str):
+        def __init__(self, measurement: Measurement, metric: str, name: str, language: str):
             corpus, draws = measurement.corpus, measurement.draws
             # mteb has no type for a diagnostic. The type and the instruction decide which prompts a model uses.
             kind = "STS"
@@ -235,7 +235,7 @@ def _task_class() -> type:
                 prompt=prompt,
                 eval_splits=[SPLIT],
                 eval_langs=[language],
-                main_score=quantity,
+                main_score=metric,
                 **_data_facts(corpus),
             )
             super().__init__(seed=draws.seed)

@@ -12,20 +12,20 @@ from embassay.lexical.levenshtein import levenshtein
 from embassay.lexical.rouge import rouge_l, rouge_n
 from embassay.lexical.tokens import word_pieces, words
 
-QUANTITIES = ("rouge1", "rouge2", "rougeL", "levenshtein", "length")
+METRICS = ("rouge1", "rouge2", "rougeL", "levenshtein", "length")
 ON_PIECES = ("levenshtein", "length")
-"""The quantities that are computed on word pieces; undefined without a tokenizer."""
+"""The metrics that are computed on word pieces; undefined without a tokenizer."""
 
 
 @lru_cache(maxsize=8)
 def overlap(pairs: tuple[tuple[str, str], ...]) -> NDArray[np.float64]:
-    """Return the (n, 5) lexical overlap of pairs of texts; the columns are ``QUANTITIES``.
+    """Return the (n, 5) lexical overlap of pairs of texts; the columns are ``METRICS``.
 
     ROUGE-1, -2 and -L are the F1 of lower-cased ``[a-z0-9]+`` tokens, in [0, 1], higher for more overlap. The
     Levenshtein distance (in [0, 1], lower for more overlap) and the mean length of the two texts are computed on
     ``bert-base-uncased`` word pieces; both are NaN if no such tokenizer is installed.
     """
-    overlaps = np.full((len(pairs), len(QUANTITIES)), np.nan)
+    overlaps = np.full((len(pairs), len(METRICS)), np.nan)
     for row, (first, second) in enumerate(pairs):
         first_words = words(first)
         second_words = words(second)

@@ -85,7 +85,7 @@ def share_bars(scope: Scope, part: ShareBars) -> Spec | None:
     values = []
     for encoder in scope.encoders:
         for place, (subset, label) in enumerate(part.parts):
-            row = scope.row_of(encoder, Column("", part.quantity, subset))
+            row = scope.row_of(encoder, Column("", part.metric, subset))
             if row is not None and row.value is not None:
                 values.append({"encoder": encoder, "part": label, "order": place, "value": row.value})
     if not values:
@@ -131,7 +131,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
     """Draw, for each subset, one bar with its interval for each encoder."""
     values = []
     for subset, label in part.parts:
-        column = Column("", part.quantity, subset)
+        column = Column("", part.metric, subset)
         values += [{**value, "subset": label} for value in estimates(scope, column)]
     if not values:
         return None
@@ -142,7 +142,7 @@ def grouped_bars(scope: Scope, part: GroupedBars) -> Spec | None:
         "yOffset": _field("encoder:N", sort=list(scope.encoders)),
         "tooltip": _tooltip(encoder="", subset="", **dict.fromkeys(RANGE, fine_format)),
     }
-    x = _field("value:Q", title=part.quantity, axis={"format": axis_format})
+    x = _field("value:Q", title=part.metric, axis={"format": axis_format})
     bars = _layer("bar", {**shared, "x": x, "color": _by_encoder(scope)})
     rules = _layer("rule", {**shared, "x": _field("low:Q"), "x2": HIGH}, color="#222")
     height = len(labels) * (14 * len(scope.encoders) + 12)
@@ -241,7 +241,7 @@ def curves(scope: Scope, part: Curves) -> Iterator[tuple[str, Spec]]:
 
 
 def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str, Spec]]:
-    """Draw one chart for each candidate: its quantities over the threshold.
+    """Draw one chart for each candidate: its metrics over the threshold.
 
     Yields
     ------
@@ -250,12 +250,12 @@ def threshold_curves(scope: Scope, part: ThresholdCurves) -> Iterator[tuple[str,
     labels = dict(part.parts)
     lines: dict[tuple[str, str], Point] = {}
     for row in scope.rows:
-        if row.quantity not in labels or row.value is None or not row.subset.startswith(part.prefix):
+        if row.metric not in labels or row.value is None or not row.subset.startswith(part.prefix):
             continue
         threshold = scope.row_of(row.encoder, Column("", part.threshold, row.subset))
         if threshold is not None and threshold.value is not None:
-            empty: Point = {"encoder": row.encoder, "line": labels[row.quantity], "x": [], "y": []}
-            line = lines.setdefault((row.encoder, row.quantity), empty)
+            empty: Point = {"encoder": row.encoder, "line": labels[row.metric], "x": [], "y": []}
+            line = lines.setdefault((row.encoder, row.metric), empty)
             line["x"].append(threshold.value)
             line["y"].append(row.value)
     x = _field("x:Q", title="similarity", scale={"nice": False, "zero": False})

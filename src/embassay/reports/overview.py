@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from embassay.findings.speed import MeasuredTimes, fastest
+from embassay.findings.templates import builtin, findings_of, is_below_chance
 from embassay.formatting import difference_format, names, number, written_bytes
 from embassay.layout import Layout
 from embassay.reports import charts
 from embassay.reports.scorecard import question_of
-from embassay.reports.speed import MeasuredTimes, fastest
-from embassay.reports.summary import also, grouped, own_title
+from embassay.reports.screen import also, grouped, own_title
 from embassay.reports.tables import Cell, Table, scope_of
-from embassay.reports.words import builtin, findings_of, is_below_chance
 from embassay.result import Finding, Result, Verdict
 
 FIRST_FINDINGS = 6
@@ -75,7 +75,7 @@ def model_anchor(name: str) -> str:
 
 def ranked(result: Result) -> list[Verdict]:
     """Return the verdicts that rank encoders."""
-    return [verdict for verdict in result.verdicts if verdict.quantity]
+    return [verdict for verdict in result.verdicts if verdict.metric]
 
 
 def why_none_is_best(result: Result) -> str:

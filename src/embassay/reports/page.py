@@ -13,6 +13,8 @@ from itertools import chain
 from typing import Any
 
 from embassay._version import __version__
+from embassay.findings.speed import MeasuredTimes
+from embassay.findings.templates import findings_of, readable, statement, support
 from embassay.formatting import counted
 from embassay.layout import (
     AcrossTable,
@@ -51,10 +53,8 @@ from embassay.reports.overview import (
 )
 from embassay.reports.scorecard import BETTER, OPEN, WORSE, Scorecard, legend, scorecard
 from embassay.reports.settings import setting_tables
-from embassay.reports.speed import MeasuredTimes
 from embassay.reports.tables import Scope, Table, scope_of
 from embassay.reports.templates import filled, resource
-from embassay.reports.words import findings_of, readable, statement, support
 from embassay.result import Result, Verdict, anchor
 
 TABLES: dict[type, Callable[..., Table | None]] = {

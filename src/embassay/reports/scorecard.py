@@ -210,7 +210,7 @@ def scorecard(result: Result, layouts: Mapping[str, Layout]) -> Scorecard:
     layouts
         The layout of each diagnostic, which names its headline figure.
     """
-    verdicts = [verdict for verdict in result.verdicts if verdict.quantity]
+    verdicts = [verdict for verdict in result.verdicts if verdict.metric]
     questions = [question_of(result, verdict, layouts[verdict.diagnostic]) for verdict in verdicts]
     candidates = [encoder.name for encoder in result.encoders if not encoder.baseline]
     added = [encoder for encoder in result.encoders if encoder.baseline]

@@ -22,7 +22,7 @@ def setting_tables(result: Result, layouts: Mapping[str, Layout]) -> Iterator[Ta
         # A file that was edited may name candidates that it does not list.
         candidates = [records[name] for name in verdict.candidates if name in records]
         varied = [record for record in candidates if record.setting]
-        if verdict.quantity and len(varied) > 1:
+        if verdict.metric and len(varied) > 1:
             yield _table(result, layouts[verdict.diagnostic], verdict, varied)
 
 

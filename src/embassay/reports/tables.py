@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from embassay.findings.templates import remark
 from embassay.formatting import DASH, difference_format, interval, number, p_value
 from embassay.layout import (
     AcrossTable,
@@ -24,7 +25,6 @@ from embassay.layout import (
     SizeTable,
     SubsetTable,
 )
-from embassay.reports.words import remark
 from embassay.result import Comparison, Result, Row, Verdict, is_of
 
 BASELINE = "baseline"
@@ -131,7 +131,7 @@ class Scope:
 
     def row_of(self, encoder: str, column: Column) -> Row | None:
         """Return the row of an encoder in a column; None if there is none."""
-        return self._index.get((encoder, column.quantity, column.subset, column.condition, column.measure))
+        return self._index.get((encoder, column.metric, column.subset, column.condition, column.similarity_function))
 
     def rows_of(self, encoder: str, columns: Iterable[Column]) -> list[Row | None]:
         """Return the row of an encoder in each column; None for each missing row."""
@@ -165,14 +165,14 @@ class Scope:
 
     @cached_property
     def _index(self) -> dict[tuple[str, ...], Row]:
-        """Rows by encoder, quantity, subset, condition and measure.
+        """Rows by encoder, metric, subset, condition and similarity function.
 
-        With an empty measure, the key stands for the first row of any measure.
+        With an empty similarity function, the key stands for the first row of any similarity function.
         """
         index: dict[tuple[str, ...], Row] = {}
         for row in self.rows:
-            key = (row.encoder, row.quantity, row.subset, row.condition)
-            index.setdefault((*key, row.measure), row)
+            key = (row.encoder, row.metric, row.subset, row.condition)
+            index.setdefault((*key, row.similarity_function), row)
             index.setdefault((*key, ""), row)
         return index
 
@@ -214,29 +214,29 @@ def figure_table(
 
 
 def encoder_table(scope: Scope, part: EncoderTable) -> Table | None:
-    """Lay out one line for each encoder (and measure). Columns without any row are left out."""
+    """Lay out one line for each encoder (and similarity function). Columns without any row are left out."""
     lines = list[Line]()
     for encoder in scope.encoders:
         name = _name_cell(scope, encoder)
-        if not part.measures:
+        if not part.similarity_functions:
             lines.append(([name], scope.rows_of(encoder, part.columns)))
-        for measure in part.measures:
-            columns = [replace(column, measure=measure) for column in part.columns]
-            lines.append(([name, Cell(measure)], scope.rows_of(encoder, columns)))
+        for similarity_function in part.similarity_functions:
+            columns = [replace(column, similarity_function=similarity_function) for column in part.columns]
+            lines.append(([name, Cell(similarity_function)], scope.rows_of(encoder, columns)))
 
     kept = [place for place in range(len(part.columns)) if any(rows[place] for _, rows in lines)]
     if not kept:
         return None
     lines = [(names, [rows[place] for place in kept]) for names, rows in lines]
-    head = ["encoder", "measure"] if part.measures else ["encoder"]
+    head = ["encoder", "similarity_function"] if part.similarity_functions else ["encoder"]
     return figure_table(part, head, [part.columns[place] for place in kept], lines)
 
 
 def corpus_table(scope: Scope, part: CorpusTable) -> Table | None:
     """Lay out one line for each subset, from the rows without an encoder; None if there are none."""
-    quantities = {column.quantity for column in part.columns}
+    metrics = {column.metric for column in part.columns}
     lines = list[Line]()
-    for subset in dict.fromkeys(row.subset for row in scope.rows if not row.encoder and row.quantity in quantities):
+    for subset in dict.fromkeys(row.subset for row in scope.rows if not row.encoder and row.metric in metrics):
         rows = scope.rows_of("", [replace(column, subset=subset) for column in part.columns])
         items = max((row.items for row in rows if row), default=0)
         lines.append(([Cell(subset.replace("_", " ")), Cell(f"{items:,}")], rows))
@@ -282,17 +282,17 @@ def subset_table(scope: Scope, part: SubsetTable) -> Table | None:
     shown = []
     items: dict[str, int] = {}
     for row in scope.rows:
-        if row.quantity == part.quantity and not row.condition and _matches(row.subset, part):
+        if row.metric == part.metric and not row.condition and _matches(row.subset, part):
             shown.append(row)
             items[row.subset] = max(items.get(row.subset, 0), row.items + row.undefined)
     if not shown:
         return None
     lines = list[Line]()
     for subset, count in items.items():
-        column = Column("", part.quantity, subset)
+        column = Column("", part.metric, subset)
         names = [Cell(subset.replace(":", ": ").replace("_", " ")), Cell(f"{count:,}")]
         lines.append((names, [scope.row_of(encoder, column) for encoder in scope.encoders]))
-    columns = [Column(encoder, part.quantity, format=part.format) for encoder in scope.encoders]
+    columns = [Column(encoder, part.metric, format=part.format) for encoder in scope.encoders]
     table = figure_table(part, ["subset", "items"], columns, lines)
     # In the order of the result, not of the lines.
     return replace(table, signatures=_signatures(shown))

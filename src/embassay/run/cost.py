@@ -12,7 +12,7 @@ from embassay.formatting import counted
 from embassay.randomness import generator
 from embassay.run.execute import Outcome
 from embassay.run.plan import Plan, distinct_texts
-from embassay.store.run_record import Cost, RunRecord, Times
+from embassay.store.runs.record import Cost, RunRecord, Times
 from embassay.types import Encoder
 
 TEXTS = 64

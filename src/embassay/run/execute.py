@@ -15,19 +15,19 @@ from embassay.engine.cores import cores
 from embassay.engine.timeline import TimeLine
 from embassay.engine.workers import Workers
 from embassay.errors import EncoderError, one_line, reason_of
+from embassay.findings.limits import findings_of
+from embassay.reports.layouts import headlines
 from embassay.result import CorpusRecord, EncoderRecord, Failure, Result, Verdict
 from embassay.run.examples import ScoredTask, examples_of
-from embassay.run.findings import findings_of
 from embassay.run.item_tests import headline_of, missed_by_all, with_not_worse
-from embassay.run.pages import headlines
 from embassay.run.plan import Plan, as_read
 from embassay.run.request import RunRequest
 from embassay.run.score import EncoderRun, Services, SharedVectors
 from embassay.run.variants import Variant, by_corpus, is_same_on_all_variants, joined_setting
 from embassay.samples.base import Text
-from embassay.store.cache import VectorCache
-from embassay.store.results import rounded
-from embassay.store.runs import RunFolder
+from embassay.store.cache.cache import VectorCache
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.results import rounded
 from embassay.types import AnyCorpus
 
 LOG = logging.getLogger(__name__)
@@ -268,7 +268,7 @@ def without_best(verdict: Verdict) -> Verdict:
     """Return the verdict on a built-in corpus without its best encoders: nobody should choose an encoder by it."""
     unnamed = replace(verdict, best=None, value=None, low=None, high=None, best_set=(), rank_low={}, rank_high={})
     # A diagnostic that does not rank encoders needs no reason.
-    if not verdict.quantity:
+    if not verdict.metric:
         return unnamed
     return replace(unnamed, reason="a built-in corpus is for trying things out")
 

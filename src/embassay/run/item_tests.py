@@ -30,8 +30,8 @@ def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     if not isinstance(task.diagnostic, HasHeadline):
         return None
     headline = task.diagnostic.headline(task.scores)
-    ranked_by = (verdict.quantity, verdict.subset, verdict.condition)
-    if headline is None or (headline.quantity, headline.subset, headline.condition) != ranked_by:
+    ranked_by = (verdict.metric, verdict.subset, verdict.condition)
+    if headline is None or (headline.metric, headline.subset, headline.condition) != ranked_by:
         return None
     return headline
 

@@ -23,8 +23,8 @@ from embassay.run.plan import joined_task
 from embassay.run.resolve import NamedDiagnostic, load_diagnostic
 from embassay.run.specs import Spec
 from embassay.run.variants import Variant, limited_corpora, load_variants
-from embassay.store.run_record import RunRecord, Settings
-from embassay.store.runs import RunFolder
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.record import RunRecord, Settings
 from embassay.types import AnyCorpus, Corpus, ItemScores
 
 if TYPE_CHECKING:

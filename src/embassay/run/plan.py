@@ -9,8 +9,8 @@ from itertools import chain
 
 from embassay.diagnostics.base import ChecksCorpus, SearchesWholeDocuments, SetsSideBySide
 from embassay.errors import SpecError, UnknownNameError
+from embassay.findings.advice import advice
 from embassay.plugins import CORPORA, DIAGNOSTICS, left_out
-from embassay.run.advice import advice
 from embassay.run.candidates import Candidates, Entry, load_baselines, load_candidates
 from embassay.run.loaders import builtin_names
 from embassay.run.profiles import DEFAULT, diagnostics_of

@@ -13,14 +13,14 @@ from typing import cast
 from embassay._version import __version__
 from embassay.encoders.base import Remote
 from embassay.errors import EncoderError
-from embassay.reports.speed import MeasuredTimes
+from embassay.findings.speed import MeasuredTimes
 from embassay.run.execute import NO_TEXTS, Outcome
 from embassay.run.loaders import builtin_names
 from embassay.run.plan import Plan, corpus_sources
 from embassay.run.score import EncoderRun
 from embassay.run.specs import Spec, as_spec
 from embassay.run.variants import Variant, joined_setting
-from embassay.store.run_record import Badges, EncoderUse, RunRecord, Settings, Sources
+from embassay.store.runs.record import Badges, EncoderUse, RunRecord, Settings, Sources
 from embassay.types import Corpus, Encoder
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "tokenizers")

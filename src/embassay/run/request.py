@@ -13,7 +13,7 @@ from embassay.run.config import read
 from embassay.run.profiles import DEFAULT
 from embassay.run.progress import Bar, Progress, Quiet
 from embassay.run.specs import Spec
-from embassay.store.cache import FileHashes, Remembered, default_folder, trouble_with
+from embassay.store.cache.cache import FileHashes, Remembered, default_folder, trouble_with
 from embassay.store.paths import output_path
 from embassay.types import AnyCorpus, Draws, Encoder, JsonObject, Runtime
 

@@ -26,18 +26,18 @@ from embassay.encoders.base import (
     encoder_of_vectors,
     key_in_cache,
 )
+from embassay.engine.encode import Effort, derived, encode
 from embassay.engine.pending import Pending, Submit
-from embassay.engine.pool import Effort, derived, encode
 from embassay.engine.robustness import Robustness, check_robustness
+from embassay.engine.search.top import search
 from embassay.engine.timeline import TimeLine
-from embassay.engine.topk import search
 from embassay.errors import EncoderError, OutputError, one_line, reason_of
 from embassay.run.candidates import Entry
 from embassay.run.plan import Plan, Task, as_read, distinct_texts
 from embassay.run.progress import Progress
 from embassay.samples.base import Text
-from embassay.store.cache import VectorCache
-from embassay.store.runs import RunFolder
+from embassay.store.cache.cache import VectorCache
+from embassay.store.runs.folder import RunFolder
 from embassay.types import AnyCorpus, Encoder, ItemScores, JsonObject, reads_whole_documents
 from embassay.vectors import VectorMatrix, Vectors
 

@@ -18,7 +18,7 @@ from embassay.errors import SpecError
 from embassay.randomness import generator
 from embassay.run.resolve import load_corpus
 from embassay.run.specs import Spec, alternatives, as_spec, list_options
-from embassay.store.items import item_hash
+from embassay.store.runs.items import item_hash
 from embassay.types import AnyCorpus, ItemScores, is_chance, reads_whole_documents
 
 VARYING = ("passages",)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from embassay._version import __version__
-from embassay.engine.executors import map_tasks
+from embassay.engine.map import map_tasks
 from embassay.engine.ray_cluster import check_cluster
 from embassay.errors import OutputError, SpecError
 from embassay.formatting import counted
@@ -18,7 +18,7 @@ from embassay.run.specs import parse
 from embassay.sharding.making import ShardTask, make_shard
 from embassay.sharding.request import EncodeRequest
 from embassay.sharding.source import Input, cut, find_files
-from embassay.store.shards import Manifest, Marker, ShardFolder, ShardPlan
+from embassay.store.shards.shards import Manifest, Marker, ShardFolder, ShardPlan
 from embassay.types import Encoder, Runtime
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.engine.pool import encode
+from embassay.engine.encode import encode
 from embassay.errors import EncoderError, quoted
 from embassay.geometry.closeness import dense_blocks, paired_cosine
 from embassay.run.resolve import load_encoder
@@ -21,7 +21,7 @@ from embassay.run.specs import parse
 from embassay.samples.base import Text
 from embassay.sharding.request import EncodeRequest
 from embassay.sharding.source import read_shard
-from embassay.store.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
+from embassay.store.shards.shards import Dtype, Marker, ShardFolder, ShardPlan, ShardRows, text_hash
 from embassay.types import Encoder, Runtime
 
 LARGEST_INT8 = 127

@@ -15,7 +15,7 @@ from embassay.engine.executors import Executor
 from embassay.errors import SpecError, quoted
 from embassay.samples.base import Role
 from embassay.sharding.source import Columns
-from embassay.store.shards import MAXIMUM_SHARDS, Dtype
+from embassay.store.shards.shards import MAXIMUM_SHARDS, Dtype
 
 SHARD_ROWS = 100_000
 Positive = Annotated[int, Ge(1)]

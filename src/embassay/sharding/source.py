@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from embassay.errors import OutputError, SourceError, SpecError, quoted
 from embassay.samples.checks import text_problem
 from embassay.store.paths import check_readable, source_path
-from embassay.store.shards import InputFile, ShardPlan
+from embassay.store.shards.shards import InputFile, ShardPlan
 
 BUCKETS = 64
 """Repetitions are looked for in so many parts, of which one is in memory at a time."""

@@ -93,7 +93,7 @@ def rank_means(
     fold
         (n,) fold codes from 0, where the value is a mean over folds that all have the same weight.
     wrong
-        The value of an undefined item that counts as wrong; None for quantities without right and wrong.
+        The value of an undefined item that counts as wrong; None for metrics without right and wrong.
     """
     common = _CommonItems.of(values)
     common_unit = unit[common.mask]

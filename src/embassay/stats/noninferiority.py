@@ -91,32 +91,32 @@ class Correlated:
 
 
 @dataclass(frozen=True)
-class ItemQuantity:
-    """A quantity of a diagnostic on one corpus that is a mean over items, on which a possible loss is tested.
+class ItemMetric:
+    """A metric of a diagnostic on one corpus that is a mean over items, on which a possible loss is tested.
 
     Attributes
     ----------
-    quantity, subset, condition
-        The names of the quantity in rows and comparisons.
+    metric, subset, condition
+        The names of the metric in rows and comparisons.
     margin
         The smallest loss that matters; None where the diagnostic declares none.
     values
-        The (n,) item values of each encoder, whose mean is the quantity; NaN is undefined.
+        The (n,) item values of each encoder, whose mean is the metric; NaN is undefined.
     unit
         (n,) unit codes.
     purpose
         Names the random streams, as in the comparisons.
     of_shares
         Whether the values are yes and no, or shares of them.
-    measure
-        As in rows; empty for the measure of the scores.
+    similarity_function
+        As in rows; empty for the similarity function of the scores.
     places
         (n,) the places of these items in the scores; None for all items.
     correlated
         For a correlation, whose item values are influences: what it is computed from.
     """
 
-    quantity: str
+    metric: str
     margin: float | None
     values: Mapping[str, Floats]
     unit: Ints
@@ -124,19 +124,19 @@ class ItemQuantity:
     subset: str = "all"
     condition: str = ""
     of_shares: bool = True
-    measure: str = ""
+    similarity_function: str = ""
     places: Ints | None = None
     correlated: Correlated | None = None
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """Quantity, subset, measure and condition."""
-        return self.quantity, self.subset, self.measure, self.condition
+        """Metric, subset, similarity function and condition."""
+        return self.metric, self.subset, self.similarity_function, self.condition
 
 
 @dataclass(frozen=True)
-class Headline(ItemQuantity):
-    """The headline quantity of a diagnostic; higher is better, and it has a margin."""
+class Headline(ItemMetric):
+    """The headline metric of a diagnostic; higher is better, and it has a margin."""
 
     margin: float
 

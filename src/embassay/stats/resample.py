@@ -1,10 +1,10 @@
 """The bootstrap of whole units, as a matrix product with resampling counts.
 
 Every statistic here is a ratio of sums over units, Σ c_u·S_u / Σ c_u·n_u with c the resampling counts. So one matrix
-product computes it for all resamples. All quantities and all models share the same counts, which makes comparisons
+product computes it for all resamples. All metrics and all models share the same counts, which makes comparisons
 paired (Efron & Tibshirani 1993, chapter 8; units as in the cluster bootstrap of Davison & Hinkley 1997, section 3.8).
 
-Therefore random streams are named by diagnostic and corpus only. If the quantity were part of the name, two quantities
+Therefore random streams are named by diagnostic and corpus only. If the metric were part of the name, two metrics
 that are equal for every item (RR and AP with one right document) would get different intervals.
 """
 

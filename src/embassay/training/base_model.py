@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,18 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from embassay.encoders.neural import st
-from embassay.encoders.neural.locations import TOKENIZERS, find, modules, own_modules, read_json
+from embassay.encoders.neural.locations import TOKENIZERS, find, read_json
+from embassay.encoders.neural.modules import CONFIG, modules, own_modules, settings_of
 from embassay.encoders.neural.prompts import DOCUMENT
 from embassay.encoders.neural.runner import RunnerOptions
-from embassay.encoders.neural.shared import quiet as quiet_loading
-from embassay.encoders.neural.shared import quiet_loggers
 from embassay.encoders.neural.st import SentenceTransformersEncoder
 from embassay.encoders.neural.st_runner import SentenceTransformersRunner
-from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line
+from embassay.errors import EncoderError, MissingExtraError, SpecError, UnknownNameError, first_line_of
 from embassay.plugins import ENCODERS
 from embassay.run.specs import bind, parse
 from embassay.training.settings import Settings
-from embassay.types import JsonObject, Runtime, sha256_of
+from embassay.types import JsonObject, Runtime
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -56,6 +54,8 @@ REFUSED = {
 TOKENIZER_FILES = (*TOKENIZERS, "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
 LIMIT = "sentence_bert_config.json"
 """The file with the number of tokens after which a model truncates texts."""
+NOISY = ("transformers", "sentence_transformers", "accelerate", "datasets")
+"""Loggers whose messages are hidden in training."""
 
 
 def find_base(base: str) -> SentenceTransformersEncoder:
@@ -81,10 +81,11 @@ def find_base(base: str) -> SentenceTransformersEncoder:
     if not all(find_spec(name) for name in NEEDED):
         raise MissingExtraError("embassay adapt", "train")
     target, options = _read(base)
-    folder = find(target, "", sha256_of).folder
+    runtime = Runtime()
+    folder = find(target, "", runtime).folder
     if foreign := own_modules(folder):
         raise SpecError(f"base {base!r} brings its own code ({', '.join(foreign)}), which training does not run")
-    encoder = st.create(target, Runtime(), **options)
+    encoder = st.create(target, runtime, **options)
     kind = modules(folder)[0][0].rpartition(".")[2]
     if kind != "Transformer":
         raise SpecError(f"base {base!r} cannot be trained: its first module is {kind}, not a transformer")
@@ -110,9 +111,8 @@ def load(encoder: SentenceTransformersEncoder, settings: Settings) -> SentenceTr
             local_files_only=True,
         )
     except Exception as error:
-        reason = first_line(error)
-        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {reason}") from error
-    if "max_length" in encoder.options:
+        raise EncoderError(f"base {encoder.target!r} cannot be loaded: {first_line_of(error)}") from error
+    if encoder.options.max_length:
         model.max_seq_length = encoder.card.max_tokens
     return model
 
@@ -144,7 +144,7 @@ def write_model(encoder: SentenceTransformersEncoder, model: SentenceTransformer
                 break
     # The library stores the limit in the tokenizer only, and the base's tokenizer may have another limit.
     _write_json(written / LIMIT, {**read_json(written / LIMIT), "max_seq_length": limit})
-    _write_json(folder / st.CONFIG, {**read_json(folder / st.CONFIG), **_usage(encoder)})
+    _write_json(folder / CONFIG, {**settings_of(folder), **_usage(encoder)})
 
 
 def versions() -> dict[str, str]:
@@ -152,19 +152,12 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence the libraries' messages and progress bars; errors are still raised."""
-    with quiet_loading(reports=False), quiet_loggers("sentence_transformers", "accelerate", "datasets"):
-        yield
-
-
 def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
     """Return the configuration entries with which a model is used like its base: prompts and similarity."""
-    config = read_json(encoder.found.folder / st.CONFIG)
+    config = settings_of(encoder.found.folder)
     roles = encoder.card.prompts
     prompts = dict(config.get("prompts") or {})
-    if "document_prompt" in encoder.options:
+    if encoder.options.document_prompt is not None:
         for name in DOCUMENT:
             prompts.pop(name, None)
     # Also if the base's document prompt has another name: the library itself only looks for "document".
@@ -177,8 +170,8 @@ def _usage(encoder: SentenceTransformersEncoder) -> dict[str, object]:
             default = "text"
             prompts["text"] = text_prompt
     usage = {"prompts": prompts, "default_prompt_name": default}
-    if "similarity" in encoder.options:
-        usage["similarity_fn_name"] = encoder.options["similarity"]
+    if encoder.options.similarity:
+        usage["similarity_fn_name"] = encoder.options.similarity
     return usage
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from embassay.encoders.neural.st import SentenceTransformersEncoder
-from embassay.engine.topk import search
+from embassay.engine.search.top import search
 from embassay.errors import InputError
 from embassay.formatting import counted
 from embassay.samples.retrieval import Question

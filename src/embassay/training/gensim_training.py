@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.encoders.neural.shared import quiet_loggers
+from embassay.encoders.neural.library_messages import quiet_loggers
 from embassay.errors import InputError, MissingExtraError
 from embassay.randomness import generator
 from embassay.training.options import ParagraphsOptions, WordsOptions

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from embassay.encoders.static.parses import Parsed, Source, words
+from embassay.encoders.static.parses import Parsed, TreeSource, words
 from embassay.encoders.static.trained_folder import TrainedFolder
-from embassay.encoders.static.trees import Indices, Shape
+from embassay.encoders.static.trees import Shape
 from embassay.encoders.static.word_files import read, recognise
 from embassay.errors import SourceError, SpecError
 from embassay.store.paths import source_path
 from embassay.training.text import Sentences
 from embassay.training.unfolding import REACH, SPREAD, TINY, Array
 from embassay.types import sha256_of
+from embassay.vectors import Indices
 
 SHORTEST, LONGEST = 2, 200
 """Sentences with fewer or more words are left out: one word has nothing to unfold, n words need up to n² vectors."""
@@ -111,7 +112,7 @@ class Material:
         return np.where(unknown, 0, rows)
 
 
-def check_text(text: Sentences, source: Source) -> None:
+def check_text(text: Sentences, source: TreeSource) -> None:
     """Refuse a text without training data, before anything is written.
 
     Raises

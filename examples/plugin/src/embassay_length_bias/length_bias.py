@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import embassay as ea
-from embassay.diagnostics.base import Direction, comparisons, roles_of, row, unranked
 from embassay.diagnostics.findings import finding
 from embassay.errors import SpecError
 from embassay.geometry.closeness import paired_cosine
 from embassay.layout import Column, ComparisonTable, EncoderTable, GroupedBars, Layout
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import roles_of
+from embassay.metrics.summary import comparisons, row
+from embassay.metrics.verdict import unranked
 from embassay.randomness import generator
 from embassay.stats.correlate import MIN_ITEMS, correlate
 from embassay.stats.exchange import compare_correlations
@@ -43,14 +46,14 @@ LENGTHS = {
     "spearman_difference": ("difference", "as the lengths differ more"),
     "spearman_sum": ("sum", "with the length of both texts"),
 }
-"""By quantity what the cosine is correlated with: the name of its values, and how a finding calls it."""
+"""By metric what the cosine is correlated with: the name of its values, and how a finding calls it."""
 
 DIRECTIONS: dict[str, Direction] = {
     # 0 is best, so neither higher nor lower values are.
     "spearman_*": "neither",
     "mean_cosine[*]": "neither",
 }
-"""By pattern of names, which values of a quantity are better."""
+"""By pattern of names, which values of a metric are better."""
 
 
 def create(*, pairs: int = DEFAULT_PAIRS, pair_seed: int = 0) -> ea.Diagnostic:
@@ -94,7 +97,7 @@ class LengthBias:
         lengths = lengths.reshape(-1, 2)
         return ea.ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([str(place) for place in range(len(drawn))], dtype=np.str_),
             unit=np.array([couple for couple, _, _ in drawn], dtype=np.int64),
             labels={},
@@ -114,17 +117,17 @@ class LengthBias:
         cosines = {s.origin.encoder: s.values["cosine"] for s in scores}
         rows, compared, findings = list[ea.Row](), list[ea.Comparison](), list[ea.Finding]()
 
-        for quantity, (name, words) in LENGTHS.items():
+        for metric, (name, words) in LENGTHS.items():
             lengths = scores[0].values[name]
             for s in scores:
                 estimate = correlate(lengths, s.values["cosine"], unit, "spearman", draws, *purpose)
-                rows.append(row(s, draws, quantity, "all", estimate))
+                rows.append(row(s, draws, metric, "all", estimate))
                 if not s.origin.baseline:
                     findings += _findings(s, rows[-1], words)
             if len(lengths) >= MIN_ITEMS:
                 roles = roles_of(scores)
                 differences = compare_correlations(lengths, cosines, unit, "spearman", roles, draws, *purpose)
-                compared += comparisons(scores[0], quantity, "all", differences)
+                compared += comparisons(scores[0], metric, "all", differences)
 
         tables = [_cosines_by_ratio(s) for s in scores]
         for s, estimates in zip(scores, means(tables, unit, draws, *purpose), strict=True):

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from embassay.corpora.retrieval.corpus import Unit, corpus_of
 from embassay.corpora.retrieval.questions import QUESTION, RIGHT, possible_ids, read_questions
-from embassay.corpora.retrieval.shared import Unit, corpus_of
 from embassay.errors import SpecError
 from embassay.samples.retrieval import Question
 from embassay.store.paths import source_path
-from embassay.store.shard_documents import ShardDocuments
-from embassay.store.shard_vectors import open_shards
-from embassay.store.shards import is_folder_of_shards
+from embassay.store.shards.documents import ShardDocuments
+from embassay.store.shards.shards import is_folder_of_shards
+from embassay.store.shards.vectors import open_shards
 from embassay.types import Corpus
 
 SHAPE = "retrieval"

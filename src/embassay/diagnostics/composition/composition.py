@@ -20,32 +20,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    of_requested,
-    pools_of,
-    roles_of,
-    share_row,
-    stream_of,
-    unit_codes,
-    unranked,
-    verdict,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.composition import page as composition_page
 from embassay.diagnostics.composition.criteria import (
     PLANAR,
     PLANE_CRITERION,
     RAW,
     Axes,
+    MetricKey,
     OperatorView,
-    QuantityKey,
     axes_of,
     bounds,
     excess,
@@ -65,11 +48,24 @@ from embassay.diagnostics.composition.scores import all_unit, measured, null_mea
 from embassay.diagnostics.findings import finding, written
 from embassay.errors import SpecError
 from embassay.geometry.closeness import MEASURES
+from embassay.metrics.metric import Direction, Meaning
+from embassay.metrics.scoreboard import (
+    View,
+    candidates_of,
+    item_example,
+    of_requested,
+    pools_of,
+    roles_of,
+    stream_of,
+    unit_codes,
+)
+from embassay.metrics.summary import comparisons, estimates_of, share_row
+from embassay.metrics.verdict import unranked, verdict
 from embassay.result import MIN_UNITS, Comparison, Estimate, Example, Finding, Result, Row, Verdict
 from embassay.samples.composition import Composition as Sample
 from embassay.stats.best import rank_means
 from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import means
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats, ratio_variance
@@ -87,24 +83,24 @@ CITATION = """@misc{bansal2025,
 NAME = "composition"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
-HEADLINE = QuantityKey("share", "c1:TT", "cosine", "excess:eps0")
+HEADLINE = MetricKey("share", "c1:TT", "cosine", "excess:eps0")
 COMPARED = (
     HEADLINE,
-    QuantityKey("share", "c3:TT", "cosine", "excess:eps0"),
-    QuantityKey("share", "c4:vsB", "cosine", "excess:eps0"),
-    QuantityKey("share", "c4:vsA", "cosine", "excess:eps0"),
-    QuantityKey("share", "c2:between", "angle", "excess"),
-    QuantityKey("share", "c5:within15", "angle", "excess"),
-    QuantityKey("share", "c6:middle", "angle", "excess"),
+    MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
+    MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
+    MetricKey("share", "c4:vsA", "cosine", "excess:eps0"),
+    MetricKey("share", "c2:between", "angle", "excess"),
+    MetricKey("share", "c5:within15", "angle", "excess"),
+    MetricKey("share", "c6:middle", "angle", "excess"),
 )
 """What ``compare=all`` compares, the headline first."""
 CLAIMS = {
     "C1 (overlap nearer to both than they are)": HEADLINE,
-    "C2 (overlap between them)": QuantityKey("share", "c2:between", "angle", "excess"),
-    "C3 (difference nearer to A)": QuantityKey("share", "c3:TT", "cosine", "excess:eps0"),
-    "C4 (A − B nearer to it than to B)": QuantityKey("share", "c4:vsB", "cosine", "excess:eps0"),
-    "C5 (difference near A)": QuantityKey("share", "c5:within15", "angle", "excess"),
-    "C6 (union in the middle)": QuantityKey("share", "c6:middle", "angle", "excess"),
+    "C2 (overlap between them)": MetricKey("share", "c2:between", "angle", "excess"),
+    "C3 (difference nearer to A)": MetricKey("share", "c3:TT", "cosine", "excess:eps0"),
+    "C4 (A − B nearer to it than to B)": MetricKey("share", "c4:vsB", "cosine", "excess:eps0"),
+    "C5 (difference near A)": MetricKey("share", "c5:within15", "angle", "excess"),
+    "C6 (union in the middle)": MetricKey("share", "c6:middle", "angle", "excess"),
 }
 """What the finding of an encoder reports, by the words for it."""
 MEANING = Meaning("overlap above wrong target", "samples", 0.02, numbers=("margin",))
@@ -164,7 +160,7 @@ def create(*, compare: Literal["headline", "all"] = "headline", null_seed: int =
     Parameters
     ----------
     compare
-        Which quantities are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
+        Which metrics are compared pair by pair, each less its null: ``headline`` (C1, both conditions at ε = 0)
         or ``all`` (also C2, C3, C4 against B and against A, C5 and C6).
     null_seed
         Of the draws of other units' targets; 0 or more.
@@ -216,7 +212,7 @@ class CompositionDiagnostic:
         values = measured(samples, vectors)
         scores = ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={
@@ -270,7 +266,7 @@ class CompositionDiagnostic:
 
         roles = roles_of(scores, all_pairs=self.compare == "all")
         compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
-        compared_keys: Sequence[QuantityKey] = (HEADLINE,)
+        compared_keys: Sequence[MetricKey] = (HEADLINE,)
         if self.compare == "all":
             compared_keys = COMPARED
         for key in compared_keys:
@@ -278,7 +274,9 @@ class CompositionDiagnostic:
             if not values:
                 continue
             differences = compare_means(values, unit, roles, draws, *stream_of(scores[0]), of_shares=True)
-            compared += comparisons(scores[0], key.quantity, key.subset, differences, key.condition, key.measure)
+            compared += comparisons(
+                scores[0], key.metric, key.subset, differences, key.condition, key.similarity_function
+            )
             if key == HEADLINE:
                 headline_differences = differences
         return Result(
@@ -335,32 +333,32 @@ class CompositionDiagnostic:
         if not values:
             return None
         return Headline(
-            quantity=HEADLINE.quantity,
+            metric=HEADLINE.metric,
             margin=MEANING.margin,
             values=values,
             unit=unit,
             purpose=stream_of(scores[0]),
             subset=HEADLINE.subset,
             condition=HEADLINE.condition,
-            measure=HEADLINE.measure,
+            similarity_function=HEADLINE.similarity_function,
             places=blocks[_block_of(HEADLINE)],
         )
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
         """Yield the share of each compared criterion less its null."""
         blocks = blocks_of(scores[0])
         for key in COMPARED:
             values, unit = _excess_of_encoders(scores, blocks, key)
             if values:
-                yield ItemQuantity(
-                    quantity=key.quantity,
+                yield ItemMetric(
+                    metric=key.metric,
                     margin=None,
                     values=values,
                     unit=unit,
                     purpose=stream_of(scores[0]),
                     subset=key.subset,
                     condition=key.condition,
-                    measure=key.measure,
+                    similarity_function=key.similarity_function,
                     places=blocks[_block_of(key)],
                 )
 
@@ -459,7 +457,7 @@ def _rows(
             axes[criterion, measure] = axes_of(criterion, measure, spanning)
 
     unit = unit_codes(parts[0].unit[items])
-    # Every encoder has the same quantities in the same order.
+    # Every encoder has the same metrics in the same order.
     keys = [key for key, _ in numbers(views[0], axes)]
     # An excess is a share less its null: it lies in [−1, 1].
     is_difference = np.array([key.condition.startswith("excess") for key in keys])
@@ -472,17 +470,17 @@ def _rows(
     for view, means_of_encoder, shares_of_encoder in zip(views, estimates, shares, strict=True):
         hash_of_others = hashes_of_others[view.encoder]
         # The limits of a share may depend on the other encoders ("pooled"), those of a mean never do.
-        quantities = dict(shares_of_encoder)
+        metrics = dict(shares_of_encoder)
         for key, mean in zip(keys, means_of_encoder, strict=True):
-            quantities[key] = PooledShare(mean, pooled=False)
-        for key, share in quantities.items():
+            metrics[key] = PooledShare(mean, pooled=False)
+        for key, share in metrics.items():
             yield _row(view, draws, key, _with_reason(view, key, share), block, axes, hash_of_others)
         for key, estimate in _standard_deviations(view, unit):
             yield _row(view, draws, key, PooledShare(estimate, pooled=False), block, axes, hash_of_others)
 
 
 def _row(
-    view: OperatorView, draws: Draws, key: QuantityKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
+    view: OperatorView, draws: Draws, key: MetricKey, share: PooledShare, block: str, axes: Axes, hash_of_others: str
 ) -> Row:
     """Return the row of a figure; the signature of a figure over the grid of tolerances has the grid's ends.
 
@@ -493,7 +491,7 @@ def _row(
     axes
         The grids of the operator's criteria.
     hash_of_others
-        The encoder's entry in :func:`~embassay.diagnostics.base.pools_of`.
+        The encoder's entry in :func:`~embassay.metrics.scoreboard.pools_of`.
     """
     condition = key.condition
     if block == "right":
@@ -501,7 +499,7 @@ def _row(
     grid_in_signature = dict[str, str]()
     if condition.endswith("grid"):
         criterion = key.subset.split(":")[0]
-        grids = axes[criterion, key.measure]
+        grids = axes[criterion, key.similarity_function]
         if criterion == "c4":
             # The two margins of c4 are two figures, each over its own axis.
             against_b, against_a = grids
@@ -510,11 +508,19 @@ def _row(
                 grids = (against_a,)
         grid_in_signature["grid"] = bounds(grids)
     return share_row(
-        view.scores, draws, key.quantity, key.subset, share, hash_of_others, condition, key.measure, **grid_in_signature
+        view.scores,
+        draws,
+        key.metric,
+        key.subset,
+        share,
+        hash_of_others,
+        condition,
+        key.similarity_function,
+        **grid_in_signature,
     )
 
 
-def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> PooledShare:
+def _with_reason(view: OperatorView, key: MetricKey, share: PooledShare) -> PooledShare:
     """Return the figure, with the reason where it does not apply or where there is no null."""
     # Subsets such as "A is longer than B" do not exist where all vectors have length 1.
     if key.subset in NEEDS_NORMS and view.scores.scalars["unit_norm"]:
@@ -530,15 +536,15 @@ def _with_reason(view: OperatorView, key: QuantityKey, share: PooledShare) -> Po
     return share
 
 
-def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[QuantityKey, Estimate]]:
+def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[MetricKey, Estimate]]:
     """Yield the standard deviations of margins and positions over samples; without intervals."""
-    figures = dict[QuantityKey, Floats]()
+    figures = dict[MetricKey, Floats]()
     for criterion in margin_criteria(view.operator):
         for measure in MEASURES:
             margins = view.margins(criterion, measure)
             for name, margin in zip(margin_names(criterion), margins, strict=True):
-                figures[QuantityKey("margin_sd", name, measure, "")] = margin
-    position = QuantityKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
+                figures[MetricKey("margin_sd", name, measure, "")] = margin
+    position = MetricKey("position_sd", PLANE_CRITERION[view.operator], "angle", "")
     figures[position] = view.planar("position")
     for key, values in figures.items():
         defined = values[~np.isnan(values)]
@@ -552,14 +558,14 @@ def _standard_deviations(view: OperatorView, unit: Ints) -> Iterator[tuple[Quant
             yield key, Estimate(None, None, None, len(defined), units, undefined, reason)
 
 
-def _block_of(key: QuantityKey) -> str:
+def _block_of(key: MetricKey) -> str:
     """Return the block of samples that a figure is about."""
     criterion = key.subset.split(":")[0]
     return BLOCK_OF_CRITERION[criterion]
 
 
 def _excess_of_encoders(
-    scores: Sequence[ItemScores], blocks: Mapping[str, Ints], key: QuantityKey
+    scores: Sequence[ItemScores], blocks: Mapping[str, Ints], key: MetricKey
 ) -> tuple[dict[str, Floats], Ints]:
     """Return the (m,) item values of a figure less its null by encoder, and the items' units; none without samples."""
     block = _block_of(key)
@@ -629,7 +635,7 @@ def _claims(scores: ItemScores, rows: Sequence[Row]) -> Iterator[Finding]:
     differ, the finding says both.
     """
     encoder = scores.origin.encoder
-    row_of = {(r.quantity, r.subset, r.measure, r.condition): r for r in rows if r.encoder == encoder}
+    row_of = {(r.metric, r.subset, r.similarity_function, r.condition): r for r in rows if r.encoder == encoder}
     claims = _Claims()
     for words, key in CLAIMS.items():
         row = row_of.get(key)

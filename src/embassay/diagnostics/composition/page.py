@@ -105,7 +105,7 @@ def _share_near_a(views: Sequence[OperatorView]) -> dict[str, object]:
 
 def _share(heading: str, subset: str, condition: str = "eps0", measure: str = "cosine") -> Column:
     """Return the column of a share, at ε = 0 and by cosine unless stated otherwise."""
-    return Column(heading, "share", subset, condition=condition, measure=measure)
+    return Column(heading, "share", subset, condition=condition, similarity_function=measure)
 
 
 def _cells(criterion: str, condition: str) -> tuple[Column, ...]:
@@ -123,7 +123,7 @@ def _at_zero(criterion: str) -> EncoderTable:
         f"{criterion.upper()} at ε = 0, measure by measure",
         _cells(criterion, "eps0"),
         note=f"{_CONDITIONS[criterion]} T holds, F does not. {_NULL}Values can be compared between runs.",
-        measures=MEASURES,
+        similarity_functions=MEASURES,
     )
 
 
@@ -134,7 +134,7 @@ def _on_grid(criterion: str) -> EncoderTable:
         _cells(criterion, "grid"),
         note="Each axis runs from the smallest to the largest margin of all candidates, so a value depends on"
         " which encoders are compared; the signature names the ends of the grid.",
-        measures=MEASURES,
+        similarity_functions=MEASURES,
     )
 
 
@@ -209,7 +209,7 @@ LAYOUT = Layout(
                 Column("vs B, grid", "share", "c4:vsB", condition="grid"),
                 Column("vs A, grid", "share", "c4:vsA", condition="grid"),
             ),
-            measures=MEASURES,
+            similarity_functions=MEASURES,
         ),
         EncoderTable(
             "Where the projections fall",
@@ -257,14 +257,14 @@ LAYOUT = Layout(
                 Column("C4 vs A", "margin", "c4:vsA", "number"),
             ),
             note="Positive where the condition holds.",
-            measures=MEASURES,
+            similarity_functions=MEASURES,
         ),
         EncoderTable(
             "Raw measures, on average",
             _raw_columns(),
             note="Between A and the target (O, D or U), B and the target, A and B, and A and another unit's target "
             "(N). A distance is larger when farther.",
-            measures=MEASURES,
+            similarity_functions=MEASURES,
         ),
         CorpusTable(
             "What people thought of the targets",

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import Direction, row, stream_of, unit_codes
 from embassay.diagnostics.published import table
+from embassay.metrics.metric import Direction
+from embassay.metrics.scoreboard import stream_of, unit_codes
+from embassay.metrics.summary import row
 from embassay.result import Estimate, Row, Series
 from embassay.stats.agreement import krippendorff
 from embassay.stats.resample import mean
@@ -58,8 +60,8 @@ def rating_rows(scores: ItemScores, draws: Draws, groups: Mapping[str, Ints]) ->
             "rating_median": Estimate(median, None, None, len(unit), len(np.unique(unit))),
             "agreement": _agreement(ratings, unit),
         }
-        for quantity, estimate in estimates.items():
-            yield row(of_corpus, draws, quantity, name, estimate, measure="rating")
+        for metric, estimate in estimates.items():
+            yield row(of_corpus, draws, metric, name, estimate, similarity_function="rating")
 
 
 def rating_series(scores: ItemScores, groups: Mapping[str, Ints]) -> Iterator[Series]:

@@ -18,19 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    candidates_of,
-    comparisons,
-    item_example,
-    roles_of,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.localization.page import LAYOUT
-from embassay.diagnostics.localization.rows import NAME, QUANTITIES, LocalizationView, rows_of, shares_of
 from embassay.diagnostics.localization.scores import (
     FOLDS,
     classify,
@@ -43,15 +32,17 @@ from embassay.diagnostics.localization.scores import (
     stratified_folds,
 )
 from embassay.diagnostics.localization.series import agreement_series, findings, published_series
+from embassay.diagnostics.localization.view import METRICS, NAME, LocalizationView
 from embassay.engine.pending import Pending, Submit, at_once
 from embassay.errors import InputError, SpecError
 from embassay.formatting import counted
-from embassay.result import Comparison, Example, Result, Row
+from embassay.metrics.metric import Meaning
+from embassay.metrics.scoreboard import item_example, without_baselines
+from embassay.metrics.summary import Figures
+from embassay.result import Example, Result
 from embassay.samples.groups import Grouped
-from embassay.stats.best import rank_means
-from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.folds import compare_means_over_folds, contiguous_folds
-from embassay.stats.noninferiority import Headline, ItemQuantity
+from embassay.stats.folds import contiguous_folds
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
 
@@ -65,11 +56,6 @@ CITATION = """@inproceedings{white2015,
 VERSION = 3
 """To be raised with each change after which the same vectors have other scores or figures."""
 MEANING = Meaning("groups of one meaning", "sentences", 0.02)
-DIRECTIONS: dict[str, Direction] = {
-    "accuracy[*]": "higher",
-    "centroid_accuracy[*]": "higher",
-    "map_at_r[*]": "higher",
-}
 LIGHT = 3_000_000
 """Matrix entries × groups: smaller tasks are solved faster than they are sent to another process."""
 Rule = Literal["paper", "sklearn"]
@@ -87,7 +73,7 @@ def create(*, folds: Rule = "paper", fold: int = 0, compare: Literal["headline",
     fold
         The fold that the agreement of errors is shown for, 0 to 2.
     compare
-        Which quantities are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also the nearest centroid and
         MAP@R).
 
     Raises
@@ -183,7 +169,7 @@ class Localization:
             values["to_named"] = cosine_with(matrix, labels, predicted)
             return ItemScores(
                 origin,
-                measure="linear_svm",
+                similarity_function="linear_svm",
                 item=np.array([s.id for s in samples]),
                 unit=corpus.units,
                 labels={"group": np.array(groups), "named": names[predicted]},
@@ -201,49 +187,25 @@ class Localization:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, companions, which differences are real, shared errors."""
-        views = [LocalizationView(s) for s in scores]
-        requested = without_baselines(views)
-        one = views[0]
-        shares = shares_of(views)
-        accuracy = {name: of_encoder.accuracy.estimate for name, of_encoder in shares.items()}
-
-        compared = list[Comparison]()
-        quantities: tuple[str, ...] = ("accuracy",)
-        if self.compare == "all":
-            quantities = QUANTITIES
-        for quantity in quantities:
-            differences = self._compare(views, quantity, draws)
-            compared += comparisons(scores[0], quantity, "all", differences, measure=one.measure(quantity))
-            if quantity == "accuracy":
-                headline_differences = differences
-
-        rows = list[Row]()
-        for view in views:
-            rows += rows_of(view, shares[view.encoder], draws)
-        headline = self.headline(scores)
-        candidates = candidates_of(scores, headline.values)
-        standings = rank_means(candidates, headline.unit, draws, *one.stream, fold=one.fold)
+        figures = self.figures(scores)
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == ("accuracy", "all")}
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(compared),
+            rows=tuple(summary.rows),
+            comparisons=tuple(summary.comparisons),
             series=(
-                *agreement_series(views, self.fold, draws),
-                *published_series(one, requested, accuracy),
+                *agreement_series(figures.views, self.fold, draws),
+                *published_series(figures.views[0], figures.requested, accuracy),
             ),
-            findings=tuple(findings(requested, rows)),
-            verdicts=(
-                verdict(
-                    scores,
-                    headline,
-                    accuracy,
-                    headline_differences,
-                    standings,
-                    chance=one.chance,
-                ),
-            ),
+            findings=tuple(findings(figures.requested, summary.rows)),
+            verdicts=(summary.verdict,),
         )
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[LocalizationView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(LocalizationView, scores, METRICS)
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which sentences the classifier places in their group; there are no subsets."""
@@ -278,38 +240,13 @@ class Localization:
             yield item_example(scores[0], index, texts, labels={"right": sample.group})
             yield from outcomes
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline:
+    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the accuracy, sentence by sentence, of all encoders; sentences have equal weights, not folds."""
-        views = [LocalizationView(s) for s in scores]
-        values = {view.encoder: view.values("accuracy") for view in views}
-        return Headline("accuracy", MEANING.margin, values, scores[0].unit, views[0].stream)
+        return self.figures(scores).headline()
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield both accuracies and MAP@R; sentences have equal weights, not folds."""
-        views = [LocalizationView(s) for s in scores]
-        for quantity in QUANTITIES:
-            values = {view.encoder: view.values(quantity) for view in views}
-            of_shares = quantity != "map_at_r"
-            # The accuracy has the measure of the scores, which need not be named.
-            measure = ""
-            if quantity != "accuracy":
-                measure = views[0].measure(quantity)
-            yield ItemQuantity(
-                quantity, None, values, scores[0].unit, views[0].stream, of_shares=of_shares, measure=measure
-            )
-
-    def _compare(self, views: Sequence[LocalizationView], quantity: str, draws: Draws) -> tuple[PairedDifference, ...]:
-        """Return the paired differences between the encoders in one quantity."""
-        roles = roles_of([view.scores for view in views], all_pairs=self.compare == "all")
-        values = {view.encoder: view.values(quantity) for view in views}
-        # Unit, folds and random stream are those of the corpus, so they are the same for all encoders.
-        first = views[0]
-        unit = first.scores.unit
-        if quantity == "accuracy":
-            # The paper's accuracy is the mean over folds. These differ in size, so it is not that over sentences.
-            return compare_means_over_folds(values, first.fold, unit, roles, draws, *first.stream)
-        is_share = quantity == "centroid_accuracy"
-        return compare_means(values, unit, roles, draws, *first.stream, of_shares=is_share)
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
+        """Yield the item values of what can be tested for a loss."""
+        return self.figures(scores).item_metrics()
 
 
 def _start_classifier(

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from embassay.data import MSRP, MSRP_GROUPED
 from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
-from embassay.diagnostics.localization.rows import NAME, LocalizationView
+from embassay.diagnostics.localization.view import CLASSIFIER, NAME, LocalizationView
 from embassay.diagnostics.published import published, table
 from embassay.formatting import counted
-from embassay.result import Estimate, Finding, Row, Series
+from embassay.result import Finding, Row, Series
 from embassay.types import Draws
 
 OPINOSIS = (521, 89)
@@ -79,15 +79,13 @@ def agreement_series(views: Sequence[LocalizationView], fold: int, draws: Draws)
             "denominator": denominator.tolist(),
             "diagonal": "errors",
             "note": f"On {int(inside.sum()):,} sentences ({label}).",
-            "signatures": [
-                view.scores_behind("accuracy").signature(draws, "agreement", inside=label) for view in views
-            ],
+            "signatures": [view.scores.part(*CLASSIFIER).signature(draws, "agreement", inside=label) for view in views],
         }
         yield Series(NAME, views[0].corpus, name, "matrix", data)
 
 
 def published_series(
-    one: LocalizationView, requested: Sequence[LocalizationView], accuracy: Mapping[str, Estimate]
+    one: LocalizationView, requested: Sequence[LocalizationView], accuracy: Mapping[str, Row]
 ) -> Iterator[Series]:
     """Yield the paper's table, the sizes of the groups, and on the paper's corpora published beside measured figures.
 
@@ -152,7 +150,7 @@ def _group_sizes(view: LocalizationView) -> list[list[int]]:
 def findings(views: Sequence[LocalizationView], rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield how well each encoder places sentences, which published figures differ, and which errors two share."""
     for view in views:
-        row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder}
+        row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder}
         accuracy, centroid = row_of["accuracy", "all"], row_of.get(("centroid_accuracy", "all"))
         if accuracy.value is not None:
             yield _placement(view, accuracy, centroid)

@@ -11,48 +11,37 @@ score: which edits *should* be near depends on the task. The contrasts say which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    estimates_of,
-    item_example,
-    pools_of,
-    roles_of,
-    row,
-    share_row,
-    unranked,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, written
 from embassay.diagnostics.minimal_pairs import page as minimal_pairs_page
 from embassay.diagnostics.minimal_pairs.page import CONTRASTS, HEADLINE, LABELS
 from embassay.diagnostics.minimal_pairs.published import by_training
-from embassay.diagnostics.overlap import OVERLAP_DIRECTIONS, PairOverlap, overlap_rows, overlap_series
+from embassay.diagnostics.overlap import OVERLAP_METRICS, PairOverlap, overlap_rows, overlap_series
 from embassay.geometry.closeness import all_pairs, mean_cosine, paired_cosine
-from embassay.lexical.overlap import QUANTITIES, overlap, pairs_of
-from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series, Verdict
+from embassay.lexical.overlap import METRICS as OVERLAP
+from embassay.lexical.overlap import overlap, pairs_of
+from embassay.metrics.metric import Direction, Meaning, Metric
+from embassay.metrics.scoreboard import (
+    View,
+    item_example,
+    without_baselines,
+)
+from embassay.metrics.summary import Figures
+from embassay.result import Estimate, Example, Finding, Result, Row, Series
 from embassay.samples.minimal_pairs import ALL_EDITS
 from embassay.samples.minimal_pairs import MinimalPairs as Sample
-from embassay.stats.best import rank_means
 from embassay.stats.density import density
-from embassay.stats.families import PairedDifference, compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
-from embassay.stats.resample import ABSENT, means
-from embassay.stats.shares import shares_of_encoders
+from embassay.stats.noninferiority import Headline, ItemMetric
+from embassay.stats.resample import ABSENT
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import VectorMatrix, Vectors
@@ -68,31 +57,16 @@ NAME = "minimal_pairs"
 VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 LAYOUT = minimal_pairs_page.LAYOUT
-# The margin is a tenth of the contrast that all-MiniLM-L6-v2 has.
 MEANING = Meaning("negation contrast", "originals", 0.01, points=False)
-DIRECTIONS: dict[str, Direction] = {
-    # A synonym and a typo keep the meaning; an antonym and a negation change it.
-    "contrast[synonym-antonym*": "higher",
-    "contrast[synonym-negation_*": "higher",
-    "nearer[synonym>antonym]": "higher",
-    "nearer[synonym>negation_*": "higher",
-    "nearer[typo>negation_*": "higher",
-    "nearer[antonym>typo]": "lower",
-    # Which of two other edits should be nearer, and how near, depends on the task.
-    "contrast[*]": "neither",
-    "nearer[*]": "neither",
-    "similarity[*]": "neither",
-    "cosine[*]": "neither",
-    "percentile[*]": "neither",
-    "baseline[*]": "neither",
-    **OVERLAP_DIRECTIONS,
-}
-HEADLINE_SUBSET = "-".join(HEADLINE)
 NEARER = {
     "synonym>negation_main": ("a negation", "the negation of its main verb"),
     "synonym>antonym": ("an antonym", "an antonym"),
 }
 """The orderings that findings are about, each also a contrast: what a synonym is compared with, short and in full."""
+KEEPING, CHANGING = ("synonym", "typo"), ("antonym", "negation_main", "negation_antonym")
+"""Edits that keep the meaning of a text, and those that change it."""
+STORED = ("cosine", "random_pair", "percentile")
+"""The stored values that the figures of an encoder are computed from; the others describe the corpus."""
 COLLAPSED = 1e-6
 """An encoder whose mean cosine is this close to 1 has collapsed: there is nothing to normalise by."""
 NO_BASELINE = "random pairs need two originals with vectors that are not zero"
@@ -108,7 +82,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> MinimalPairsD
     Parameters
     ----------
     compare
-        Which quantities are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
+        Which metrics are compared pair by pair: ``headline`` (the contrast synonym − negation_main) or ``all``
         (also the other contrasts, and the similarity of each edit).
     """
     return MinimalPairsDiagnostic(compare)
@@ -151,13 +125,13 @@ class MinimalPairsDiagnostic:
         -------
         ItemScores
             Values: ``cosine`` and ``percentile`` (n, edits), ``random_pair`` (n,), and ``lexical`` (n, edits × overlap
-            quantities). Columns are in the order of ``ALL_EDITS``; ``ABSENT`` where an original has no such edit, NaN
+            metrics). Columns are in the order of ``ALL_EDITS``; ``ABSENT`` where an original has no such edit, NaN
             where a vector is zero. The scalar ``average`` is cos_avg; with a single original there is none.
         """
         samples = corpus.samples
         originals = vectors.take(s.original for s in samples)
         cosine = np.full((len(samples), len(ALL_EDITS)), ABSENT)
-        lexical = np.full((len(samples), len(ALL_EDITS), len(QUANTITIES)), ABSENT)
+        lexical = np.full((len(samples), len(ALL_EDITS), len(OVERLAP)), ABSENT)
         for column, edit in enumerate(ALL_EDITS):
             rows, texts, originals_of_texts = list[int](), list[str](), list[str]()
             for place, sample in enumerate(samples):
@@ -180,7 +154,7 @@ class MinimalPairsDiagnostic:
             scalars["average"] = average
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={},
@@ -195,32 +169,28 @@ class MinimalPairsDiagnostic:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: similarity of each edit, contrasts, orderings."""
-        views = [MinimalPairsView(s) for s in scores]
-        requested = without_baselines(views)
-        corpus, edits, unit = views[0].corpus, views[0].edits, scores[0].unit
-        rows = list(_rows(views, draws))
-        lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], edits)))
-
-        roles = roles_of(scores, all_pairs=self.compare == "all")
-        compared, headline_differences = list[Comparison](), tuple[PairedDifference, ...]()
-        for (quantity, subset), values in self._compared_quantities(views).items():
-            differences = compare_means(values, unit, roles, draws, *views[0].stream)
-            compared += comparisons(scores[0], quantity, subset, differences)
-            if (quantity, subset) == ("contrast", HEADLINE_SUBSET):
-                headline_differences = differences
+        figures = self.figures(scores)
+        first = figures.views[0]
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], first.edits)))
+        labels = {"all": "all edits", **{edit: LABELS[edit] for edit in first.edits}}
         return Result(
             draws.seed,
             draws.resamples,
-            rows=(*rows, *lexical),
-            comparisons=tuple(compared),
+            rows=(*summary.rows, *lexical),
+            comparisons=tuple(summary.comparisons),
             series=(
-                _densities(views),
-                overlap_series(NAME, corpus, lexical, {"all": "all edits", **{edit: LABELS[edit] for edit in edits}}),
-                *_by_training(requested, rows),
+                _densities(figures.views),
+                overlap_series(NAME, first.corpus, lexical, labels),
+                *_by_training(figures.requested, summary.rows),
             ),
-            verdicts=(self._verdict(scores, rows, headline_differences, draws),),
-            findings=(*_not_ranked(views[0]), *(f for view in requested for f in _findings(view, rows))),
+            verdicts=(summary.verdict,),
+            findings=(*_not_ranked(first), *(f for view in figures.requested for f in _findings(view, summary.rows))),
         )
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[MinimalPairsView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(MinimalPairsView, scores, METRICS)
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return whether a synonym is nearer than the negation of the main verb; undecided without these edits."""
@@ -247,60 +217,11 @@ class MinimalPairsDiagnostic:
 
     def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
         """Return the contrast, original by original, of all encoders; None without the edits of the contrast."""
-        views = [MinimalPairsView(s) for s in scores]
-        if not set(HEADLINE) <= set(views[0].edits):
-            return None
-        return Headline(
-            quantity="contrast",
-            margin=MEANING.margin,
-            values=_contrast_of_encoders(views, *HEADLINE),
-            unit=scores[0].unit,
-            purpose=views[0].stream,
-            subset=HEADLINE_SUBSET,
-            of_shares=False,
-        )
+        return self.figures(scores).headline()
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield the contrasts, and how often the first edit of each is nearer."""
-        views = [MinimalPairsView(s) for s in scores]
-        unit, stream = scores[0].unit, views[0].stream
-        for first, second in _contrasts(views[0].edits):
-            subset = f"{first}-{second}"
-            for condition, raw in (("", False), ("raw", True)):
-                values = _contrast_of_encoders(views, first, second, raw)
-                yield ItemQuantity("contrast", None, values, unit, stream, subset, condition, of_shares=False)
-            # The rows of orderings have each pair of edits once, in the order of ALL_EDITS.
-            if ALL_EDITS.index(first) < ALL_EDITS.index(second):
-                values = {view.encoder: _infinite_to_nan(view.nearer(first, second)) for view in views}
-                yield ItemQuantity("nearer", None, values, unit, stream, f"{first}>{second}")
-
-    def _compared_quantities(self, views: Sequence[MinimalPairsView]) -> dict[tuple[str, str], dict[str, Floats]]:
-        """Return what is compared: {(quantity, subset): {encoder: (n,) values}}."""
-        quantities = dict[tuple[str, str], dict[str, Floats]]()
-        for first, second in _contrasts(views[0].edits):
-            if (first, second) == HEADLINE or self.compare == "all":
-                quantities["contrast", f"{first}-{second}"] = _contrast_of_encoders(views, first, second)
-        if self.compare == "all":
-            for edit in views[0].edits:
-                quantities["similarity", edit] = _similarity_of_encoders(views, edit)
-        return quantities
-
-    def _verdict(
-        self,
-        scores: Sequence[ItemScores],
-        rows: Sequence[Row],
-        differences: Sequence[PairedDifference],
-        draws: Draws,
-    ) -> Verdict:
-        """Rank the candidates by the headline contrast; unranked without the edits of the contrast."""
-        headline = self.headline(scores)
-        if headline is None:
-            return unranked(scores)
-        estimates = estimates_of(rows, headline)
-        candidates = candidates_of(scores, headline.values)
-        # No choice is wrong here, so items that an encoder leaves undefined cannot be counted as wrong.
-        standings = rank_means(candidates, headline.unit, draws, *headline.purpose, wrong=None)
-        return verdict(scores, headline, estimates, differences, standings, chance=0.0, leader="Highest")
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
+        """Yield the item values of what can be tested for a loss."""
+        return self.figures(scores).item_metrics()
 
 
 @dataclass(frozen=True)
@@ -363,73 +284,72 @@ def _infinite_to_nan(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _contrast_of_encoders(
-    views: Sequence[MinimalPairsView], first: str, second: str, raw: bool = False
-) -> dict[str, Floats]:
-    """Return the (n,) contrast of two edits by encoder; NaN where an original lacks one of them."""
-    return {view.encoder: _infinite_to_nan(view.contrast(first, second, raw)) for view in views}
+def _of_edit(name: str, edit: str, of: Callable[[MinimalPairsView, str], Floats], **declared: Any) -> Metric:
+    """Return a mean of an edit's values; none where no original has the edit."""
+    return Metric(
+        name,
+        edit,
+        of=lambda view: of(view, edit) if edit in view.edits else None,
+        kind="mean",
+        # How near another edit should be depends on the task.
+        better="neither",
+        values=STORED,
+        reason=_without_baseline,
+        **declared,
+    )
 
 
-def _similarity_of_encoders(views: Sequence[MinimalPairsView], edit: str) -> dict[str, Floats]:
-    """Return the (n,) similarity of an edit by encoder; NaN where an original lacks the edit."""
-    return {view.encoder: _infinite_to_nan(view.similarity(edit)) for view in views}
+def _contrast(first: str, second: str, condition: str = "") -> Metric:
+    """Return by how much an edit is more similar to the original than another."""
+    is_headline = (first, second, condition) == (*HEADLINE, "")
+    raw = condition == "raw"
+    return Metric(
+        "contrast",
+        f"{first}-{second}",
+        condition,
+        of=lambda view: view.contrast(first, second, raw) if {first, second} <= set(view.edits) else None,
+        kind="mean",
+        better=_better(first, second),
+        meaning="normalised similarity of the first edit less that of the second" + raw * ", not normalised",
+        headline=is_headline,
+        # A tenth of the contrast that all-MiniLM-L6-v2 has.
+        margin=0.01 if is_headline else None,
+        chance=0.0,
+        # No choice is wrong here, so an original without a vector cannot be counted as wrong.
+        undefined_is_wrong=False,
+        compared="never" if raw else "on request",
+        values=STORED,
+        reason=_without_baseline,
+    )
 
 
-def _contrasts(edits: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the contrasts whose two edits some original has."""
-    return [pair for pair in CONTRASTS if set(pair) <= set(edits)]
+def _nearer(first: str, second: str) -> Metric:
+    """Return how often an edit is nearer to the original than another."""
+    return Metric(
+        "nearer",
+        f"{first}>{second}",
+        of=lambda view: view.nearer(first, second) if {first, second} <= set(view.edits) else None,
+        kind="share",
+        better=_better(first, second),
+        meaning="share of originals that the first edit is nearer to than the second, ties half",
+        chance=0.5,
+        values=STORED,
+    )
 
 
-def _rows(views: Sequence[MinimalPairsView], draws: Draws) -> Iterator[Row]:
-    """Yield the rows of all encoders; their means share the resamples."""
-    edits = views[0].edits
-    unit = views[0].scores.unit
-    keys = list(_items_of_means(views[0]))
-    # One table at a time, because those of all encoders together would take much memory.
-    tables = (np.stack(list(_items_of_means(view).values()), axis=1) for view in views)
-    estimates = means(tables, unit, draws, *views[0].stream)
-    nearer = shares_of_encoders((_orderings(view, edits) for view in views), unit)
-
-    parts = [view.scores.part("cosine", "random_pair", "percentile") for view in views]
-    hashes_of_others = pools_of(parts)
-    for view, scores, means_of_encoder, orderings in zip(views, parts, estimates, nearer, strict=True):
-        for (quantity, subset, condition), estimate in zip(keys, means_of_encoder, strict=True):
-            estimate_with_reason = _with_reason(estimate, view)
-            yield row(scores, draws, quantity, subset, estimate_with_reason, condition)
-        for subset, share in orderings.items():
-            yield share_row(scores, draws, "nearer", subset, share, hashes_of_others[view.encoder])
-        yield row(scores, draws, "baseline", "all", _baseline(view))
+def _better(first: str, second: str) -> Direction:
+    """Return which is better: that the first edit is nearer than the second (higher), or the contrary."""
+    # A synonym and a typo keep the meaning; an antonym and a negation change it. Of others it depends on the task.
+    if first in KEEPING and second in CHANGING:
+        return "higher"
+    if first in CHANGING and second in KEEPING:
+        return "lower"
+    return "neither"
 
 
-def _items_of_means(view: MinimalPairsView) -> dict[tuple[str, str, str], Floats]:
-    """Return the (n,) items of each mean by quantity, subset and condition: of each edit, and of the contrasts.
-
-    ABSENT where an original lacks an edit, NaN where undefined.
-    """
-    items = dict[tuple[str, str, str], Floats]()
-    for edit in view.edits:
-        items["similarity", edit, ""] = view.similarity(edit)
-    for edit in view.edits:
-        items["cosine", edit, ""] = view.cosine(edit)
-    for edit in view.edits:
-        items["percentile", edit, ""] = view.percentile(edit)
-    for first, second in _contrasts(view.edits):
-        items["contrast", f"{first}-{second}", ""] = view.contrast(first, second)
-    for first, second in _contrasts(view.edits):
-        items["contrast", f"{first}-{second}", "raw"] = view.contrast(first, second, raw=True)
-    return items
-
-
-def _orderings(view: MinimalPairsView, edits: Sequence[str]) -> dict[str, Floats]:
-    """Return, for each pair of edits, (n,) whether the first is nearer to the original than the second."""
-    return {f"{first}>{second}": view.nearer(first, second) for first, second in combinations(edits, 2)}
-
-
-def _with_reason(estimate: Estimate, view: MinimalPairsView) -> Estimate:
-    """Return the estimate, with the reason where the missing baseline makes it undefined."""
-    if estimate.value is None and estimate.undefined and np.isnan(view.average):
-        return replace(estimate, reason=NO_BASELINE)
-    return estimate
+def _without_baseline(view: MinimalPairsView, inside: NDArray[np.bool_], estimate: Estimate) -> str | None:
+    """Return why a mean is undefined where that is because there are no random pairs."""
+    return NO_BASELINE if estimate.undefined and np.isnan(view.average) else None
 
 
 def _baseline(view: MinimalPairsView) -> Estimate:
@@ -438,6 +358,58 @@ def _baseline(view: MinimalPairsView) -> Estimate:
     if np.isnan(view.average):
         return Estimate(None, None, None, 0, 0, originals, NO_BASELINE)
     return Estimate(view.average, None, None, originals, units)
+
+
+METRICS = (
+    *(
+        _of_edit(
+            "similarity",
+            edit,
+            MinimalPairsView.similarity,
+            high=1,
+            compared="on request",
+            meaning="mean cosine with the original, corrected for anisotropy",
+        )
+        for edit in ALL_EDITS
+    ),
+    *(
+        _of_edit(
+            "cosine",
+            edit,
+            MinimalPairsView.cosine,
+            low=-1,
+            high=1,
+            meaning="mean cosine with the original",
+        )
+        for edit in ALL_EDITS
+    ),
+    *(
+        _of_edit(
+            "percentile",
+            edit,
+            MinimalPairsView.percentile,
+            low=0,
+            high=1,
+            format="percent",
+            meaning="mean share of random pairs that are less similar than the edit",
+        )
+        for edit in ALL_EDITS
+    ),
+    *(_contrast(first, second) for first, second in CONTRASTS),
+    *(_contrast(first, second, "raw") for first, second in CONTRASTS),
+    *(_nearer(first, second) for first, second in combinations(ALL_EDITS, 2)),
+    Metric(
+        "baseline",
+        of=_baseline,
+        kind="computed",
+        better="neither",
+        low=-1,
+        high=1,
+        values=STORED,
+        meaning="mean cosine of random pairs of originals",
+    ),
+    *OVERLAP_METRICS,
+)
 
 
 def _not_ranked(view: MinimalPairsView) -> Iterator[Finding]:
@@ -462,8 +434,8 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
             consequence="It cannot be used for search: every text is as near as any other.",
         )
         return
-    nearer = {r.subset: r for r in rows if (r.encoder, r.quantity) == (name, "nearer")}
-    contrasts = {r.subset: r for r in rows if (r.encoder, r.quantity, r.condition) == (name, "contrast", "")}
+    nearer = {r.subset: r for r in rows if (r.encoder, r.metric) == (name, "nearer")}
+    contrasts = {r.subset: r for r in rows if (r.encoder, r.metric, r.condition) == (name, "contrast", "")}
     for subset, (edit, description) in NEARER.items():
         share = nearer.get(subset)
         if share is None:
@@ -489,7 +461,7 @@ def _findings(view: MinimalPairsView, rows: Sequence[Row]) -> Iterator[Finding]:
 
 def _lexical_groups(scores: ItemScores, edits: Sequence[str]) -> dict[str, PairOverlap]:
     """Return the overlap of all pairs, and of each edit's."""
-    by_edit = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(QUANTITIES))
+    by_edit = scores.values["lexical"].reshape(len(scores.item), len(ALL_EDITS), len(OVERLAP))
     groups = {edit: PairOverlap(by_edit[:, ALL_EDITS.index(edit)], scores.unit) for edit in edits}
     every = np.concatenate([group.values for group in groups.values()])
     return {"all": PairOverlap(every, np.tile(scores.unit, len(edits))), **groups}
@@ -520,7 +492,7 @@ def _densities(views: Sequence[MinimalPairsView]) -> Series:
 def _by_training(views: Sequence[MinimalPairsView], rows: Sequence[Row]) -> Iterator[Series]:
     """Group the encoders that the paper has by what they were fine-tuned on."""
     specs = {view.encoder: view.spec for view in views}
-    similarity = {(r.encoder, r.subset): r.value for r in rows if r.quantity == "similarity" and not r.condition}
+    similarity = {(r.encoder, r.subset): r.value for r in rows if r.metric == "similarity" and not r.condition}
     labels = {edit: LABELS[edit] for edit in views[0].edits}
     yield from by_training(NAME, views[0].corpus, specs, similarity, labels)
 

@@ -12,27 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from embassay.data import SEMANTONEG_V1
-from embassay.diagnostics.base import (
-    Direction,
-    Meaning,
-    Outcomes,
-    View,
-    candidates_of,
-    comparisons,
-    item_example,
-    pools_of,
-    roles_of,
-    row,
-    share_row,
-    verdict,
-    without_baselines,
-)
+from embassay.diagnostics.base import Outcomes
 from embassay.diagnostics.findings import against_chance, finding, not_reproduced, written
 from embassay.diagnostics.negated_antonyms.published import beside_published, hardest_published, published_accuracy
 from embassay.diagnostics.published import table
@@ -50,13 +37,16 @@ from embassay.layout import (
     ShareBars,
     SubsetTable,
 )
-from embassay.result import Comparison, Estimate, Example, Finding, Result, Row, Series
+from embassay.metrics.metric import Meaning, Metric
+from embassay.metrics.scoreboard import (
+    View,
+    item_example,
+    without_baselines,
+)
+from embassay.metrics.summary import Figures
+from embassay.result import Example, Finding, Result, Row, Series
 from embassay.samples.choice import Choice
-from embassay.stats.best import rank_means
-from embassay.stats.families import compare_means
-from embassay.stats.noninferiority import Headline, ItemQuantity
-from embassay.stats.resample import ABSENT, mean
-from embassay.stats.shares import PooledShare, shares_of_encoders
+from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.units import Floats
 from embassay.types import Corpus, Draws, ItemScores, Origin
 from embassay.vectors import Vectors
@@ -74,13 +64,6 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 HEADLINE = ("accuracy", "all")
 MEANING = Meaning("negated antonyms", "entries", 0.02)
-DIRECTIONS: dict[str, Direction] = {
-    "accuracy[*]": "higher",
-    "chosen[paraphrase]": "higher",
-    "chosen[*]": "lower",
-    # Only the order of the three similarities is right or wrong.
-    "similarity[*]": "neither",
-}
 KINDS = ("antonym", "polarity", "paraphrase")
 """The candidates, in the order of the columns of every (n, 3) array."""
 CHANCE = 1 / 3
@@ -96,7 +79,7 @@ def create(*, compare: Literal["headline", "all"] = "headline") -> NegatedAntony
     Parameters
     ----------
     compare
-        Which quantities are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
+        Which metrics are compared pair by pair: ``headline`` (accuracy) or ``all`` (also what is chosen
         and how similar each kind is).
     """
     return NegatedAntonyms(compare)
@@ -177,7 +160,7 @@ class NegatedAntonyms:
         ]
         return ItemScores(
             origin,
-            measure="cosine",
+            similarity_function="cosine",
             item=np.array([s.id for s in samples]),
             unit=corpus.units,
             labels={
@@ -190,42 +173,36 @@ class NegatedAntonyms:
 
     def summarise(self, scores: Sequence[ItemScores], draws: Draws) -> Result:
         """Summarise all encoders on one corpus: accuracy, what was chosen instead, which differences are real."""
-        views = [ChoiceView(s) for s in scores]
-        requested = without_baselines(views)
-        unit, stream = scores[0].unit, views[0].stream
-        roles = roles_of(scores, all_pairs=self.compare == "all")
-        headline = self.headline(scores)
-
-        compared = list[Comparison]()
-        for (quantity, subset), values in self._compared_quantities(views).items():
-            of_shares = quantity != "similarity"
-            differences = compare_means(values, unit, roles, draws, *stream, of_shares=of_shares)
-            compared += comparisons(scores[0], quantity, subset, differences)
-            if (quantity, subset) == HEADLINE:
-                headline_differences = differences
-        standings = rank_means(candidates_of(scores, headline.values), unit, draws, *stream)
-
-        # The limits of a share may depend on the other encoders, so its signature contains their hash.
-        hash_of_others = pools_of(scores)
-        rows, accuracy = list[Row](), dict[str, Estimate]()
-        for view, shares in zip(views, shares_of_encoders(map(_shares, views), unit), strict=True):
-            rows += _rows(view, shares, hash_of_others[view.encoder], draws)
-            accuracy[view.encoder] = shares[HEADLINE].estimate
-
+        figures = self.figures(scores)
+        requested = figures.requested
+        summary = figures.summarise(draws, on_request=self.compare == "all")
+        accuracy = {r.encoder: r for r in summary.rows if (r.metric, r.subset) == HEADLINE}
         wrong = wrong_by_all(requested)
         return Result(
             draws.seed,
             draws.resamples,
-            rows=tuple(rows),
-            comparisons=tuple(compared),
+            rows=tuple(summary.rows),
+            comparisons=tuple(summary.comparisons),
             series=(
                 _hardest(requested, wrong),
-                *_hardest_for_best(requested, _above_chance(standings.best_set, accuracy)),
+                *_hardest_for_best(requested, _above_chance(summary.verdict.best_set, accuracy)),
                 *_published(requested, accuracy),
             ),
-            verdicts=(verdict(scores, headline, accuracy, headline_differences, standings, chance=CHANCE),),
-            findings=tuple(_findings(requested, rows)),
+            verdicts=(summary.verdict,),
+            findings=tuple(_findings(requested, summary.rows)),
         )
+
+    def figures(self, scores: Sequence[ItemScores]) -> Figures[ChoiceView]:
+        """Return the declared metrics of all encoders."""
+        return Figures.of(ChoiceView, scores, METRICS)
+
+    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
+        """Return the accuracy, entry by entry, of all encoders."""
+        return self.figures(scores).headline()
+
+    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
+        """Yield the item values of what can be tested for a loss."""
+        return self.figures(scores).item_metrics()
 
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return by which encoders the paraphrase of each entry is chosen; subsets are word pairs."""
@@ -260,86 +237,67 @@ class NegatedAntonyms:
                     labels=labels,
                 )
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline:
-        """Return the accuracy, entry by entry, of all encoders."""
-        views = [ChoiceView(s) for s in scores]
-        values = {view.encoder: view.right for view in views}
-        return Headline(HEADLINE[0], MEANING.margin, values, scores[0].unit, views[0].stream)
 
-    def item_quantities(self, scores: Sequence[ItemScores]) -> Iterator[ItemQuantity]:
-        """Yield the accuracy and what is chosen, of all entries and of each subset."""
-        views = [ChoiceView(s) for s in scores]
-        shares = {view.encoder: _shares(view) for view in views}
-        unit, stream = scores[0].unit, views[0].stream
-        # All encoders have the same subsets.
-        for key in shares[views[0].encoder]:
-            values = {}
-            for encoder, shares_of_encoder in shares.items():
-                items = shares_of_encoder[key]
-                values[encoder] = np.where(items == ABSENT, np.nan, items)
-            quantity, subset = key
-            yield ItemQuantity(quantity, None, values, unit, stream, subset)
-
-    def _compared_quantities(self, views: Sequence[ChoiceView]) -> dict[tuple[str, str], dict[str, Floats]]:
-        """Return the quantities that pairs of encoders are compared on.
-
-        Accuracy; with the option ``compare=all`` also how often each kind of candidate is chosen, and its similarity.
-
-        Returns
-        -------
-        By quantity and subset, then by encoder: (n,) values of the entries.
-        """
-        values = {HEADLINE: {view.encoder: view.right for view in views}}
-        if self.compare != "all":
-            return values
-        for column, kind in enumerate(KINDS):
-            values["chosen", kind] = {view.encoder: view.chosen[:, column] for view in views}
-            values["similarity", kind] = {view.encoder: view.similarity(kind) for view in views}
-        return values
-
-
-def _shares(view: ChoiceView) -> dict[tuple[str, str], Floats]:
-    """Return the (n,) items of each share by quantity and subset; ABSENT where an entry is not in the subset."""
-    shares = {HEADLINE: view.right}
-    for place, kind in enumerate(KINDS):
-        shares["chosen", kind] = view.chosen[:, place]
-    for subset, inside in _subsets(view.scores):
-        shares["accuracy", subset] = np.where(inside, view.right, ABSENT)
-    return shares
-
-
-def _subsets(scores: ItemScores) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def subsets(view: ChoiceView) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield name and (n,) mask of each subset: parts of speech and negation patterns, if several; word pairs."""
     for label in ("part_of_speech", "negation"):
-        label_of_entry = scores.labels[label]
+        label_of_entry = view.scores.labels[label]
         names = [name for name in np.unique(label_of_entry).tolist() if name]
         # A single subset would repeat the row of all entries.
         if len(names) > 1:
             for name in names:
                 yield f"{label}:{name}", label_of_entry == name
-    pair_of_entry = scores.labels["subset"]
-    for pair in np.unique(pair_of_entry).tolist():
-        yield pair, pair_of_entry == pair
+    for pair in np.unique(view.pair).tolist():
+        yield pair, view.pair == pair
 
 
-def _rows(
-    view: ChoiceView, shares: Mapping[tuple[str, str], PooledShare], hash_of_others: str, draws: Draws
-) -> Iterator[Row]:
-    """Yield the rows of one encoder: its shares, and for each kind of candidate its mean cosine with the input.
+def _of_kind(kind: str) -> Iterator[Metric]:
+    """Yield how often a kind of candidate is chosen, and how similar it is to its input."""
+    yield Metric(
+        "chosen",
+        kind,
+        of=lambda view: view.chosen[:, KINDS.index(kind)],
+        kind="share",
+        better="higher" if kind == "paraphrase" else "lower",
+        compared="on request",
+        meaning=f"share of entries for which the {kind} is the nearest candidate",
+    )
+    yield Metric(
+        "similarity",
+        kind,
+        of=lambda view: view.similarity(kind),
+        kind="mean",
+        # Only the order of the three similarities is right or wrong.
+        better="neither",
+        low=-1,
+        high=1,
+        compared="on request",
+        meaning=f"mean cosine of the {kind} with its input",
+    )
 
-    Parameters
-    ----------
-    shares
-        By quantity and subset.
-    hash_of_others
-        The hash of the other encoders' scores, see :func:`~embassay.diagnostics.base.pools_of`.
-    """
-    scores = view.scores
-    for (quantity, subset), share in shares.items():
-        yield share_row(scores, draws, quantity, subset, share, hash_of_others)
-        if quantity == "chosen":
-            similarity = mean(view.similarity(subset), scores.unit, draws, *view.stream)
-            yield row(scores, draws, "similarity", subset, similarity)
+
+METRICS = (
+    Metric(
+        "accuracy",
+        of=lambda view: view.right,
+        kind="share",
+        better="higher",
+        headline=True,
+        margin=0.02,
+        chance=CHANCE,
+        meaning="share of entries for which the paraphrase is the nearest candidate",
+    ),
+    *chain.from_iterable(map(_of_kind, KINDS)),
+    Metric(
+        "accuracy",
+        "*",
+        of=lambda view: view.right,
+        subsets=subsets,
+        kind="share",
+        better="higher",
+        meaning="the accuracy on the entries of one part of speech, negation pattern or pair of words",
+    ),
+)
 
 
 def wrong_by_all(views: Sequence[ChoiceView]) -> NDArray[np.bool_]:
@@ -370,7 +328,7 @@ def _hardest(views: Sequence[ChoiceView], wrong: NDArray[np.bool_], name: str = 
     return replace(series, data={**series.data, **totals})
 
 
-def _above_chance(best_set: Sequence[str], accuracy: Mapping[str, Estimate]) -> Sequence[str]:
+def _above_chance(best_set: Sequence[str], accuracy: Mapping[str, Row]) -> Sequence[str]:
     """Return the best set; nothing where even its first encoder lies below chance, as none may be the best then."""
     if not best_set:
         return ()
@@ -397,7 +355,7 @@ def _hardest_for_best(views: Sequence[ChoiceView], best_set: Sequence[str]) -> I
         yield hardest_published(NAME, best[0].corpus, Counter(best[0].pair[wrong].tolist()))
 
 
-def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Estimate]) -> Iterator[Series]:
+def _published(views: Sequence[ChoiceView], accuracy: Mapping[str, Row]) -> Iterator[Series]:
     """Show the measured accuracies beside those that the paper prints, on its corpus only."""
     if views[0].scores.origin.corpus_fingerprint != SEMANTONEG_V1:
         return
@@ -417,14 +375,14 @@ def _findings(views: Sequence[ChoiceView], rows: Sequence[Row]) -> Iterator[Find
         if value is None or view.scores.origin.corpus_fingerprint != SEMANTONEG_V1:
             continue
         headline = (view.encoder, *HEADLINE)
-        accuracy = next(r for r in rows if (r.encoder, r.quantity, r.subset) == headline)
+        accuracy = next(r for r in rows if (r.encoder, r.metric, r.subset) == headline)
         yield from not_reproduced(view.scores, accuracy, value, "SemAntoNeg", "Vahtola et al. (2022)")
 
 
 def _finding(view: ChoiceView, rows: Sequence[Row]) -> Finding:
     """Compare an encoder's accuracy with chance; below chance, name what it chooses instead."""
     name = view.encoder
-    row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == name}
+    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == name}
     accuracy = row_of[HEADLINE]
     undefined = ""
     if accuracy.undefined:

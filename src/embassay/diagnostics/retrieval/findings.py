@@ -17,7 +17,7 @@ SATURATED = 0.95
 
 def findings_of(view: RetrievalView, rows: Sequence[Row]) -> Iterator[Finding]:
     """Yield what is found about one encoder: failure, approximate search, and the recommended threshold."""
-    row_of = {(r.quantity, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
+    row_of = {(r.metric, r.subset): r for r in rows if r.encoder == view.encoder and not r.condition}
     success = row_of.get((view.headline, "all"))
     if success is not None and against_chance(success, view.chance) in ("below", "both"):
         yield finding(

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import published, table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
+from embassay.metrics.scoreboard import without_baselines
 from embassay.result import Row, Series
 
 K = 5
@@ -38,7 +38,7 @@ CORRELATIONS = {
     "I_A, here": "number",
 }
 RowsByKey = Mapping[tuple[str, str, str, str], Row]
-"""Rows by encoder, quantity, subset and condition."""
+"""Rows by encoder, metric, subset and condition."""
 
 
 def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[Series]:
@@ -51,7 +51,7 @@ def beside_published(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Ite
     yield Series(NAME, corpus, "published", "table", published("telecomquad"))
     if views[0].k != K:
         return
-    by_key = {(r.encoder, r.quantity, r.subset, r.condition): r for r in rows}
+    by_key = {(r.encoder, r.metric, r.subset, r.condition): r for r in rows}
     encoders = [view.encoder for view in without_baselines(views)]
     if all(SQUAD_ID.fullmatch(item) for item in views[0].scores.item.tolist()):
         yield _squad(corpus, encoders, by_key)
@@ -120,8 +120,8 @@ def _correlations(corpus: str, rows: RowsByKey) -> Series:
     return table(NAME, corpus, "published_correlations", CORRELATIONS, lines, paper["source"])
 
 
-def _value(rows: RowsByKey, encoder: str, quantity: str, subset: str, condition: str) -> float | None:
-    row = rows.get((encoder, quantity, subset, condition))
+def _value(rows: RowsByKey, encoder: str, metric: str, subset: str, condition: str) -> float | None:
+    row = rows.get((encoder, metric, subset, condition))
     if row is None:
         return None
     return row.value

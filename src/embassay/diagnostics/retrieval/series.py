@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from embassay.diagnostics.base import without_baselines
 from embassay.diagnostics.published import table
 from embassay.diagnostics.retrieval.view import NAME, RetrievalView
 from embassay.formatting import number
+from embassay.metrics.scoreboard import without_baselines
 from embassay.result import Row, Series
 from embassay.stats.density import bandwidth, density
 from embassay.stats.exams import GRID
@@ -34,7 +34,7 @@ CURVES = (
     ("accuracy_at_tau", "pooled:", "success at τ"),
     ("unanswerable_dropped", "pooled:", "share that finds nothing"),
 )
-"""Quantity, beginning of the subset, and title of each curve over ψ."""
+"""Metric, beginning of the subset, and title of each curve over ψ."""
 
 
 class CardRow(NamedTuple):
@@ -67,12 +67,12 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
         data = {"x": "similarity", "y": "density", "at": (), "lines": curves}
         yield Series(NAME, corpus, "densities", "curve", data)
         yield table(NAME, corpus, "card", CARD, card, note=_note_on_card(drawable, rows, card))
-    value_of = {(r.encoder, r.quantity, r.subset): r.value for r in rows}
-    for quantity, prefix, title in CURVES:
+    value_of = {(r.encoder, r.metric, r.subset): r.value for r in rows}
+    for metric, prefix, title in CURVES:
         lines = list[dict[str, object]]()
         some_value_is_defined = False
         for view in drawable:
-            values = [value_of.get((view.encoder, quantity, f"{prefix}psi{psi}")) for psi in GRID]
+            values = [value_of.get((view.encoder, metric, f"{prefix}psi{psi}")) for psi in GRID]
             lines.append({"encoder": view.encoder, "line": title, "y": values})
             some_value_is_defined |= any(value is not None for value in values)
         if some_value_is_defined:
@@ -83,7 +83,7 @@ def series_of(views: Sequence[RetrievalView], rows: Sequence[Row]) -> Iterator[S
                 "lines": lines,
                 "psi": views[0].psi,
             }
-            yield Series(NAME, corpus, quantity, "curve", curve)
+            yield Series(NAME, corpus, metric, "curve", curve)
 
 
 def _densities(view: RetrievalView) -> Iterator[dict[str, object]]:
@@ -150,7 +150,7 @@ def _note_on_card(views: Sequence[RetrievalView], rows: Sequence[Row], card: Seq
     """
     success = dict[str, float]()
     for row in rows:
-        is_headline = (row.quantity, row.subset, row.condition) == (views[0].headline, "all", "")
+        is_headline = (row.metric, row.subset, row.condition) == (views[0].headline, "all", "")
         if is_headline and row.value is not None:
             success[row.encoder] = row.value
     ranked = [view for view in without_baselines(views) if view.encoder in success]

@@ -1,0 +1,121 @@
+"""The corpus of a retrieval loader: passages of documents, units of questions, unknown ids, notes on its size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+from embassay.corpora.io.passages import Cutter
+from embassay.errors import SourceError, nearest, quoted
+from embassay.formatting import counted
+from embassay.samples.retrieval import Document, Question, StoredDocuments
+from embassay.types import Corpus
+
+SHAPE = "retrieval"
+Unit = Literal["document", "question"]
+"""The unit of independence: questions with a common right document (``document``), or each question."""
+GUESSED = 50_000
+"""The maximum number of ids that a wrong id is compared with, for "did you mean"."""
+SHOWN = 10
+"""The maximum number of wrong ids that a message lists."""
+
+
+def left_out(places: Sequence[str], one: str, many: str) -> list[str]:
+    """Return a note on what was left out, in the singular or plural, with the first place; nothing if nothing was."""
+    if not places:
+        return []
+    return [f"{counted(len(places), one, many)} (the first: {places[0]})"]
+
+
+def units(right: Iterable[str], unit: Unit) -> tuple[str, ...]:
+    """Return the keys of a question's units: its right documents, or none, so that it is its own unit."""
+    if unit == "question":
+        return ()
+    return tuple(f"document:{name}" for name in right)
+
+
+def cut_all(texts: Mapping[str, str], cut: Cutter) -> tuple[Document, ...]:
+    """Return the documents, divided into passages."""
+    return tuple(Document(name, cut(text), cut.overlap) for name, text in texts.items())
+
+
+def unknown_documents(
+    path: Path, field: str, unknown: Sequence[tuple[int | None, str]], ids: Iterable[str]
+) -> SourceError:
+    """Return the error of ids that no document has.
+
+    Parameters
+    ----------
+    unknown
+        The line of each such id, and the id.
+    ids
+        Those of the documents; the nearest one is suggested.
+    """
+    if len(unknown) == 1:
+        line, name = unknown[0]
+        guess = _guess(name, ids, "; {}")
+        return SourceError(f"no document has the id {quoted(name)}{guess}", path, line, field)
+    shown = [f"{quoted(name)} on line {line}{_guess(name, ids, ' ({})')}" for line, name in unknown[:SHOWN]]
+    problem = f"{counted(len(unknown), 'id')} name no document: {', '.join(shown)}"
+    if len(unknown) > SHOWN:
+        problem += f" and {len(unknown) - SHOWN:,} more"
+    return SourceError(problem, path, None, field)
+
+
+def _guess(name: str, ids: Iterable[str], form: str) -> str:
+    """Return the part of a message that suggests the nearest of some ids; empty if none is near."""
+    candidates = list(islice(ids, GUESSED))
+    # The most common mistake is a file name without its folder.
+    without_suffix = name.rpartition(".")[0] or name
+    same_name = list[str]()
+    for candidate in candidates:
+        if candidate == without_suffix or candidate.endswith(f"/{without_suffix}"):
+            same_name.append(candidate)
+    near = same_name[0] if len(same_name) == 1 else nearest(name, candidates)
+    return form.format(f"did you mean {quoted(near)}?") if near else ""
+
+
+def corpus_of(
+    name: str,
+    loader: str,
+    documents: Sequence[Document],
+    questions: Sequence[Question],
+    *,
+    licence: str,
+    notes: Iterable[str],
+) -> Corpus[Question]:
+    """Return the corpus, with notes on its size."""
+    return Corpus(
+        name,
+        SHAPE,
+        tuple(questions),
+        licence=licence or "unknown",
+        loader=loader,
+        notes=(*notes, *_amounts(documents, questions)),
+        documents=documents if isinstance(documents, StoredDocuments) else tuple(documents),
+    )
+
+
+def _amounts(documents: Sequence[Document], questions: Sequence[Question]) -> Iterator[str]:
+    """Yield the numbers of documents and questions, and of repeated ones."""
+    amounts = counted(len(documents), "document")
+    is_stored = isinstance(documents, StoredDocuments)
+    passages = len(documents) if is_stored else sum(len(document.passages) for document in documents)
+    if passages != len(documents):
+        amounts += f" in {counted(passages, 'passage')}"
+    amounts += f", {counted(len(questions), 'question')}"
+    right_documents = [len(question.right) for question in questions if question.right]
+    unanswerable = len(questions) - len(right_documents)
+    if unanswerable:
+        amounts += f", {unanswerable:,} of them not answered by any document"
+    yield amounts
+    if max(right_documents, default=0) > 1:
+        yield f"{min(right_documents):,} to {max(right_documents):,} right documents for a question"
+    equal = 0 if is_stored else len(documents) - len({document.passages for document in documents})
+    if equal:
+        yield f"{counted(equal, 'document has', 'documents have')} the same text as another"
+    repeated = len(questions) - len({question.question for question in questions})
+    if repeated:
+        yield f"{counted(repeated, 'question repeats', 'questions repeat')} another word for word"

@@ -1,0 +1,1 @@
+"""Search: the documents nearest to queries, exactly or approximately."""

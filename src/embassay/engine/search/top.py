@@ -1,0 +1,176 @@
+"""Exact search: the k documents nearest to each query, and the ranks of chosen documents.
+
+Products in float32, whose error has a proven bound, select candidates block by block. The similarity of
+``geometry.closeness`` in float64 decides among them and is what is returned. So ids, ranks, ties and similarities are
+those of float64 to the last bit, for any block size, number of threads and device. Documents that float32 cannot tell
+apart take more time, but the result is the same.
+
+A document is as near as its nearest passage. The nearest document comes first; ties are ordered by index.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from embassay.engine.executors import Executor
+from embassay.engine.map import map_tasks
+from embassay.engine.ray_cluster import check_cluster
+from embassay.engine.search import approximate as topk_faiss
+from embassay.engine.search import gpu as topk_gpu
+from embassay.engine.search.exact import Answer, ImpreciseProductError, Matrix, NumpyProduct, SearchTask, scan
+from embassay.errors import UnknownNameError, say
+from embassay.store.shards.vectors import ShardVectors
+from embassay.vectors import Found, Similarity
+
+ROUTES = ("auto", "numpy", "torch", "faiss")
+PARTS = 4
+"""Parts of a folder of shards for each worker that searches it: a killed worker loses one."""
+
+
+def search(
+    queries: Matrix,
+    passages: Matrix,
+    *,
+    k: int,
+    measure: Similarity,
+    starts: NDArray[np.int64] | None = None,
+    pairs: NDArray[np.int64] | None = None,
+    route: str = "auto",
+    device: str = "auto",
+) -> Found:
+    """Find the k documents nearest to each query.
+
+    Parameters
+    ----------
+    queries, passages
+        (Q, d) and (P, d): dense, float32 or float64, passages also memory-mapped; or both CSR.
+    k
+        The number of documents for each query. If fewer have a similarity, the remaining places are −1.
+    measure
+        ``cosine``, which is undefined for a zero vector, or ``dot``, which is always defined.
+    starts
+        (N,) the first passage of each document, ascending from 0; None if every passage is a document.
+    pairs
+        (R, 2) queries and documents; the rank of each document for its query is returned.
+    route
+        ``numpy`` or ``torch``: exact. ``auto``: ``torch`` if it is loaded and the search is large enough for a GPU,
+        else ``numpy``. ``faiss``: approximate, with a measured recall. Sparse vectors are always searched exactly.
+    device
+        ``auto``, or a device of torch; of a list with commas, the first.
+
+    Raises
+    ------
+    UnknownNameError
+        If the route is not one of ``ROUTES``.
+    MissingExtraError
+        If the route needs faiss and it is not installed.
+    ValueError
+        If the shapes do not match.
+    """
+    if route not in ROUTES:
+        raise UnknownNameError("search route", route, ROUTES)
+    if pairs is None or not len(pairs):
+        pairs = np.empty((0, 2), dtype=np.int64)
+    task = SearchTask(queries, passages, starts, max(k, 1), measure, np.asarray(pairs, dtype=np.int64))
+    _check(task)
+    if starts is not None and len(starts) == passages.shape[0]:
+        # Each document has one passage.
+        task = replace(task, starts=None)
+    if route == "faiss":
+        return _approximate(task, k, device)
+    answer, name = _exact(task, route, device)
+    return answer.result(task, name, k)
+
+
+def _exact(task: SearchTask, route: str, device: str) -> tuple[Answer, str]:
+    """Search exactly; return the answer and a description of how it was computed."""
+    if task.sparse:
+        return scan(task, NumpyProduct(), np.float64), "exact: sparse products, float64"
+    if isinstance(task.passages, ShardVectors) and task.passages.executor is not None:
+        return _of_shards(task, task.passages, task.passages.executor), "exact: numpy float32, decided in float64"
+    device = topk_gpu.choose(device.split(",")[0].strip(), task.queries.shape[0] * task.passages.shape[0])
+    if route == "torch":
+        device = device or "cpu"
+    product, name = NumpyProduct(), "numpy float32"
+    if route != "numpy" and device:
+        product, name = topk_gpu.TorchProduct(device), f"torch float32 on {device}"
+    try:
+        return scan(task, product, np.float32), f"exact: {name}, decided in float64"
+    except ImpreciseProductError:
+        return scan(task, NumpyProduct(), np.float64), f"exact: numpy float64, because {name} is not precise enough"
+
+
+def _of_shards(task: SearchTask, shards: ShardVectors, executor: Executor) -> Answer:
+    """Search parts of a folder of shards, each with whole shards, by an executor; the answer is the same without."""
+    count = len(shards.starts) - 1
+    number = min(count, PARTS * executor.workers)
+    edges = shards.starts[np.linspace(0, count, number + 1).astype(np.int64)].tolist()
+    if executor.kind == "ray":
+        check_cluster(executor.address)
+    # Computed once, and sent to all workers with the task.
+    _ = task.pair_similarity
+    answer = Answer(task)
+    parts = [(task, part) for part in pairwise(edges)]
+    with closing(map_tasks(_of_part, parts, executor, say)) as answers:
+        for of_part in answers:
+            answer.merge(of_part)
+    return answer
+
+
+def _of_part(part: tuple[SearchTask, tuple[int, int]]) -> Answer:
+    """Search some documents."""
+    task, documents = part
+    try:
+        return scan(task, NumpyProduct(), np.float32, documents)
+    except ImpreciseProductError:
+        return scan(task, NumpyProduct(), np.float64, documents)
+
+
+def _approximate(task: SearchTask, k: int, device: str) -> Found:
+    """Search with faiss, and measure its recall against the exact search on some of the queries."""
+    count = task.passages.shape[0]
+    reason = None
+    if task.sparse:
+        reason = "vectors are sparse"
+    elif count < topk_faiss.FEW:
+        reason = f"only {count:,} passages"
+    if reason is not None:
+        exact, _ = _exact(task, "auto", device)
+        return exact.result(task, f"exact: {reason}", k)
+
+    answer, index = topk_faiss.approximate(task)
+    checked = topk_faiss.checked_queries(task)
+    check = replace(task, queries=task.queries[checked], pairs=task.pairs[:0])
+    exact, _ = _exact(check, "auto", device)
+    nearest, nearest_exact = answer.documents[checked, :k], exact.documents[:, :k]
+    recall = topk_faiss.recall(nearest, nearest_exact)
+    route = f"approximate: {index}, recall@{k} {recall:.3f} on {len(checked)} queries"
+    if len(task.pairs):
+        # Right documents may be harder to find than others, for example among many nearly equal ones.
+        success = topk_faiss.success(nearest, checked, task.pairs)
+        exact_success = topk_faiss.success(nearest_exact, checked, task.pairs)
+        route += (
+            f", of which {success:.1%} have a right passage among the first {k} (exact search: {exact_success:.1%})"
+        )
+    return answer.result(task, route, k)
+
+
+def _check(task: SearchTask) -> None:
+    """Raise ValueError if the shapes do not match, or starts or pairs are invalid."""
+    queries, passages = task.queries.shape, task.passages.shape
+    if queries[1] != passages[1] or issparse(task.queries) != task.sparse:
+        raise ValueError(f"queries of shape {queries} do not match passages of shape {passages}")
+    if task.starts is not None:
+        # The first passage of each document, and the end of the last one.
+        edges = np.append(task.starts, passages[0])
+        if edges[0] != 0 or (len(task.starts) and (np.diff(edges) <= 0).any()):
+            raise ValueError("starts must begin at 0 and increase strictly: each document has at least one passage")
+    pairs = task.pairs
+    if len(pairs) and (pairs.min() < 0 or (pairs.max(axis=0) >= (queries[0], task.documents)).any()):
+        raise ValueError("pairs contain a query or document that does not exist")

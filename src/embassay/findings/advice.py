@@ -1,0 +1,151 @@
+"""Notes on what limits the answer that a corpus can give, before anything is encoded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import chain
+from statistics import NormalDist
+
+from embassay.corpora.io.passages import word_count
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.formatting import counted
+from embassay.result import MIN_UNITS, CorpusRecord
+from embassay.samples.pairs import Pair
+from embassay.types import AnyCorpus, Audit
+
+SHORT = 8
+"""A passage of fewer words is a heading or an item of a list rather than an answer."""
+MANY_SHORT = 0.2
+"""From this share of short passages on, there is a warning."""
+DISAGREEMENT = 0.2
+"""The share of items on which two encoders are assumed to disagree."""
+WITH_UNIT_OPTION = ("documents",)
+"""Loaders whose questions depend on each other unless ``unit=question`` is set."""
+MARGIN = 0.02
+"""The loss that a claim of "not worse" rules out, for shares."""
+OF_SHARES = ("choice", "composition", "groups", "retrieval")
+"""Shapes whose headline is a share of the items."""
+DEVIATIONS = {"minimal_pairs": ("contrast", 0.1), "pairs": ("correlation", 0.4)}
+"""Shapes whose headline is a number: what it is called, and the standard deviation per item that is assumed of a
+difference of two encoders. In the runs of the documentation it was 0.03 to 0.11 and 0.15 to 0.6: less between variants
+of one model, more between a neural encoder and word counts."""
+
+
+def advice(corpus: AnyCorpus) -> Iterator[str]:
+    """Yield a note on each thing that limits the answer of a corpus.
+
+    These are short passages, and questions that depend on each other because they share right documents or a topic.
+    There are no notes on built-in corpora, as no encoder is chosen by them.
+    """
+    if corpus.builtin:
+        return
+    audit = corpus.audit()
+    yield from _short_passages(corpus, audit)
+    are_dependent = audit.effective_units < audit.items / 2
+    if corpus.documents and are_dependent:
+        remedy = "; questions about other documents would add more"
+        if corpus.source in MADE_QUERIES.values():
+            remedy = ""
+        elif may_be_independent(corpus):
+            remedy = "; set unit=question if they were written independently"
+        yield (
+            f"{audit.items:,} questions depend on each other (they share right documents or a topic): they form "
+            f"{counted(audit.units, 'unit')} (effective number {audit.effective_units:,.0f}){remedy}"
+        )
+
+
+def may_be_independent(corpus: AnyCorpus | CorpusRecord) -> bool:
+    """Return whether the user may know that questions about one document are independent, and has not said so.
+
+    Queries that a program made from one document never are.
+    """
+    is_made = corpus.source in MADE_QUERIES.values()
+    return corpus.loader in WITH_UNIT_OPTION and "unit" not in corpus.settings and not is_made
+
+
+def visible_differences(corpus: AnyCorpus) -> Iterator[str]:
+    """Yield which differences between two encoders the size of a corpus can show, estimated before any encoding.
+
+    A run states the minimum detectable difference instead, which is computed from the scores of the encoders.
+    """
+    if corpus.builtin:
+        return
+    audit = corpus.audit()
+    if corpus.shape not in (*OF_SHARES, *DEVIATIONS):
+        return
+    # Pairs without a score have no correlation.
+    if all(isinstance(sample, Pair) and sample.score is None for sample in corpus.samples):
+        return
+    if audit.units < MIN_UNITS:
+        yield (
+            f"no difference can be shown with fewer than {MIN_UNITS} independent units (there "
+            f"{'is' if audit.units == 1 else 'are'} {audit.units})"
+        )
+    elif corpus.shape in OF_SHARES:
+        # It is not known how strongly the items of one unit depend on each other. At best all items are independent.
+        best = f"{100 * smallest_visible(audit.items):.0f}"
+        worst = f"{100 * smallest_visible(audit.effective_units):.0f}"
+        points = best
+        if worst != best:
+            points = f"{best} to {worst}"
+        yield (
+            f"estimate: this size can show differences of about {points} points "
+            f"(80% power, if two encoders disagree on {DISAGREEMENT:.0%} of the items)"
+        )
+        yield (
+            f'estimate: to show that an encoder is "not worse" by {100 * MARGIN:.0f} points takes about '
+            f"{items_for_not_worse():,} independent items (the same assumptions, and nothing is lost)"
+        )
+    else:
+        metric, deviation = DEVIATIONS[corpus.shape]
+        difference = smallest_visible(audit.effective_units, deviation)
+        yield (
+            f"estimate: this size can show differences of {metric} of about {difference:.2g} "
+            f"(80% power, if the difference of two encoders has a standard deviation of {deviation:g} per item; "
+            "a quarter to one and a half times that is common)"
+        )
+
+
+def items_for_not_worse() -> int:
+    """Return about how many independent items show with 80 % power that a share did not fall by the margin.
+
+    (z₀.₉₅ + z₀.₈)²·p/m², p the share of items on which two encoders disagree and m the margin; rounded up to hundreds.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf(0.95) + normal.inv_cdf(0.8)
+    items = z * z * DISAGREEMENT / MARGIN**2
+    return 100 * math.ceil(items / 100)
+
+
+def smallest_visible(units: float, deviation: float = math.sqrt(DISAGREEMENT)) -> float:
+    """Return the smallest difference that a number of independent items shows with a power of 80 %.
+
+    It is z·s/√n, at most 1; z = z₀.₉₇₅ + z₀.₈, n is the number of items, s is the standard deviation of the difference
+    per item. For shares s is about √p, p the share of items on which two encoders disagree.
+
+    Parameters
+    ----------
+    units
+        The number of independent items; it may be an effective number.
+    deviation
+        The standard deviation s.
+    """
+    normal = NormalDist()
+    z = normal.inv_cdf(0.975) + normal.inv_cdf(0.8)
+    return min(1.0, z * deviation / math.sqrt(max(units, 1.0)))
+
+
+def _short_passages(corpus: AnyCorpus, audit: Audit) -> Iterator[str]:
+    """Yield a note if a large share of the passages is short."""
+    # The texts of stored documents are not at hand. Passages whose length the user has chosen are as they should be.
+    if corpus.stored_documents or not audit.passages or "passages" in corpus.settings:
+        return
+    passages = chain.from_iterable(document.passages for document in corpus.documents)
+    short = sum(word_count(passage) < SHORT for passage in passages)
+    if short >= MANY_SHORT * audit.passages:
+        share = short / audit.passages
+        yield (
+            f"{short:,} of {audit.passages:,} passages ({share:.0%}) have under {SHORT} words, such as headings and "
+            "list items; set passages=100 to join them with the text around them"
+        )

@@ -1,0 +1,500 @@
+"""The findings of one verdict: which candidates may be the best, how they compare, what could be detected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings.advice import may_be_independent
+from embassay.findings.settings import base, setting_findings
+from embassay.formatting import counted, difference_format, interval, names, number, p_value, written_bytes
+from embassay.layout import Column, Format
+from embassay.metrics.verdict import Difference, read_difference, read_differences
+from embassay.result import CorpusRecord, EncoderRecord, Finding, Result, Row, Verdict, headline_rows
+
+MAX_UNDEFINED = 0.05
+"""A candidate with a larger share of undefined items is not ranked; see ``stats.best``."""
+NAMED = 6
+"""Candidates of the best set that a sentence names at most."""
+NAMED_WORSE = 3
+"""Worse candidates that a sentence names at most."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two encoders whose difference matters for a choice.
+
+    Attributes
+    ----------
+    name
+        `` between a and b``, to be written after a difference; may be empty.
+    detectable
+        The minimum detectable difference.
+    is_significant
+        Whether the observed difference is significant.
+    entry
+        The pair in ``Verdict.against_reference`` and the like; empty if none was tested.
+    """
+
+    name: str
+    detectable: float
+    is_significant: bool
+    entry: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict with what its findings need: its result, and the name and format of its headline."""
+
+    result: Result
+    verdict: Verdict
+    headline: Column
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield which encoders may be the best, how they compare, and which differences could be detected."""
+        v = self.verdict
+        if self.corpus.builtin:
+            return
+        if v.candidates:
+            yield from self.same_encoders()
+            yield from self.not_ranked()
+            yield from self.undefined_as_wrong()
+            yield from self.ranking()
+            yield from self.smaller_index()
+            yield from self.settings()
+            yield from self.comparisons()
+            if v.baseline or len(set(self.first_label.values())) > 1:
+                yield from self.precision()
+        elif v.undefined:
+            yield self.finding("medium", "Undefined", f"Undefined for every item: {self.undefined()}.")
+        elif self.result.failed:
+            sentence = "No candidate finished; the figures are of baselines."
+            yield self.finding("high", "No candidate finished", sentence)
+        else:
+            sentence = "The run has only baselines."
+            yield self.finding("medium", "Only baselines", sentence, action="Add an encoder with -e.")
+
+    def finding(
+        self,
+        severity: str,
+        title: str,
+        sentence: str,
+        encoder: str = "",
+        action: str = "",
+    ) -> Finding:
+        """Return a finding about the headline, without a figure."""
+        v = self.verdict
+        return Finding(
+            severity,
+            sentence,
+            title,
+            diagnostic=v.diagnostic,
+            corpus=v.corpus,
+            encoder=encoder,
+            action=action,
+            metric=v.metric,
+            subset=v.subset,
+            condition=v.condition,
+            format=self.headline.format,
+        )
+
+    @cached_property
+    def corpus(self) -> CorpusRecord:
+        """The corpus of the verdict."""
+        return next(corpus for corpus in self.result.corpora if corpus.name == self.verdict.corpus)
+
+    @cached_property
+    def encoders(self) -> dict[str, EncoderRecord]:
+        """The encoders of the result, by label."""
+        return {record.name: record for record in self.result.encoders}
+
+    @cached_property
+    def rows(self) -> dict[str, Row]:
+        """By encoder the row of the metric that encoders are ranked by."""
+        return headline_rows(self.result, self.verdict)
+
+    @property
+    def difference_style(self) -> Format:
+        """The format of a difference of two headline values."""
+        return difference_format(self.headline.format)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether a high value recommends an encoder: not where higher is not better, or the first is below chance."""
+        v = self.verdict
+        if v.leader != "Best":
+            return False
+        return not _is_below(v.high, v.chance)
+
+    @property
+    def decides(self) -> bool:
+        """Whether the ranking is a reason to choose an encoder: not if its queries were made by a program."""
+        return self.is_good and not self.has_made_queries
+
+    @property
+    def has_made_queries(self) -> bool:
+        """Whether a program made the queries of the corpus."""
+        return self.corpus.source in MADE_QUERIES.values()
+
+    @property
+    def ranked(self) -> list[str]:
+        """The candidates that are ranked, highest value first."""
+        return [name for name in self.verdict.candidates if name not in self.verdict.left_out]
+
+    @cached_property
+    def first_label(self) -> dict[str, str]:
+        """The first label of each candidate's encoder: another one where an encoder was requested twice."""
+        first_label_of: dict[tuple[str, str, str], str] = {}
+        first_label = {}
+        for name in self.verdict.candidates:
+            encoder = self.encoders[name]
+            identity = encoder.fingerprint, encoder.similarity, encoder.setting
+            first_label[name] = first_label_of.setdefault(identity, name)
+        return first_label
+
+    @property
+    def against_reference(self) -> dict[str, Mapping[str, float | None]]:
+        """The verdict's comparisons with the reference, without the reference itself under another label."""
+        v = self.verdict
+        reference = self.first_label.get(v.reference or "")
+        return {
+            name: entry for name, entry in v.against_reference.items() if self.first_label.get(name, name) != reference
+        }
+
+    def same_encoders(self) -> Iterator[Finding]:
+        """Yield which labels stand for one encoder."""
+        labels: dict[str, list[str]] = {}
+        for name, first in self.first_label.items():
+            labels.setdefault(first, []).append(name)
+        for same in labels.values():
+            if len(same) > 1:
+                sentence = f"{names(same)} are the same encoder (same fingerprint)."
+                yield self.finding("high", "The same encoder", sentence)
+
+    def ranking(self) -> Iterator[Finding]:
+        """Yield which candidates may be the best, and which are excluded."""
+        v = self.verdict
+        ranked = self.ranked
+        if len(v.candidates) == 1:
+            sentence = f"One candidate: {self.named_headline(v.candidates[0])}."
+            action = "Add a second encoder with -e to compare."
+            yield self.finding("medium", "One candidate", sentence, v.candidates[0], action=action)
+        elif len(set(self.first_label.values())) == 1:
+            return
+        elif not v.best_set:
+            yield self.finding("medium", "No encoder is called best", f"No encoder is called best: {v.reason}.")
+        elif len(ranked) == 1:
+            sentence = f"Only {ranked[0]} can be ranked ({self.headline_value(ranked[0])})."
+            yield self.finding("medium", "One ranked candidate", sentence, ranked[0])
+        else:
+            yield self.best_set(ranked)
+
+    def best_set(self, ranked: list[str]) -> Finding:
+        """Return the best set, with those that it excludes."""
+        v = self.verdict
+        # The heading is written once, with the first candidate.
+        parts = [self.named_headline(v.best_set[0])]
+        for name in v.best_set[1:NAMED]:
+            value = self.headline_value(name, with_heading=False)
+            parts.append(f"{name} ({value})")
+        best = ", ".join(parts)
+        if len(v.best_set) > NAMED:
+            best += f" and {len(v.best_set) - NAMED} more"
+        if self.is_good:
+            first, lower = "best", "worse"
+        else:
+            first, lower = "highest", "lower"
+        sentence = f"May be the {first} of {len(ranked)} candidates: {best} (95% confidence)."
+
+        # The ranks rest on a two-sided test, the best set on a one-sided one, which may exclude more encoders.
+        significant = []
+        others = []
+        for name in ranked:
+            if name in v.best_set:
+                continue
+            if v.rank_low.get(name, 1) > 1:
+                significant.append(name)
+            else:
+                others.append(name)
+        if significant:
+            sentence += f" Significantly {lower} than another candidate: {_some(significant)}."
+        if others:
+            sentence += f" Unlikely to be the {first}, but not significantly {lower} than any single candidate: "
+            sentence += f"{_some(others)}."
+        encoder = v.best_set[0] if len(v.best_set) == 1 else ""
+        severity = "high" if self.decides else "medium"
+        return self.finding(severity, f"May be the {first}", sentence, encoder)
+
+    def smaller_index(self) -> Iterator[Finding]:
+        """Yield which candidate with a smaller index than the best one is shown not to be worse, or that none is.
+
+        All ranked candidates are taken from the largest index to the smallest, up to the first that is not shown to be
+        as good: so that all claims together are wrong in about 5 % of the cases at most, without a correction (tests in
+        a fixed order; Maurer, Hothorn & Lehmacher 1995). If those outside the best set were skipped, the data would
+        choose what is tested, and three candidates that are worse by the margin would give 8 %.
+        """
+        v = self.verdict
+        if v.margin is None or not self.decides:
+            return
+        best = v.best_set[0]
+        size_of_best = self.encoders[best].index_bytes(v.corpus) or 0
+        smaller = []
+        for name in self.ranked:
+            size = self.encoders[name].index_bytes(v.corpus)
+            if size is not None and size < size_of_best:
+                smaller.append((size, name))
+        # The sort is stable: of equal sizes the candidate with the higher value comes first.
+        smaller.sort(key=lambda candidate: candidate[0], reverse=True)
+        chosen = None
+        for size, name in smaller:
+            if name not in v.not_worse:
+                break
+            if chosen is None or size < chosen[0]:
+                chosen = size, name
+        margin = number(v.margin, self.difference_style)
+        if chosen is not None:
+            size, name = chosen
+            sentence = (
+                f"{name} is shown not to be worse than {best} by {margin} or more, and its {self.what_is_stored} needs "
+                f"{size / size_of_best:.0%} of the bytes ({written_bytes(size)}, not {written_bytes(size_of_best)})."
+            )
+            yield self.finding("high", "Smaller and not worse", sentence, name)
+        elif any(name in v.best_set for _, name in smaller):
+            sentence = (
+                f"No smaller {self.what_is_stored} than that of {best} ({written_bytes(size_of_best)}) is shown to be "
+                f"good enough: a loss of {margin} is not ruled out."
+            )
+            yield self.finding("medium", f"No smaller {self.what_is_stored}", sentence)
+
+    def settings(self) -> Iterator[Finding]:
+        """Yield how the settings of the reference compare; that decides only if its model may be the best."""
+        v = self.verdict
+        for finding in setting_findings(self.result, v, self.headline):
+            best_models = {base(self.encoders[name]) for name in v.best_set}
+            decides = self.decides and base(self.encoders[v.reference or ""]) in best_models
+            yield replace(finding, severity="high" if decides else "medium")
+
+    @property
+    def what_is_stored(self) -> str:
+        """What the bytes of a candidate are counted of."""
+        return "index" if self.corpus.documents else "vector"
+
+    def not_ranked(self) -> Iterator[Finding]:
+        """Yield which candidates are not ranked, and why."""
+        v = self.verdict
+        if v.undefined:
+            sentence = f"Undefined for every item, so not compared: {self.undefined()}."
+            yield self.finding("medium", "Not ranked", sentence)
+        # Candidates are left out of the ranking for two reasons: too many undefined items, or a constant value on the
+        # common items, with which there is no correlation.
+        often_undefined = []
+        constant = []
+        for name in v.left_out:
+            row = self.rows.get(name)
+            if row is None or row.undefined > MAX_UNDEFINED * (row.items + row.undefined):
+                often_undefined.append(name)
+            else:
+                constant.append(name)
+        if often_undefined:
+            share = f"{MAX_UNDEFINED:.0%}"
+            sentence = f"Undefined for more than {share} of the items, so not ranked: {names(often_undefined)}."
+            yield self.finding("medium", "Not ranked", sentence)
+        if constant:
+            sentence = f"The same value for all compared items, so not ranked: {names(constant)}."
+            yield self.finding("medium", "Not ranked", sentence)
+
+    def undefined(self) -> str:
+        """Name the candidates without a value, with the reasons in brackets."""
+        undefined = self.verdict.undefined
+        rows = [self.rows[name] for name in undefined if name in self.rows]
+        reasons = dict.fromkeys(row.reason for row in rows if row.reason)
+        if not reasons:
+            return names(undefined)
+        return f"{names(undefined)} ({'; '.join(reasons)})"
+
+    def undefined_as_wrong(self) -> Iterator[Finding]:
+        """Yield the value with undefined items counted as wrong, for each candidate with more of them than another."""
+        undefined: dict[str, int] = {}
+        for name in self.verdict.candidates:
+            row = self.rows.get(name)
+            if row is not None and row.value is not None:
+                undefined[name] = row.undefined
+        fewest = min(undefined.values(), default=0)
+        as_wrong = self.verdict.undefined_as_wrong
+        for name, count in undefined.items():
+            # Items that are undefined for all candidates favour none.
+            if count > fewest and name in as_wrong:
+                value = number(as_wrong[name], self.headline.format)
+                sentence = f"{name} is undefined for {counted(count, 'item')}; counted as wrong, the value is {value}."
+                yield self.finding("medium", "Undefined items", sentence, name)
+
+    def named_headline(self, name: str) -> str:
+        """Write a candidate with its headline value."""
+        return f"{name} ({self.headline_value(name)})"
+
+    def headline_value(self, name: str, *, with_heading: bool = True) -> str:
+        """Write a candidate's headline value and its heading; where its interval lies below chance, say so."""
+        row = self.rows.get(name)
+        if row is None:
+            return self.headline.heading
+        style = self.headline.format
+        text = number(row.value, style, signed=style == "points")
+        if with_heading:
+            text += f" {self.headline.heading}"
+        if _is_below(row.high, self.verdict.chance):
+            text += f", below {self.headline.level_with(number(self.verdict.chance, style))}"
+        return text
+
+    def comparisons(self) -> Iterator[Finding]:
+        """Yield how the candidates compare with the lexical baseline and, where there are several, with the reference.
+
+        The baseline decides whether a candidate is worth its price, so the best set's comparisons with it come first.
+        """
+        v = self.verdict
+        if v.baseline:
+            yield from self.comparisons_with_baseline(v.baseline)
+        # Where a lexical baseline is the reference, both families hold the same comparisons.
+        if v.reference and v.reference != v.baseline:
+            differences = read_differences(self.against_reference)
+            for name in self.best_set_first(differences):
+                yield self.comparison("low", name, v.reference, differences[name])
+
+    def comparisons_with_baseline(self, baseline: str) -> Iterator[Finding]:
+        """Yield how the candidates compare with the best lexical baseline and, if that is another one, with bm25."""
+        v = self.verdict
+        differences = read_differences(v.against_baseline)
+        second_differences = read_differences(v.against_second_baseline)
+        for name in self.best_set_first(differences):
+            may_be_chosen = name in v.best_set or len(v.candidates) == 1
+            severity = "high" if self.decides and may_be_chosen else "low"
+            comparison = self.comparison(severity, name, baseline, differences[name])
+            if v.second_baseline and name in second_differences:
+                relation = self.relation(v.second_baseline, second_differences[name])
+                comparison = replace(comparison, sentence=f"{comparison.sentence} It is {relation}.")
+            yield comparison
+
+    def best_set_first(self, names_of_candidates: Collection[str]) -> list[str]:
+        """Return the names with those of the best set first, in its order."""
+        best_set = [name for name in self.verdict.best_set if name in names_of_candidates]
+        others = [name for name in names_of_candidates if name not in best_set]
+        return best_set + others
+
+    def comparison(self, severity: str, name: str, opponent: str, difference: Difference) -> Finding:
+        """Return whether a candidate is better than an opponent, with the difference and its p-value."""
+        relation = self.relation(opponent, difference)
+        title = relation.partition(":")[0]
+        title = title[0].upper() + title[1:]
+        finding = self.finding(severity, title, f"{name} is {relation}.", name)
+        return replace(
+            finding, value=difference.value, low=difference.low, high=difference.high, format=self.difference_style
+        )
+
+    def relation(self, opponent: str, difference: Difference) -> str:
+        """Say how a candidate compares with an opponent, with the difference, its interval and its p-value."""
+        if self.verdict.leader == "Best":
+            better, worse = "better", "worse"
+        else:
+            better, worse = "higher", "lower"
+        if not difference.is_significant:
+            relation = f"not significantly {better} or {worse} than {opponent}"
+        elif difference.value > 0:
+            relation = f"{better} than {opponent}"
+        else:
+            relation = f"{worse} than {opponent}"
+        amount = number(difference.value, self.difference_style, signed=True)
+        ends = interval(difference.low, difference.high, self.difference_style, signed=True)
+        return f"{relation}: {amount} {ends} of {self.headline.heading}, p (Holm) {p_value(difference.p)}"
+
+    def precision(self) -> Iterator[Finding]:
+        """Yield the minimum detectable differences of the deciding pairs, and how many items a smaller one needs."""
+        units = self.verdict.smallest_units
+        if self.verdict.smallest_difference is None or units is None:
+            return
+        pairs = self.deciding_pairs()
+        style = self.difference_style
+        parts = [f"{number(pair.detectable, style)}{pair.name}" for pair in pairs]
+        sentence = f"Minimum detectable difference: {', '.join(parts)} ({counted(units, 'unit')}, 80% power)."
+        # Where a difference is significant, the present number of items was enough.
+        undecided = [pair for pair in pairs if not pair.is_significant]
+        severity = "low"
+        action = ""
+        if undecided:
+            severity = "medium"
+            # More queries of a program would not make up for real questions.
+            if not self.has_made_queries:
+                action = self.more_items(undecided[0], units)
+        finding = self.finding(severity, "Minimum detectable difference", sentence, action=action)
+        # The last pair is that of two candidates: the report shows its figure beside those that may be the best.
+        yield replace(finding, value=pairs[-1].detectable, format=style)
+
+    def deciding_pairs(self) -> list[Pair]:
+        """Return the pairs that a choice depends on.
+
+        They are the first candidate against the best lexical baseline, and the first candidate against the reference.
+        If the first candidate is itself the reference, the runner-up takes the place of the reference. If none of these
+        pairs was tested, return the least precise pair with the reference, without a name.
+        """
+        v = self.verdict
+        ranked = self.ranked or list(v.candidates)
+        first = ranked[0]
+        pairs: list[Pair | None] = []
+        if v.baseline and first in v.against_baseline:
+            pairs.append(_pair(first, v.baseline, v.against_baseline[first]))
+        if v.reference == first:
+            # Differences from the reference are stored under the other encoder's name.
+            runners_up = [name for name in ranked if name in self.against_reference]
+            if runners_up:
+                runner_up = runners_up[0]
+                pairs.append(_pair(first, runner_up, self.against_reference[runner_up]))
+        elif v.reference and v.reference != v.baseline and first in self.against_reference:
+            pairs.append(_pair(first, v.reference, self.against_reference[first]))
+        tested = [pair for pair in pairs if pair is not None]
+        if tested:
+            return tested
+        return [Pair("", v.smallest_difference or 0.0, is_significant=False)]
+
+    def more_items(self, pair: Pair, units: int) -> str:
+        """Say how many items to add to detect a smaller difference of a pair; nothing if it is small already."""
+        target = pair.entry.get("target")
+        more_units = pair.entry.get("more_units")
+        more_items = pair.entry.get("more_items")
+        if target is None or more_units is None or more_items is None:
+            return ""
+        wanted = number(target, self.difference_style)
+        items = "questions" if self.corpus.documents else "items"
+        sentence = f"To show a difference of {wanted}{pair.name}, add about {more_items:,} {items}"
+        if more_items > more_units:
+            sentence += f" ({more_units:,} independent units; there are {units:,} now)"
+            if may_be_independent(self.corpus) and units + more_units > self.corpus.documents:
+                sentence += (
+                    f". There are only {self.corpus.documents:,} documents: add documents too, or unit=question to -c "
+                    "if the questions were written independently of each other"
+                )
+        return f"{sentence}."
+
+
+def _is_below(high: float | None, chance: float | None) -> bool:
+    """Return whether the upper end of an interval is below chance; False if one of them is not known."""
+    return high is not None and chance is not None and high < chance
+
+
+def _pair(name: str, opponent: str, entry: Mapping[str, float | None]) -> Pair | None:
+    """Return the pair of an entry of ``Verdict.against_reference`` and the like.
+
+    None if the entry has no minimum detectable difference.
+    """
+    detectable = entry.get("smallest_difference")
+    if detectable is None:
+        return None
+    difference = read_difference(entry)
+    is_significant = difference is not None and difference.is_significant
+    return Pair(f" between {name} and {opponent}", detectable, is_significant, entry)
+
+
+def _some(labels: Sequence[str]) -> str:
+    """Write a list of encoders; if there are many, name the first ones and count the others."""
+    if len(labels) <= NAMED_WORSE + 1:
+        return names(labels)
+    return f"{', '.join(labels[:NAMED_WORSE])} and {len(labels) - NAMED_WORSE} more"

@@ -1,0 +1,236 @@
+"""The findings of a whole run, the most important first.
+
+Each diagnostic states findings about single encoders, and :mod:`embassay.findings.decision` those on the choice between
+them. This module adds what limits the whole result, such as truncated texts, and sorts all findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from embassay.corpora.queries.made import SOURCES as MADE_QUERIES
+from embassay.findings.advice import WITH_UNIT_OPTION, may_be_independent
+from embassay.findings.decision import Decision
+from embassay.formatting import counted
+from embassay.layout import Column
+from embassay.result import SEVERITIES, CorpusRecord, EncoderRecord, Finding, Result, anchor
+
+OF_NEGATION = ("negated_antonyms", "minimal_pairs")
+"""The diagnostics that show whether an encoder notices a negation."""
+MANY_TRUNCATED = 0.01
+"""From this share of a corpus's texts on, truncation limits its result."""
+WORDS_PER_TOKEN = 0.4
+"""Words of a passage for each token that an encoder reads: text with code in it has about 2.5 tokens per word."""
+UNIT_OF_QUESTIONS = "If the questions were written independently of each other, add unit=question to -c."
+
+
+def findings_of(result: Result, headlines: Mapping[str, Column]) -> tuple[Finding, ...]:
+    """Return all findings of a run, the most important first.
+
+    Parameters
+    ----------
+    result
+        The result with the findings of its diagnostics.
+    headlines
+        By diagnostic that ranks encoders, the name and format of its headline.
+
+    Returns
+    -------
+    By severity; within one severity decisions first, then the diagnostics in the order of the run.
+    """
+    findings: list[Finding] = []
+    for corpus in result.corpora:
+        findings += _made_queries(corpus)
+    findings += _decisions(result, headlines)
+    findings += _best_first(result)
+    if result.failed and all(encoder.baseline for encoder in result.encoders):
+        # All requested encoders failed. What is known of the baselines is in the tables.
+        findings = [finding for finding in findings if not finding.encoder]
+    findings += _limits(result)
+    # The sort is stable: within one severity the order stays.
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    return tuple(_linked(finding) for finding in findings)
+
+
+def _decisions(result: Result, headlines: Mapping[str, Column]) -> Iterator[Finding]:
+    """Yield which encoders and settings to choose, for each verdict that ranks encoders."""
+    for verdict in result.verdicts:
+        if not verdict.metric:
+            continue
+        yield from Decision(result, verdict, headlines[verdict.diagnostic]).findings()
+
+
+def _limits(result: Result) -> Iterator[Finding]:
+    """Yield what limits the result: what was not tested, built-in corpora, few units, truncation, unknown words."""
+    yield from _negation_not_tested(result)
+    builtin_corpora = [corpus for corpus in result.corpora if corpus.builtin]
+    if builtin_corpora:
+        yield _builtin(has_own_data=len(builtin_corpora) < len(result.corpora))
+    for corpus in result.corpora:
+        yield from _few_units(corpus)
+    for encoder in result.encoders:
+        yield from _truncated(encoder, result)
+        yield from _unknown_words(encoder, result)
+
+
+def _best_first(result: Result) -> list[Finding]:
+    """Return the findings of the diagnostics in the order of the report, those about the best encoders first.
+
+    Within a section, findings about encoders with learnt parameters come before those about word counts, because users
+    choose among the former; those about no single encoder come last.
+    """
+    models = {encoder.name for encoder in result.encoders if encoder.parameters}
+    # A section of the report is one diagnostic on one corpus.
+    section_places: dict[tuple[str, str], int] = {}
+    ranks: dict[tuple[str, str, str], int] = {}
+    for section_place, verdict in enumerate(result.verdicts):
+        section_places[verdict.diagnostic, verdict.corpus] = section_place
+        # The candidates of a verdict are sorted, the highest value first.
+        for rank, encoder in enumerate(verdict.candidates):
+            ranks[verdict.diagnostic, verdict.corpus, encoder] = rank
+
+    def order(finding: Finding) -> tuple[int, bool, int]:
+        section = finding.diagnostic, finding.corpus
+        section_place = section_places.get(section, len(section_places))
+        is_no_model = finding.encoder not in models
+        # Findings about all encoders, or about one that is no candidate, have no rank.
+        rank = ranks.get((*section, finding.encoder), len(ranks))
+        return section_place, is_no_model, rank
+
+    return sorted(result.findings, key=order)
+
+
+def _linked(finding: Finding) -> Finding:
+    """Return a finding with the link to its section of the report."""
+    if not finding.diagnostic:
+        return finding
+    return replace(finding, link=f"#{anchor(finding.diagnostic, finding.corpus)}")
+
+
+def _made_queries(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield a finding if the queries of a corpus were made by a program."""
+    if corpus.source in MADE_QUERIES.values():
+        yield Finding(
+            "high",
+            f"{corpus.name} has no questions: the results are of {corpus.items:,} {corpus.source}. They tell weak "
+            "encoders from strong ones; they do not choose among the best, and they understate word matching (bm25).",
+            "Queries that nobody asked",
+            corpus=corpus.name,
+            action=f"Add real questions: -c {corpus.name}=…,questions=questions.csv (a question and the id of its "
+            "right document in each line).",
+        )
+
+
+def _builtin(*, has_own_data: bool) -> Finding:
+    """Return the finding that no best encoder is named on built-in corpora."""
+    action = ""
+    if not has_own_data:
+        action = (
+            "To see which encoder may be the best, and whether it is better than bm25, run it on your own data: "
+            "embassay run -c mine=./docs,questions=questions.csv"
+        )
+    return Finding(
+        "low",
+        "Built-in corpora are for trying things out: no best encoder is named on them.",
+        "Built-in corpora",
+        action=action,
+    )
+
+
+def _negation_not_tested(result: Result) -> Iterator[Finding]:
+    """Yield a finding if the run tests search, but not whether an encoder notices a negation."""
+    diagnostics = {verdict.diagnostic for verdict in result.verdicts}
+    has_candidates = any(not encoder.baseline for encoder in result.encoders)
+    if has_candidates and "retrieval" in diagnostics and diagnostics.isdisjoint(OF_NEGATION):
+        yield Finding(
+            "low",
+            "Whether an encoder notices a negation was not tested.",
+            "Negation was not tested",
+            # In this run -d may allow search only.
+            action="To see whether the encoders notice a negation, run them with -c opposites (built in) too.",
+        )
+
+
+def _few_units(corpus: CorpusRecord) -> Iterator[Finding]:
+    """Yield a finding if the effective number of units of a corpus is below half its items."""
+    if corpus.effective_units >= corpus.items / 2 or corpus.builtin:
+        return
+    items = "questions" if corpus.documents else "items"
+    action = ""
+    if may_be_independent(corpus):
+        action = UNIT_OF_QUESTIONS
+    yield Finding(
+        "medium",
+        f"{corpus.name}: its {corpus.items:,} {items} depend on each other (they share texts, documents or a topic); "
+        f"they form {counted(corpus.units, 'unit')} (effective number {corpus.effective_units:,.0f}).",
+        "Few independent items",
+        corpus=corpus.name,
+        action=action,
+    )
+
+
+def _truncated(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the texts of each corpus that an encoder truncates.
+
+    The encoder that reads least says how long passages may be: what suits it suits the others.
+    """
+    for corpus in result.corpora:
+        truncated = encoder.truncated_in.get(corpus.name, 0)
+        if not truncated:
+            continue
+        texts = encoder.texts_in.get(corpus.name, corpus.distinct_texts)
+        share = truncated / texts
+        severity = "low"
+        action = ""
+        if share >= MANY_TRUNCATED:
+            severity = "medium"
+            limits = [other.max_tokens for other in result.encoders if corpus.name in other.truncated_in]
+            reads_least = encoder.max_tokens == min(filter(None, limits), default=None)
+            is_varied = "passages=" in encoder.setting or "max_length=" in encoder.setting
+            if reads_least and not is_varied and corpus.loader in WITH_UNIT_OPTION:
+                action = _shorter_passages(encoder, corpus)
+        yield Finding(
+            severity,
+            f"{encoder.name} reads {encoder.max_tokens} tokens of a text: it truncates {truncated:,} of the "
+            f"{counted(texts, 'text')} of {corpus.name} ({share:.1%}).",
+            "Texts were truncated",
+            corpus=corpus.name,
+            encoder=encoder.name,
+            consequence="Text after that point cannot be found.",
+            action=action,
+            value=share,
+        )
+
+
+def _unknown_words(encoder: EncoderRecord, result: Result) -> Iterator[Finding]:
+    """Yield the share of the words that an encoder does not know; nothing for encoders that know all."""
+    if encoder.unknown_words is None:
+        return
+    sentence = f"{encoder.name} does not know {encoder.unknown_words:.1%} of the words"
+    if len(result.corpora) > 1:
+        sentence += " of all corpora together"
+    severity = "low"
+    if encoder.without_words:
+        severity = "medium"
+        sentence += f"; {counted(encoder.without_words, 'text has', 'texts have')} no known word"
+    yield Finding(severity, f"{sentence}.", "Unknown words", encoder=encoder.name, value=encoder.unknown_words)
+
+
+def _shorter_passages(encoder: EncoderRecord, corpus: CorpusRecord) -> str:
+    """Say how to cut documents so that an encoder reads them whole; nothing if that could lengthen the passages.
+
+    The number of words is a multiple of ten.
+    """
+    readable_words = (encoder.max_tokens or 0) * WORDS_PER_TOKEN
+    tens = round(readable_words / 10)
+    words = max(10, 10 * tens)
+    present = corpus.settings.get("passages", "")
+    # Most paragraphs and sentences are shorter than that already, so only whole documents are sure to become shorter.
+    # With made queries, each passage is a document of its own.
+    are_longer = corpus.passages == corpus.documents and corpus.source not in MADE_QUERIES.values()
+    if present.isdecimal():
+        are_longer = int(present) > words
+    if not are_longer:
+        return ""
+    return f"Cut documents into shorter passages: set passages={words} in -c."

@@ -1,0 +1,299 @@
+"""What a metric is: declared once by its diagnostic, in ``METRICS``.
+
+From the declarations follow rows and signatures, comparisons, ranks and the verdict, the item values that the gate and
+plans test, floors and margins, and what the documentation lists; see :mod:`embassay.metrics.summary`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from embassay.errors import SpecError
+from embassay.layout import Column, Format
+from embassay.plugins import DIAGNOSTICS
+from embassay.result import Estimate
+from embassay.stats.units import Bools, Floats, Ints
+
+Direction = Literal["higher", "lower", "neither"]
+"""Which values of a metric are better."""
+Kind = Literal["share", "mean", "mean over folds", "correlation", "computed"]
+"""How a figure comes from items: see :class:`Metric`."""
+SUBSETS_LISTED = 4
+"""Subsets of a metric that a list names."""
+_OPTION = re.compile(r"\{\w+\}")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of a diagnostic, or several that differ in their subset only.
+
+    Attributes
+    ----------
+    name, subset, condition
+        As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
+    kind
+        ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
+        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's by its name; or ``computed``: a figure
+        that is no mean over items, such as a threshold.
+    better
+        Which values are better; there is no default.
+    meaning
+        What the metric says, in one line for a list.
+    of
+        The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
+        an item that the metric is not about. None where the corpus has no such items; of a share, also where one
+        encoder has none. Of a computed metric an :class:`~embassay.result.Estimate`, or several by subset. Without it,
+        the diagnostic makes the rows itself.
+    subsets
+        The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
+    places
+        The places of the items that the metric is about; all by default. Then n is their number.
+    folds
+        The (n,) fold of each item, for a mean over folds.
+    against
+        The (n,) values that a correlation is with.
+    headline
+        Whether encoders are ranked by it: higher values are better, and it has a margin.
+    compared
+        Whether pairs of encoders are compared on it: ``always`` (the headline is), ``on request``, by the option
+        ``compare=all``, or ``never``.
+    margin
+        An encoder counts as worse from this loss on; None where the diagnostic declares none.
+    chance
+        What blind choice would reach, where that is known: a number, or computed from the view.
+    low, high
+        The ends of the range, where there are any: by default 0 and 1 of shares, −1 and 1 of correlations.
+    format
+        How it is written; by default in percent where it is a share.
+    undefined_is_wrong
+        Whether an undefined item counts as a wrong one in the verdict; not for a metric without right and wrong, whose
+        first encoder is called the highest instead of the best.
+    similarity_function
+        What the figure is based on; by default that of the scores.
+    values
+        The stored values that it is computed from, for its signature; all by default.
+    reason
+        Why a figure is undefined, from the view, the (n,) mask of its items and the estimate; by default as the
+        estimate says.
+    source
+        Who defined it, where that is not the paper of the diagnostic.
+    """
+
+    name: str
+    subset: str = "all"
+    condition: str = ""
+    _: KW_ONLY
+    kind: Kind
+    better: Direction
+    meaning: str = ""
+    of: Callable[[Any], Floats | Estimate | Mapping[str, Estimate] | None] | None = None
+    subsets: Callable[[Any], Iterable[tuple[str, Bools]]] | None = None
+    places: Callable[[Any], Ints | None] | None = None
+    folds: Callable[[Any], Ints] | None = None
+    against: Callable[[Any], Floats] | None = None
+    headline: bool = False
+    compared: Literal["always", "on request", "never"] = "never"
+    margin: float | None = None
+    chance: float | Callable[[Any], float] | None = None
+    low: float | None = None
+    high: float | None = None
+    format: Format | Literal[""] = ""
+    undefined_is_wrong: bool = True
+    similarity_function: str = ""
+    values: tuple[str, ...] = ()
+    reason: Callable[[Any, NDArray[Any], Estimate], str | None] | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a headline that encoders cannot be ranked by."""
+        if self.headline and self.better != "higher":
+            raise SpecError(f"{self.name}: a headline must be a metric of which higher values are better")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its values are shares, written in percent and compared in points."""
+        return self.style == "percent"
+
+    @property
+    def style(self) -> Format:
+        """How it is written."""
+        if self.format:
+            return self.format
+        if self.kind in ("share", "mean over folds"):
+            return "percent"
+        return "number"
+
+    @property
+    def column(self) -> Column:
+        """Its column in a table of encoders."""
+        return Column(self.name, self.name, self.subset, self.style, self.condition)
+
+    @property
+    def range(self) -> tuple[float | None, float | None]:
+        """The lowest and the highest possible value; None where there is no such end."""
+        low, high = {"correlation": (-1.0, 1.0), "share": (0.0, 1.0), "mean over folds": (0.0, 1.0)}.get(
+            self.kind, (None, None)
+        )
+        return low if self.low is None else self.low, high if self.high is None else self.high
+
+    def describes(self, name: str, subset: str, condition: str = "") -> bool:
+        """Return whether it is the declaration of a row's metric."""
+        return all(
+            fnmatchcase(text, pattern_of(declared))
+            for text, declared in ((name, self.name), (subset, self.subset), (condition, self.condition))
+        )
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a diagnostic is about, for code that chooses between encoders: its ``MEANING``.
+
+    Attributes
+    ----------
+    title
+        What the headline metric says about a model, in a few words; empty where there is no headline.
+    items
+        What one item is called, in the plural.
+    """
+
+    title: str = ""
+    items: str = "items"
+    margin: float = 0.0
+    points: bool = True
+    numbers: tuple[str, ...] = ()
+
+
+def pattern_of(declared: str) -> str:
+    """Return the pattern of a declared name: an option in braces may have any value."""
+    # A bracket is a bracket, not the beginning of a set of characters.
+    return _OPTION.sub("*", declared).replace("[", "[[]")
+
+
+def meaning_of(diagnostic: str) -> Meaning:
+    """Return the ``MEANING`` of a diagnostic; without one, that of a diagnostic without a headline."""
+    meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    return meaning
+
+
+def declared_metrics(diagnostic: str) -> tuple[Metric, ...]:
+    """Return the ``METRICS`` of a diagnostic, in their order; none where it declares none."""
+    metrics: tuple[Metric, ...] = getattr(DIAGNOSTICS.module(diagnostic), "METRICS", ())
+    return metrics
+
+
+def headline_metric(diagnostic: str) -> Metric | None:
+    """Return the metric that a diagnostic ranks encoders by; None where it ranks none."""
+    return next((metric for metric in declared_metrics(diagnostic) if metric.headline), None)
+
+
+def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
+    """Return the declaration of a row's metric: the first that describes it.
+
+    Raises
+    ------
+    SpecError
+        If the diagnostic declares nothing for it.
+    """
+    for metric in declared_metrics(diagnostic):
+        if metric.describes(name, subset, condition):
+            return metric
+    key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
+    raise SpecError(
+        f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
+        "its METRICS lack it"
+    )
+
+
+def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
+    """Return which values of a metric are better; see :func:`metric_of`."""
+    directions = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", None)
+    if directions is not None:
+        key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
+        for pattern, direction in directions.items():
+            if fnmatchcase(key, pattern.replace("[", "[[]")):
+                return direction  # type: ignore[no-any-return]
+        raise SpecError(
+            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
+            "its DIRECTIONS lack it"
+        )
+    return metric_of(diagnostic, name, subset, condition).better
+
+
+@dataclass(frozen=True)
+class ListedMetric:
+    """A metric as lists show it: those that differ in their subset only are one line.
+
+    Attributes
+    ----------
+    key
+        Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
+    range, chance, margin
+        As texts; empty where there is none.
+    """
+
+    key: str
+    better: Direction
+    range: str
+    chance: str
+    margin: str
+    meaning: str
+    source: str
+
+
+def listed_metrics(diagnostic: str) -> list[ListedMetric]:
+    """Return what a diagnostic measures, in the order of its declarations, for ``embassay list metrics``."""
+    groups = dict[tuple[str, ...], list[Metric]]()
+    for metric in declared_metrics(diagnostic):
+        alike = (metric.name, metric.condition, metric.kind, metric.better, metric.meaning, str(metric.headline))
+        groups.setdefault(alike, []).append(metric)
+    return [_listed(metrics) for metrics in groups.values()]
+
+
+def _listed(metrics: list[Metric]) -> ListedMetric:
+    """Return the line of metrics that differ in their subset only."""
+    first = metrics[0]
+    subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
+    if len(metrics) > SUBSETS_LISTED:
+        subsets += f", {len(metrics) - SUBSETS_LISTED} more"
+    # ``Success@{k}`` is Success@k to a reader.
+    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    if first.condition:
+        key += f"{{{first.condition}}}"
+    low, high = first.range
+    is_range = low is not None or high is not None
+    chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
+    return ListedMetric(
+        key=key,
+        better=first.better,
+        range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
+        chance=chance,
+        margin=_number(first.margin),
+        meaning=first.meaning,
+        source=first.source,
+    )
+
+
+def _number(value: float | Callable[[Any], float] | None) -> str:
+    """Return a number in at most three digits; empty for none."""
+    return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
+
+
+def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
+    """Return the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``.
+
+    Of several that get the same name, such as ``Success@{k}`` and ``Success@1`` with k = 1, the first is taken.
+    """
+    named = dict[tuple[str, str, str, str], Metric]()
+    for metric in metrics:
+        name, subset = metric.name, metric.subset
+        for option, value in options.items():
+            name, subset = name.replace(f"{{{option}}}", str(value)), subset.replace(f"{{{option}}}", str(value))
+        key = (name, subset, metric.condition, metric.similarity_function)
+        named.setdefault(key, replace(metric, name=name, subset=subset))
+    return tuple(named.values())

@@ -1,0 +1,101 @@
+"""Figures of a model as the ``model-index`` of a model card on the Hugging Face hub, with a table to read.
+
+The schema knows a task, a data set, and metrics with a name and a value. So a card has the mean over all items of each
+diagnostic that ranks encoders: its headline, and the ranking metrics and correlations that have a name of their own
+there. Intervals are in the arguments of each metric and in the table. Built-in corpora are left out: they are for
+trying things out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from embassay._version import __version__
+from embassay.findings.templates import builtin
+from embassay.formatting import DASH, interval, number
+from embassay.layout import Format, Layout
+from embassay.outputs.markdown import escaped
+from embassay.reports.templates import filled
+from embassay.result import Result, Row, headline_rows, is_of
+
+TASKS = {"retrieval": "information-retrieval", "similarity": "semantic-similarity"}
+"""The type of the task of a diagnostic, as sentence-transformers writes it; of the others ``OTHER``."""
+OTHER = "sentence-similarity"
+METRICS = {"RR": "mrr", "AP": "map", "spearman": "spearman_cosine", "pearson": "pearson_cosine"}
+"""The types of metrics whose name on the hub is another one."""
+RANKING = re.compile(r"(Success|R|nDCG)@\d+|RR|AP|spearman|pearson")
+"""Metrics that are stated beside the headline."""
+
+
+def cards(result: Result, layouts: Mapping[str, Layout]) -> dict[str, str]:
+    """Return by candidate its model card, ready to be pasted into ``README.md``; none for one without a figure.
+
+    Parameters
+    ----------
+    layouts
+        The layout of each diagnostic in the result.
+    """
+    shared = {"result": result, "version": __version__, "escaped": escaped, "yaml": _yaml}
+    texts = {}
+    for encoder in result.encoders:
+        tasks = list(_tasks(result, encoder.name, layouts))
+        if tasks and not encoder.baseline:
+            texts[encoder.name] = filled("model_card.md", encoder=encoder.name, tasks=tasks, **shared)
+    return texts
+
+
+def _tasks(result: Result, encoder: str, layouts: Mapping[str, Layout]) -> Iterator[dict[str, Any]]:
+    """Yield what the card of an encoder states about each diagnostic and corpus."""
+    corpora = {corpus.name: corpus for corpus in result.corpora}
+    for verdict in result.verdicts:
+        if not verdict.metric or builtin(result, verdict.corpus) or encoder not in verdict.candidates:
+            continue
+        layout = layouts[verdict.diagnostic]
+        place = (verdict.diagnostic, verdict.corpus, encoder, "all", "")
+        headline = headline_rows(result, verdict).get(encoder)
+        rows = [headline] if headline else []
+        for row in result.rows:
+            is_mean = (row.diagnostic, row.corpus, row.encoder, row.subset, row.condition) == place
+            if is_mean and RANKING.fullmatch(row.metric):
+                rows.append(row)
+        # Two similarity functions of one metric would have the same name on the card, so the first one stands for it.
+        metrics = dict[str, dict[str, Any]]()
+        for row in rows:
+            if row.value is not None:
+                metrics.setdefault(row.metric, _metric(row, layout))
+        if metrics:
+            yield {
+                "type": TASKS.get(verdict.diagnostic, OTHER),
+                "title": layout.title,
+                "corpus": corpora[verdict.corpus],
+                # The type of a data set has letters, digits, and ``-_.``.
+                "identifier": re.sub(r"[^A-Za-z0-9_.-]+", "-", verdict.corpus).strip("-.") or "unnamed",
+                "metrics": list(metrics.values()),
+            }
+
+
+def _metric(row: Row, layout: Layout) -> dict[str, Any]:
+    """Return a figure as the hub and the report call and write it."""
+    name = row.metric
+    style: Format = "percent" if name.startswith(("Success@", "R@")) else "number"
+    for column in layout.headline.columns:
+        if is_of(row, column):
+            name, style = column.heading, column.format
+            break
+    kind = re.sub(r"^R@", "recall@", row.metric).lower().replace("@", "_at_")
+    return {
+        "row": row,
+        # ``recall_at_5`` for ``R@5``.
+        "type": METRICS.get(row.metric) or re.sub(r"[^a-z0-9]+", "_", kind).strip("_"),
+        "name": name,
+        "value": number(row.value, style),
+        "interval": interval(row.low, row.high, style) or DASH,
+    }
+
+
+def _yaml(text: str) -> str:
+    """Return a text as YAML: every JSON string of printable characters is one."""
+    return json.dumps(text, ensure_ascii=not text.isprintable())

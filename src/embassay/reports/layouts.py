@@ -1,0 +1,65 @@
+"""The layouts of the diagnostics of a result."""
+
+from __future__ import annotations
+
+from embassay.errors import PluginError, UnknownNameError
+from embassay.layout import Column, Layout, check_layout, plain
+from embassay.plugins import DIAGNOSTICS, warn_once
+from embassay.result import Result
+
+
+def layouts(result: Result) -> dict[str, Layout]:
+    """Return the layout of each diagnostic of a result; a plain layout if it defines none that works."""
+    names = [row.diagnostic for row in result.rows] + [verdict.diagnostic for verdict in result.verdicts]
+    chosen = {}
+    for name in dict.fromkeys(names):
+        try:
+            chosen[name] = _own_layout(name, result)
+        except (UnknownNameError, PluginError) as error:
+            # The diagnostic of another package is not installed or fails. Its figures can still be shown.
+            reason = str(error)
+            if isinstance(error, UnknownNameError):
+                reason = f"diagnostic {name!r} is not installed"
+            warn_once(f"{reason}; its figures are shown in plain tables")
+            chosen[name] = _plain_layout(name, result)
+    return chosen
+
+
+def headlines(result: Result) -> dict[str, Column]:
+    """Return the name and format of the headline of each diagnostic that ranks encoders.
+
+    If a layout cannot be made, the headline is that of a plain layout. The error is reported by :func:`layouts`, when
+    the result is shown.
+    """
+    ranking_diagnostics = [verdict.diagnostic for verdict in result.verdicts if verdict.metric]
+    columns = {}
+    for name in dict.fromkeys(ranking_diagnostics):
+        try:
+            layout = _own_layout(name, result)
+        except Exception:
+            layout = _plain_layout(name, result)
+        columns[name] = layout.headline.columns[0]
+    return columns
+
+
+def _own_layout(name: str, result: Result) -> Layout:
+    """Return the layout that a diagnostic defines.
+
+    Raises
+    ------
+    UnknownNameError, PluginError
+        If the diagnostic of another package is not installed, or fails.
+    """
+    module = DIAGNOSTICS.module(name)
+    with DIAGNOSTICS.guarded(name):
+        # A module has a function where the layout depends on the result.
+        layout: Layout = module.layout(result) if hasattr(module, "layout") else module.LAYOUT
+        check_layout(layout)
+        return layout
+
+
+def _plain_layout(name: str, result: Result) -> Layout:
+    """Return a layout of plain tables for the rows of a diagnostic."""
+    rows = [row for row in result.rows if row.diagnostic == name]
+    places = [(row.metric, row.subset, row.condition, row.similarity_function) for row in rows]
+    return plain(name, places)

@@ -1,0 +1,175 @@
+"""The steps from a request to result and report, for ``embassay run``, ``ea.assay`` and the assay of variants.
+
+prepare        specs → corpora, encoders, diagnostics → a plan, checked before any work
+execute        each encoder scores its tasks; each task is summarised over all encoders
+write_outcome  result.json and run.json
+layouts        how each diagnostic is shown in the terminal and on the page
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from embassay.engine.timeline import TimeLine
+from embassay.errors import EmbassayError, UnknownNameError, reason_of, say
+from embassay.layout import Layout
+from embassay.reports.layouts import layouts
+from embassay.result import Result
+from embassay.run.cost import measured_cost
+from embassay.run.execute import Outcome, execute
+from embassay.run.finished import draw, finished_run
+from embassay.run.plan import Plan, prepare
+from embassay.run.record import finished_record, measured_times, settings_of
+from embassay.run.request import RunRequest
+from embassay.store.runs.folder import RunFolder
+from embassay.store.runs.items import CorpusItems
+from embassay.store.runs.record import Cost, RunRecord
+
+FINE, FAILED_IN_PART = 0, 3
+
+
+def carry_out(request: RunRequest, started: float | None = None) -> int:
+    """Run, write the folder, print tables and verdict, draw the report; return the exit code.
+
+    The code is ``FINE`` or ``FAILED_IN_PART``.
+
+    Parameters
+    ----------
+    started
+        When the command began, by ``time.perf_counter``; its imports count as loading. Now by default.
+
+    Raises
+    ------
+    InputError
+        If the request cannot be carried out as a whole: an input cannot be used, or the folder holds another run.
+    """
+    timeline = TimeLine(started)
+    tell = request.tell
+    plan = prepare(request)
+    folder = RunFolder(request.out)
+    changed_diagnostics = folder.open(settings_of(plan), request.overwrite)
+    for name in changed_diagnostics:
+        tell(f"{name}: the code of this diagnostic has changed; its scores are computed again")
+    for note in plan.notes:
+        tell(note)
+
+    with timeline.during("scoring and statistics"):
+        outcome = execute(plan, folder, timeline=timeline)
+    with timeline.during("encoding"):
+        cost = measured_cost(plan, outcome, folder.record())
+    with timeline.during("report"):
+        record = write_outcome(folder, plan, outcome, sum(timeline.seconds().values()), cost)
+        for note in outcome.notes:
+            tell(note)
+        # An encoder that failed has no effort.
+        efforts = [run.effort for run in outcome.encoders if run.effort]
+        texts = sum(effort.texts for effort in efforts)
+        if efforts and texts == 0 and not outcome.result.failed:
+            tell(f"{folder.path} is already complete: nothing was encoded or scored again")
+        exit_code = present(folder, outcome.result, record, tell)
+    seconds_of_parts = timeline.seconds()
+    record["timeline"] = {part: round(seconds, 3) for part, seconds in seconds_of_parts.items()}
+    folder.write_record(record)
+    times = [f"{part} {seconds:.1f} s" for part, seconds in seconds_of_parts.items()]
+    tell(f"time: {', '.join(times)}")
+    return exit_code
+
+
+def present(folder: RunFolder, result: Result, record: RunRecord, tell: Callable[[str], None]) -> int:
+    """Print the first screen of a result, draw its report, say where the files are, and return the exit code."""
+    from embassay.reports.screen import show_summary
+    from embassay.reports.terminal import stdout
+
+    pages: dict[str, Layout] = {}
+    was_laid_out = attempt("the tables cannot be laid out", folder, lambda: pages.update(layouts(result)))
+    was_printed = was_laid_out and attempt(
+        "the summary cannot be printed",
+        folder,
+        lambda: show_summary(result, pages, measured_times(record), stdout(), str(folder.path)),
+    )
+    for failure in result.failed:
+        say(f"failed: {failure.sentence}")
+    if not result.rows:
+        # There is nothing to draw.
+        return FAILED_IN_PART if result.failed else FINE
+    was_drawn = was_laid_out and attempt(
+        "the report cannot be drawn", folder, lambda: draw(folder.report, result, pages, record)
+    )
+    if was_drawn:
+        tell(f"report: {folder.report}")
+    tell(f"result: {folder.path / 'result.json'}")
+    if result.failed or not was_printed or not was_drawn:
+        return FAILED_IN_PART
+    return FINE
+
+
+def attempt(problem: str, folder: RunFolder, step: Callable[[], None]) -> bool:
+    """Return whether a step succeeds that shows a result; print why it does not.
+
+    The figures are already in ``result.json``: an error in a table or on the page must not lose them.
+    """
+    try:
+        step()
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, EmbassayError) else reason_of(error)
+        say(f"failed: {problem}: {reason}; the figures are in {folder.path / 'result.json'}")
+        return False
+    return True
+
+
+def write_outcome(
+    folder: RunFolder, plan: Plan, outcome: Outcome, seconds: float, cost: Cost | None = None
+) -> RunRecord:
+    """Write ``result.json``, the items and ``run.json`` into the run's folder, and return the record.
+
+    Parameters
+    ----------
+    seconds
+        How long the run has taken.
+    cost
+        The times of encoding, where they were measured now; those of an earlier start stay.
+    """
+    record = finished_record(folder.record(), plan, outcome, seconds)
+    if cost is not None:
+        record["cost"] = cost
+    folder.write_result(outcome.result)
+    folder.write_items(CorpusItems.of(corpus, texts=plan.request.texts) for corpus in plan.corpora)
+    folder.write_record(record)
+    # The same command tries again what failed, and needs the restart records for it.
+    if not outcome.failures:
+        folder.remove_restart_records()
+    return record
+
+
+def show_again(run: Path, diagnostic: str = "", *, signatures: bool = False) -> None:
+    """Print the full tables of a run.
+
+    Parameters
+    ----------
+    run
+        The run's folder, or the ``result.json`` in it.
+    diagnostic
+        Only this diagnostic; all of them if empty.
+    signatures
+        Whether everything that the figures depend on is printed below each table.
+
+    Raises
+    ------
+    SourceError
+        If the run did not finish, nothing was scored in it, or its result cannot be read.
+    UnknownNameError
+        If the run has no such diagnostic.
+    """
+    from embassay.reports.terminal import show, stdout
+
+    finished = finished_run(run)
+    result = finished.result
+    names = list(dict.fromkeys(verdict.diagnostic for verdict in result.verdicts))
+    if diagnostic and diagnostic not in names:
+        raise UnknownNameError("diagnostic", diagnostic, names)
+    show(
+        result, layouts(result), measured_times(finished.record), stdout(), diagnostic=diagnostic, signatures=signatures
+    )

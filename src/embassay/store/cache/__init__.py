@@ -1,0 +1,1 @@
+"""The cache of vectors: plain files, one folder for each encoder."""

@@ -1,0 +1,1 @@
+"""The folder of a run: its result, its record and its item scores."""

@@ -1,0 +1,1 @@
+"""Shards of vectors that are larger than memory."""

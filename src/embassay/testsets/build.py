@@ -1,0 +1,244 @@
+"""From a user's file to a test set on disk: read the sources, reject what cannot be used, build, write the files."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from embassay.corpora.io.documents import documents_in
+from embassay.errors import InputError, SpecError, nearest
+from embassay.formatting import counted
+from embassay.plugins import BUILDERS
+from embassay.samples.units import independent_units
+from embassay.testsets.base import Advance, Built, Material, Reading, Reasons, silent
+from embassay.testsets.card import card_of
+from embassay.testsets.files import Places, content_of, json_lines, name_of, write_files
+from embassay.testsets.generator.base import Reply, Request
+from embassay.testsets.language import may_be_english, refuse_other
+from embassay.testsets.options import ANY, ENGLISH, Order
+from embassay.testsets.review import confirmed_choices, read_review, review_of
+from embassay.testsets.sheets import rows_of, sheet_of
+from embassay.testsets.sources import Source, SourcePair, is_of_pairs, numbered, read_pairs, read_sentences, usable
+
+PARAMETERS_OF_ALL = ("seed", "count", "advance", "aside")
+"""Keyword parameters of builders and readers that are not options of a kind."""
+ONE_UNIT = (
+    "the test set has a single unit of independence: use it to try things out; nothing can be said of an encoder from "
+    "one unit"
+)
+
+
+def make(order: Order, advance: Advance = silent) -> Built:
+    """Build a test set.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be read, are in another language, or nothing can be built from them.
+    """
+    built = _built(order, advance)
+    review = order.options.review
+    if review is not None:
+        confirmed = confirmed_choices(built.doubtful, read_review(review))
+        built = replace(built, samples=(*built.samples, *confirmed))
+    if len(set(independent_units(built.samples))) == 1:
+        built = replace(built, notes=(*built.notes, ONE_UNIT))
+    if not built.samples:
+        main_reasons = "; ".join(f"{number:,} × {reason}" for reason, number in built.rejected.most_common(3))
+        problem = f"{order.source_name}: nothing can be built from its {counted(built.read, 'row')}"
+        raise InputError(f"{problem} ({main_reasons})" if main_reasons else problem)
+    return built
+
+
+def _built(order: Order, advance: Advance) -> Built:
+    """Read the sources, reject what cannot be used, and let the builder do its work."""
+    start = time.perf_counter()
+    options = order.options
+    options.check()
+    module = BUILDERS.module(order.builder)
+    reader_options, builder_options = _divided_options(module, order)
+    reading = _read(module, order, reader_options)
+    sources, rejected = _usable_sources(module, order, reading.sources)
+    with BUILDERS.guarded(order.builder):
+        built: Built = module.build(sources, seed=options.seed, count=options.count, advance=advance, **builder_options)
+    return replace(
+        built,
+        # The sum has no reasons with the number 0.
+        rejected=rejected + built.rejected,
+        notes=(*reading.notes, *built.notes),
+        seconds=time.perf_counter() - start,
+        read=len(reading.sources),
+    )
+
+
+class _Listener:
+    """Stands for a generator in an estimate: notes the requests, and answers none."""
+
+    name = ""
+
+    def __init__(self) -> None:
+        """Start without requests."""
+        self.requests: list[Request] = []
+
+    def replies(self, requests: Sequence[Request], advance: Advance = silent) -> tuple[Reply, ...]:
+        """Note the requests."""
+        self.requests += requests
+        return tuple(Reply(request.key, problem="not asked") for request in requests)
+
+    def material(self) -> Material:
+        """Return an empty description."""
+        return Material("", "", "", "")
+
+    def notes(self) -> tuple[str, ...]:
+        """Return no notes."""
+        return ()
+
+
+def requests_of(order: Order) -> tuple[Request, ...]:
+    """Return the requests that would be sent to a generator; nothing is sent.
+
+    Raises
+    ------
+    InputError
+        If the sources cannot be read or are in another language.
+    SpecError
+        If the builder does not use a generator.
+    """
+    module = BUILDERS.module(order.builder)
+    if "generator" not in _option_names(module.build):
+        raise SpecError(f"builder {order.kind!r} does not use a generator, so there is nothing to estimate")
+    listener = _Listener()
+    _built(replace(order, kind_options={**order.kind_options, "generator": listener}), silent)
+    return tuple(listener.requests)
+
+
+def put(out: Path, built: Built, order: Order) -> None:
+    """Write a test set with its data card and its sheets.
+
+    Raises
+    ------
+    OutputError
+        If a file cannot be written.
+    """
+    places = Places(out)
+    content = content_of(json_lines(built))
+    corpus = name_of(out.name, content)
+    contents = {
+        places.sheet: sheet_of(corpus, rows_of(built.samples, order.options.seed, built.documents)),
+        places.card: card_of(corpus, order, built, _sources_hash(order)).encode(),
+        # The corpus is written last, so that if it exists, the other files exist too.
+        out: content,
+    }
+    if built.doubtful:
+        contents = {places.review: review_of(built.doubtful)} | contents
+    write_files(contents)
+
+
+# --- Reading the sources ---
+
+
+def _divided_options(module: ModuleType, order: Order) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the reader and those of the builder; raise SpecError for an unknown one."""
+    reader_names: tuple[str, ...] = ()
+    if hasattr(module, "read"):
+        reader_names = _option_names(module.read)
+    builder_names = _option_names(module.build)
+    names = reader_names + builder_names
+    for_reader = dict[str, Any]()
+    for_builder = dict[str, Any]()
+    for name, value in order.kind_options.items():
+        if name not in names:
+            similar = nearest(name, names)
+            guess = f"; did you mean {similar!r}?" if similar else "."
+            raise SpecError(f"builder {order.kind!r} has no option {name!r}{guess} Known: {', '.join(names) or 'none'}")
+        # An option that both have goes to both.
+        if name in reader_names:
+            for_reader[name] = value
+        if name in builder_names:
+            for_builder[name] = value
+    return for_reader, for_builder
+
+
+def _option_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    # The signature is the only list of a builder's options, so a new option cannot be forgotten elsewhere.
+    names = list[str]()
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in PARAMETERS_OF_ALL:
+            names.append(name)
+    return tuple(names)
+
+
+def _read(module: ModuleType, order: Order, options: dict[str, Any]) -> Reading:
+    """Read the sources with the builder's reader, or as sentences or pairs if it has none."""
+    if not isinstance(order.sources, Path):
+        given = getattr(module, "given", numbered)
+        return Reading(tuple(given(order.sources)))
+    column = order.options.column
+    if not hasattr(module, "read"):
+        if not column and _takes_pairs(module) and is_of_pairs(order.sources):
+            return Reading(read_pairs(order.sources))
+        return Reading(read_sentences(order.sources, column))
+    if column:
+        raise SpecError("--column names a column of sentences, which this builder does not read")
+    if "aside" in inspect.signature(module.read).parameters:
+        options["aside"] = tuple(order.aside)
+    reading = module.read(order.sources, **options)
+    return reading if isinstance(reading, Reading) else Reading(tuple(reading))
+
+
+def _takes_pairs(module: ModuleType) -> bool:
+    """Return whether a builder's sources may be pairs, according to their annotation."""
+    return SourcePair.__name__ in str(inspect.signature(module.build).parameters["sources"].annotation)
+
+
+def _usable_sources(module: ModuleType, order: Order, sources: Sequence[Any]) -> tuple[Sequence[Any], Reasons]:
+    """Reject sources that cannot be used, and other languages if the builder's rules are for English only."""
+    rejected = Reasons()
+    if all(isinstance(source, Source) for source in sources):
+        sources, rejected = usable(sources)
+    elif _takes_pairs(module) and not hasattr(module, "read"):
+        paraphrases = [source for source in sources if source.same]
+        rejected["pair with different meanings"] += len(sources) - len(paraphrases)
+        sources = paraphrases
+    if ANY in (order.options.language, getattr(module, "LANGUAGES", ENGLISH)):
+        return sources, rejected
+
+    # A file in another language is refused as a whole; single sentences in one are left out.
+    texts = list[str]()
+    for source in sources:
+        texts += _texts(source)
+    refuse_other(texts, order.source_name)
+    english = [source for source in sources if all(map(may_be_english, _texts(source)))]
+    rejected["not English"] += len(sources) - len(english)
+    return english, rejected
+
+
+def _texts(source: Any) -> tuple[str, ...]:
+    if isinstance(source, SourcePair):
+        return source.first.text, source.second.text
+    return (source.text,)
+
+
+def _sources_hash(order: Order) -> str:
+    """Return the SHA-256 of a file's content; for a folder, that of its documents' paths and contents."""
+    sources = order.sources
+    if not isinstance(sources, Path):
+        content = "\n".join(map(str, sources))
+    elif sources.is_file():
+        return _file_hash(sources)
+    else:
+        follow_links = bool(order.kind_options.get("follow_links"))
+        documents = documents_in(sources, order.aside, follow_links)
+        content = repr(tuple((file.relative_to(sources).as_posix(), _file_hash(file)) for file in documents))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,242 @@
+"""The edits of one original (Chiang et al. 2023, sections 2.2.3 to 2.2.6): all six, and other certain ones.
+
+An original without all six edits is :class:`Left` out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from embassay.randomness import generator
+from embassay.samples.minimal_pairs import MinimalPairs
+from embassay.testsets.english.clauses import main_group
+from embassay.testsets.english.exchanges import Names, number
+from embassay.testsets.english.frames import has_subject
+from embassay.testsets.english.negation import falls_elsewhere, negated, word_negated
+from embassay.testsets.english.negation_removal import unnegated
+from embassay.testsets.english.random_words import Guess, Vocabulary, random_words
+from embassay.testsets.english.replacements import LISTED, Replacement, replacements
+from embassay.testsets.english.selection import NAME
+from embassay.testsets.english.spelling_and_grammar import Harper
+from embassay.testsets.english.typos import misspelt
+from embassay.testsets.english.wordnet import WordNet, open_wordnet
+from embassay.testsets.english.words import Tagged, substituted
+
+MODEL = "masked language model"
+WORDS = "a word of the same tag and frame"
+UNGRAMMATICAL = "the grammar checker complains about the sentence"
+UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
+NO_MAIN_VERB = "no main verb found by the rules"
+UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
+
+
+class Left(Exception):  # noqa: N818 - not an error, but the reason why a sentence is rejected
+    """The reason why a sentence gives no item."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The tools that all edits are made with.
+
+    Attributes
+    ----------
+    misspellings
+        Common misspellings by the correct word, in lower case.
+    guess
+        The masked language model, for ``random_mlm``; None for ``random_word`` instead.
+    """
+
+    lexicon: WordNet
+    checker: Harper
+    misspellings: Mapping[str, tuple[str, ...]]
+    vocabulary: Vocabulary
+    names: Names
+    guess: Guess | None
+    seed: int
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Sequence[Tagged],
+        misspellings: Mapping[str, tuple[str, ...]],
+        guess: Guess | None,
+        seed: int,
+    ) -> Tools:
+        """Load the tools, and collect the words and names of the sentences of a corpus."""
+        lexicon = open_wordnet()
+        names = Names(sentences, lexicon, NAME)
+        return cls(lexicon, Harper(), misspellings, Vocabulary(sentences, lexicon), names, guess, seed)
+
+    def check_ahead(self, originals: Sequence[Original]) -> None:
+        """Check some originals on all cores, then the first edits of those that are grammatical."""
+        self.checker.look_ahead(each.tagged.text for each in originals)
+        edits = list[str]()
+        for each in originals:
+            if self.checker.is_clean(each.tagged.text):
+                edits += [each.main, *each.tries[0].texts]
+        self.checker.look_ahead(edits)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One word of an original, and the sentences with a synonym, an antonym and the negation of it."""
+
+    choice: Replacement
+    synonym: str
+    antonym: str
+    negation: str
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The three sentences."""
+        return self.synonym, self.antonym, self.negation
+
+
+@dataclass(frozen=True)
+class Original:
+    """A sentence that may become an original.
+
+    Attributes
+    ----------
+    main
+        The sentence with its main verb negated, or that verb's negation removed.
+    tries
+        One for each replaceable word.
+    """
+
+    id: str
+    unit: str
+    tagged: Tagged
+    main: str
+    tries: tuple[Try, ...]
+
+
+def original(key: str, unit: str, tagged: Tagged) -> Original:
+    """Make the edits that need neither random numbers nor the rest of the corpus.
+
+    Raises
+    ------
+    Left
+        If no word can be replaced, or the main verb cannot be negated.
+    """
+    tries = list[Try]()
+    for choice in replacements(tagged):
+        negation = word_negated(tagged, choice.index)
+        if negation is not None and not falls_elsewhere(tagged, negation):
+            synonym = substituted(tagged, {choice.index: choice.synonym})
+            antonym = substituted(tagged, {choice.index: choice.antonym})
+            tries.append(Try(choice, synonym, antonym, negation))
+    if not tries:
+        raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
+    group = main_group(tagged)
+    if group is None:
+        raise Left(NO_MAIN_VERB)
+    main = unnegated(tagged, group) or negated(tagged, group)
+    if main is None or not has_subject(tagged, group.last) or falls_elsewhere(tagged, main):
+        raise Left(UNNEGATED)
+    return Original(key, unit, tagged, main, tuple(tries))
+
+
+def with_edits(
+    original: Original, tools: Tools, used: Counter[str], quota: int, ways: dict[tuple[str, str], str]
+) -> MinimalPairs:
+    """Make the edits of an original.
+
+    Parameters
+    ----------
+    used
+        How often each lemma was replaced so far. The original's least used lemma is chosen, and counted here.
+    quota
+        The maximum number of replacements of a lemma.
+    ways
+        How each edit was made is added here, by (sample id, edit name).
+
+    Raises
+    ------
+    Left
+        If an edit cannot be made, or the original or an edit is not grammatical.
+    """
+    if not tools.checker.is_clean(original.tagged.text):
+        raise Left(UNGRAMMATICAL)
+    if not tools.checker.is_clean(original.main):
+        raise Left(UNGRAMMATICAL_EDIT)
+
+    def lemma(attempt: Try) -> str:
+        return original.tagged.words[attempt.choice.index].lemma
+
+    # The reason of the last word that was tried, if any.
+    reason = Left("its words have already been replaced often enough in other sentences")
+    for attempt in sorted(original.tries, key=lambda attempt: used[lemma(attempt)]):
+        if used[lemma(attempt)] >= quota:
+            continue
+        try:
+            edits, ways_of_edits = _edits(original, attempt, tools)
+        except Left as problem:
+            reason = problem
+            continue
+        used[lemma(attempt)] += 1
+        for edit, way in ways_of_edits.items():
+            ways[original.id, edit] = way
+        return MinimalPairs(original.id, original.tagged.text, tuple(edits.items()), original.unit)
+    raise reason
+
+
+def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the edits around one word, and how each was made."""
+    tagged, index = original.tagged, attempt.choice.index
+    if not all(tools.checker.is_clean(text) for text in attempt.texts):
+        raise Left(UNGRAMMATICAL_EDIT)
+    stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
+    misspelling = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
+    if misspelling is None:
+        raise Left("no misspelling of the word")
+    typo, typo_way = misspelling
+    random_name = "random_mlm" if tools.guess else "random_word"
+    edits = {
+        "synonym": attempt.synonym,
+        "antonym": attempt.antonym,
+        "typo": _spelt(tagged, index, typo),
+        random_name: _random(tagged, attempt.choice, tools, stream),
+        "negation_main": original.main,
+    }
+    # If the chosen word is the main verb, both negations are one sentence, which is one item.
+    if attempt.negation != original.main:
+        edits["negation_antonym"] = attempt.negation
+    # Edits that HEROS does not have.
+    extra = {
+        "number": number(tagged, stream),
+        "entity": tools.names.entity(tagged, stream),
+    }
+    edits |= {name: text for name, text in extra.items() if text and tools.checker.is_clean(text)}
+    ways = dict.fromkeys(edits, "rule")
+    ways["synonym"] = ways["antonym"] = LISTED
+    ways["typo"] = typo_way
+    ways[random_name] = MODEL if tools.guess else WORDS
+    return edits, ways
+
+
+def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
+    """Return the sentence with a misspelling; unlike with another word, the article before it is kept."""
+    word = tagged.words[index]
+    if word.text.isupper():
+        misspelling = misspelling.upper()
+    elif word.text[0].isupper():
+        misspelling = misspelling.capitalize()
+    return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
+
+
+def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:
+    """Return the sentence with another word that fits and means something else."""
+    word = tagged.words[choice.index]
+    if tools.guess:
+        words = tools.guess(tagged.text[: word.start], tagged.text[word.end :])
+    else:
+        words = tools.vocabulary.like(tagged, choice.index, stream)
+    for text in random_words(tagged, choice, words, tools.lexicon):
+        if tools.checker.is_clean(text):
+            return text
+    raise Left("no random word that fits")
