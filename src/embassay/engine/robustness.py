@@ -162,14 +162,11 @@ def encode_alone(encoder: Encoder, texts: Sequence[Text]) -> tuple[list[VectorMa
     """
     rows = []
     times: list[float] = []
-    times_of_queries: list[float] = []
     for role, text in texts:
         start = time.perf_counter()
         rows.append(encoder.encode([text], role))
-        elapsed = 1000 * (time.perf_counter() - start)
-        times.append(elapsed)
-        if role == "query":
-            times_of_queries.append(elapsed)
+        times.append(1000 * (time.perf_counter() - start))
+    times_of_queries = [elapsed for (role, _), elapsed in zip(texts, times, strict=True) if role == "query"]
     timed = times_of_queries if len(times_of_queries) >= FEWEST_TIMED else times
     return rows, float(np.median(timed)) if len(timed) >= FEWEST_TIMED else None
 
@@ -240,10 +237,9 @@ def _same_nearest(first: Floats, second: Floats) -> float:
     number = min(NEAREST, len(first) - 1)
     if not number:
         return 1.0
-    shares = []
-    for a, b in zip(_nearest(first, number), _nearest(second, number), strict=True):
-        shares.append(len(np.intersect1d(a, b)) / number)
-    return float(np.mean(shares))
+    nearest, others = _nearest(first, number), _nearest(second, number)
+    is_in_both = (nearest[:, :, None] == others[:, None, :]).any(axis=2)
+    return float(is_in_both.mean())
 
 
 def _nearest(rows: Floats, number: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from embassay.diagnostics.negated_antonyms.negated_antonyms import KINDS, choices
+from embassay.diagnostics.negated_antonyms.negated_antonyms import NegatedAntonyms, choices
 from embassay.diagnostics.retrieval.scores import EncodedCorpus
 from embassay.engine.encode import encode
 from embassay.engine.search.top import search
@@ -16,7 +16,7 @@ from embassay.errors import EncoderError
 from embassay.geometry.closeness import paired_cosine
 from embassay.run.resolve import load_corpus
 from embassay.samples.base import Text
-from embassay.types import AnyCorpus, Encoder
+from embassay.types import AnyCorpus, Encoder, Origin
 from embassay.vectors import Vectors
 
 BUILT_IN = ("opposites", "handbook")
@@ -165,14 +165,10 @@ def _choices(corpus: AnyCorpus, vectors: Vectors) -> NDArray[np.float64]:
 
     An item with an undefined cosine has only zeros.
     """
-    inputs = vectors.take(sample.input for sample in corpus.samples)
-    cosines = []
-    for kind in KINDS:
-        candidates = vectors.take(getattr(sample, kind) for sample in corpus.samples)
-        cosines.append(paired_cosine(inputs, candidates))
-    chosen = choices(np.stack(cosines, axis=1))
+    origin = Origin("negated_antonyms", "", corpus.name, corpus.fingerprint, "", "")
+    scores = NegatedAntonyms().score(corpus, vectors, origin)
     # NaN is never equal to NaN, so an undefined item would count as a difference.
-    return np.nan_to_num(chosen)
+    return np.nan_to_num(choices(scores.values["cosine"]))
 
 
 def _changed_hits(corpus: AnyCorpus, before: Vectors, after: Vectors) -> Changed:
