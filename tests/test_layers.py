@@ -22,9 +22,10 @@ OPEN_MODULES = (
     "embassay.engine.pending",
     "embassay.encoders.base",
     "embassay.diagnostics.base",
+    "embassay.metrics.key",
 )
 """Modules that may be imported by everyone: paths, the cores of the machine, work in other processes, and the protocols
-of what plug-ins may do."""
+of what plug-ins may do, and what a metric is called."""
 ALLOWED = {
     "__main__": {"cli"},
     "__init__": {

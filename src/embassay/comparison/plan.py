@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.losses import units_to_detect
-from embassay.comparison.names import Key, Named
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
+from embassay.metrics.key import MetricKey
+from embassay.metrics.summary import Figures
 from embassay.reports.layouts import headlines
-from embassay.result import MIN_UNITS, Comparison, Verdict
+from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
-from embassay.stats.noninferiority import Headline, ItemMetric
-from embassay.types import Diagnostic, Draws
+from embassay.stats.noninferiority import ItemMetric
+from embassay.types import Draws
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -32,8 +33,12 @@ POWER_OF_CHECK = 0.95
 """The probability with which a gate should detect a loss of twice the margin."""
 GROWTH = (1, 2, 4, 8)
 """The sizes of the curve, as multiples of the present number of units."""
-FAMILIES = {"reference": "the reference", "baseline": "the best lexical baseline", "second_baseline": "bm25"}
-"""The pairs of interest, by the family of their comparison."""
+ROLES: dict[Role, str] = {
+    "reference": "the reference",
+    "baseline": "the best lexical baseline",
+    "second_baseline": "bm25",
+}
+"""The opponents of the pairs of interest, by their role, which is the family of the comparison."""
 
 
 @dataclass(frozen=True)
@@ -198,34 +203,35 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         As in :func:`plan`.
     """
     verdict = _verdict(run, task)
-    headline = _headline(task)
-    if verdict is None or headline is None:
+    figures = _figures(task)
+    headline = None if figures is None else figures.headline()
+    if verdict is None or figures is None or headline is None:
         return
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
-    others = dict[Key, ItemMetric]()
+    others = dict[MetricKey, ItemMetric]()
     if not all(map(verdict.ranks_by, of_task)):
-        others = _other_metrics(task)
+        others = _other_metrics(figures)
     for comparison in of_task:
-        key = (comparison.metric, comparison.subset, comparison.similarity_function, comparison.condition)
         is_headline = verdict.ranks_by(comparison)
-        metric = headline if is_headline else others.get(key)
-        if comparison.family not in FAMILIES or metric is None:
+        metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
+        role = next((role for role in ROLES if role == comparison.family), None)
+        if role is None or metric is None:
             continue
         heading, style = column.heading, column.format
         stated = None
         if is_headline:
-            stated = _stated_minimum(verdict, comparison)
+            stated = verdict.opponent(role).difference(comparison.a).smallest_difference
         else:
-            heading = Named(task.diagnostic, task.corpus, key, metric).names[0]
+            heading = str(replace(comparison.key.within_diagnostic, similarity_function=""))
             style = "percent" if metric.of_shares else "number"
         pair = PairPlan(
             diagnostic=task.diagnostic,
             corpus=task.corpus,
             a=comparison.a,
             b=comparison.b,
-            against=FAMILIES[comparison.family],
+            against=ROLES[role],
             heading=heading,
             format=style,
             difference=comparison.difference,
@@ -236,15 +242,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         )
         precision = _precision(metric, comparison, stated, power)
         if precision is not None:
-            larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
-            pair = replace(
-                pair,
-                minimum_detectable_difference=precision.minimum_detectable_difference,
-                curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
-            )
-            if difference is not None:
-                needed = precision.units_needed(difference), precision.items_needed(difference)
-                pair = replace(pair, units_needed=needed[0], items_needed=needed[1])
+            pair = _with_precision(pair, precision, difference)
         # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
         if comparison.family == "reference" and is_headline and headline.margin:
             # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
@@ -256,6 +254,21 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         yield pair
 
 
+def _with_precision(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
+    """Return the plan with the differences that more units would show, and how many units a difference takes."""
+    larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
+    pair = replace(
+        pair,
+        minimum_detectable_difference=precision.minimum_detectable_difference,
+        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
+    )
+    if difference is None:
+        return pair
+    return replace(
+        pair, units_needed=precision.units_needed(difference), items_needed=precision.items_needed(difference)
+    )
+
+
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     """Return the verdict of a task that ranks encoders; None if it does not."""
     for verdict in run.result.verdicts:
@@ -264,41 +277,19 @@ def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     return None
 
 
-def _method(task: StoredTask) -> Diagnostic:
-    """Return the diagnostic of a task with its options."""
-    return load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+def _figures(task: StoredTask) -> Figures[Any] | None:
+    """Return the declared metrics of a task; None where its diagnostic declares none."""
+    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    return method.figures(list(task.scores.values())) if isinstance(method, DeclaresMetrics) else None
 
 
-def _headline(task: StoredTask) -> Headline | None:
-    """Return the item values of a task's headline; None where there is none."""
-    method = _method(task)
-    if not isinstance(method, HasHeadline):
-        return None
-    return method.headline(list(task.scores.values()))
-
-
-def _other_metrics(task: StoredTask) -> dict[Key, ItemMetric]:
-    """Return the item values of each metric of a task that is a mean over items."""
-    method = _method(task)
-    if not isinstance(method, HasItemMetrics):
-        return {}
-    scores = list(task.scores.values())
-    metrics = dict[Key, ItemMetric]()
-    for metric in method.item_metrics(scores):
-        name, subset, similarity_function, condition = metric.key
-        metrics[name, subset, similarity_function or scores[0].similarity_function, condition] = metric
+def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
+    """Return the item values of each metric that is a mean over items."""
+    metrics = dict[MetricKey, ItemMetric]()
+    for metric in figures.item_metrics():
+        similarity_function = metric.similarity_function or figures.board[0].similarity_function
+        metrics[replace(metric.key, similarity_function=similarity_function)] = metric
     return metrics
-
-
-def _stated_minimum(verdict: Verdict, comparison: Comparison) -> float | None:
-    """Return the minimum detectable difference of a pair that the run states (power 80 %)."""
-    families = {
-        "reference": verdict.against_reference,
-        "baseline": verdict.against_baseline,
-        "second_baseline": verdict.against_second_baseline,
-    }
-    entry = families[comparison.family].get(comparison.a, {})
-    return entry.get("smallest_difference")
 
 
 def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None, power: float) -> Precision | None:
@@ -333,6 +324,7 @@ def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None,
 
 def _reason(run: StoredRun, task: StoredTask) -> str:
     """Return why there is no plan for a task."""
-    if _verdict(run, task) is None or _headline(task) is None:
+    figures = _figures(task)
+    if _verdict(run, task) is None or figures is None or figures.headline() is None:
         return "it does not rank encoders"
     return "the run has one candidate and no lexical baseline, so there is no pair to compare"

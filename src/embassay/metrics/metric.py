@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from embassay.errors import SpecError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Column, Format
+from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
+from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.units import Bools, Floats, Ints
 
 Direction = Literal["higher", "lower", "neither"]
@@ -39,8 +41,8 @@ class Metric:
         As in the rows. ``*`` stands for any text; an option of the diagnostic may stand in braces: ``Success@{k}``.
     kind
         ``share``, a mean of yes and no or of shares of them; ``mean``, of other numbers; ``mean over folds``, of shares
-        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's by its name; or ``computed``: a figure
-        that is no mean over items, such as a threshold.
+        that are averaged fold by fold; ``correlation``, Spearman's or Pearson's, with which its name begins; or
+        ``computed``: a figure that is no mean over items, such as a threshold.
     better
         Which values are better; there is no default.
     meaning
@@ -65,6 +67,12 @@ class Metric:
         ``compare=all``, or ``never``.
     margin
         An encoder counts as worse from this loss on; None where the diagnostic declares none.
+    deviation
+        Of a headline that is no share: the standard deviation per item that is assumed of the difference of two
+        encoders before anything is measured.
+    hub
+        Its type on a model card of the Hugging Face hub, where it is stated beside the headline: empty for that of its
+        own name, None where it is not stated.
     chance
         What blind choice would reach, where that is known: a number, or computed from the view.
     low, high
@@ -100,6 +108,8 @@ class Metric:
     headline: bool = False
     compared: Literal["always", "on request", "never"] = "never"
     margin: float | None = None
+    deviation: float | None = None
+    hub: str | None = None
     chance: float | Callable[[Any], float] | None = None
     low: float | None = None
     high: float | None = None
@@ -117,8 +127,8 @@ class Metric:
 
     @property
     def is_share(self) -> bool:
-        """Whether its values are shares, written in percent and compared in points."""
-        return self.style == "percent"
+        """Whether its values are shares, or differences of shares: percent and points."""
+        return self.style in ("percent", "points")
 
     @property
     def style(self) -> Format:
@@ -133,6 +143,11 @@ class Metric:
     def column(self) -> Column:
         """Its column in a table of encoders."""
         return Column(self.name, self.name, self.subset, self.style, self.condition)
+
+    @property
+    def correlation(self) -> Correlation:
+        """Which correlation it is, by its name: ``spearman``, ``pearson_of_ranks`` …."""
+        return "spearman" if self.name.startswith("spearman") else "pearson"
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -160,13 +175,16 @@ class Meaning:
         What the headline metric says about a model, in a few words; empty where there is no headline.
     items
         What one item is called, in the plural.
+    task
+        The type of task on the Hugging Face hub, for model cards.
+    about
+        What it tests, where a finding of the whole run speaks of it: ``search``, ``negation``.
     """
 
     title: str = ""
     items: str = "items"
-    margin: float = 0.0
-    points: bool = True
-    numbers: tuple[str, ...] = ()
+    task: str = "sentence-similarity"
+    about: tuple[str, ...] = ()
 
 
 def pattern_of(declared: str) -> str:
@@ -176,8 +194,12 @@ def pattern_of(declared: str) -> str:
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return the ``MEANING`` of a diagnostic; without one, that of a diagnostic without a headline."""
-    meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    """Return the ``MEANING`` of a diagnostic; of one without a headline if there is none or it is not installed."""
+    try:
+        module = DIAGNOSTICS.module(diagnostic)
+    except UnknownNameError:
+        return Meaning()
+    meaning: Meaning = getattr(module, "MEANING", Meaning())
     return meaning
 
 
@@ -190,6 +212,15 @@ def declared_metrics(diagnostic: str) -> tuple[Metric, ...]:
 def headline_metric(diagnostic: str) -> Metric | None:
     """Return the metric that a diagnostic ranks encoders by; None where it ranks none."""
     return next((metric for metric in declared_metrics(diagnostic) if metric.headline), None)
+
+
+def headline_of_shape(shape: str) -> Metric | None:
+    """Return what the diagnostic of this package for a shape of corpus ranks encoders by; None for no such shape."""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        metric = headline_metric(name)
+        if metric is not None and DIAGNOSTICS.module(name).create().shape == shape:
+            return metric
+    return None
 
 
 def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
@@ -210,18 +241,21 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
     )
 
 
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
+    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
+
+
+def known_metric(key: MetricKey) -> Metric | None:
+    """Return the declaration of a row's metric; None where its diagnostic is not installed, or declares none for it."""
+    try:
+        return declared(key)
+    except (SpecError, UnknownNameError):
+        return None
+
+
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
     """Return which values of a metric are better; see :func:`metric_of`."""
-    directions = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", None)
-    if directions is not None:
-        key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
-        for pattern, direction in directions.items():
-            if fnmatchcase(key, pattern.replace("[", "[[]")):
-                return direction  # type: ignore[no-any-return]
-        raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-            "its DIRECTIONS lack it"
-        )
     return metric_of(diagnostic, name, subset, condition).better
 
 
@@ -235,6 +269,8 @@ class ListedMetric:
         Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
     range, chance, margin
         As texts; empty where there is none.
+    meaning
+        With the source, where that is not the paper of the diagnostic.
     """
 
     key: str
@@ -243,7 +279,6 @@ class ListedMetric:
     chance: str
     margin: str
     meaning: str
-    source: str
 
 
 def listed_metrics(diagnostic: str) -> list[ListedMetric]:
@@ -274,8 +309,7 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
         range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
         chance=chance,
         margin=_number(first.margin),
-        meaning=first.meaning,
-        source=first.source,
+        meaning="; ".join(filter(None, (first.meaning, first.source))),
     )
 
 

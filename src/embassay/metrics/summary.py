@@ -20,10 +20,9 @@ import numpy as np
 from embassay.metrics.metric import Kind, Metric
 from embassay.metrics.scoreboard import AnyView, Scoreboard, candidates_of, pools_of, unit_codes, without_baselines
 from embassay.metrics.verdict import unranked, verdict
-from embassay.result import Comparison, Estimate, Row, Verdict
+from embassay.result import Comparison, Estimate, Finding, Result, Row, Series, Verdict
 from embassay.stats.best import Standings, rank_correlations, rank_means
 from embassay.stats.correlate import MIN_ITEMS, correlate, influences
-from embassay.stats.correlate import Kind as Correlation
 from embassay.stats.exchange import compare_correlations
 from embassay.stats.families import PairedDifference, compare_means
 from embassay.stats.folds import compare_means_over_folds, shares_over_folds
@@ -335,7 +334,7 @@ class Figures(Generic[AnyView]):
         x, y, unit = self._against(figure.metric), figure.items(view), self.unit(figure.metric)
         if figure.inside is not None:
             x, y, unit = x[figure.inside], y[figure.inside], unit[figure.inside]
-        return correlate(x, y, unit, cast(Correlation, figure.metric.name), draws, *self.board.stream)
+        return correlate(x, y, unit, figure.metric.correlation, draws, *self.board.stream)
 
     def _against(self, metric: Metric) -> Floats:
         """Return the (n,) values that a correlation is with: the same for all encoders."""
@@ -373,7 +372,7 @@ class Figures(Generic[AnyView]):
             x = self._against(metric)
             if np.count_nonzero(~np.isnan(x)) < MIN_ITEMS:
                 return ()
-            return compare_correlations(x, values, unit, cast(Correlation, metric.name), roles, draws, *stream)
+            return compare_correlations(x, values, unit, metric.correlation, roles, draws, *stream)
         if metric.kind == "mean over folds":
             fold = cast(Callable[[AnyView], Ints], metric.folds)(self.views[0])
             return compare_means_over_folds(values, fold, unit, roles, draws, *stream)
@@ -398,15 +397,18 @@ class Figures(Generic[AnyView]):
                 return None
         return figure
 
-    def summarise(self, draws: Draws, *, on_request: bool = False) -> Summary:
+    def summarise(self, draws: Draws, *, on_request: bool = False, rows: list[Row] | None = None) -> Summary:
         """Return rows, comparisons and verdict.
 
         Parameters
         ----------
         on_request
             Whether to compare what is compared on request only, and all pairs of encoders.
+        rows
+            Those of a diagnostic that makes them in its own way; by default those of the metrics.
         """
-        rows = self.rows(draws)
+        if rows is None:
+            rows = self.rows(draws)
         headline = self.headline_figure
         compared, of_headline = list[Comparison](), tuple[PairedDifference, ...]()
         for figure in self.compared(on_request=on_request):
@@ -415,7 +417,7 @@ class Figures(Generic[AnyView]):
             compared += comparisons(self.board[0], name, subset, differences, condition, similarity_function)
             if figure is headline:
                 of_headline = differences
-        return Summary(rows, compared, of_headline, self._verdict(rows, of_headline, draws))
+        return Summary(draws, rows, compared, of_headline, self._verdict(rows, of_headline, draws))
 
     def standings(self, draws: Draws) -> Standings:
         """Rank the candidates by the headline."""
@@ -424,8 +426,7 @@ class Figures(Generic[AnyView]):
         metric, unit, stream = figure.metric, self.unit(figure.metric), self.board.stream
         candidates = candidates_of(self.board, self.values(figure))
         if metric.kind == "correlation":
-            kind = cast(Correlation, metric.name)
-            return rank_correlations(self._against(metric), candidates, unit, kind, draws, *stream)
+            return rank_correlations(self._against(metric), candidates, unit, metric.correlation, draws, *stream)
         fold = None if metric.folds is None else metric.folds(self.views[0])
         wrong = 0.0 if metric.undefined_is_wrong else None
         return rank_means(candidates, unit, draws, *stream, fold=fold, wrong=wrong)
@@ -480,9 +481,9 @@ class Figures(Generic[AnyView]):
         metric, values = figure.metric, self.values(figure)
         correlated = None
         if metric.kind == "correlation":
-            kind, x = cast(Correlation, metric.name), self._against(metric)
-            correlated = Correlated(x, values, kind)
-            values = {encoder: influences(x, y, kind) for encoder, y in values.items()}
+            x = self._against(metric)
+            correlated = Correlated(x, values, metric.correlation)
+            values = {encoder: influences(x, y, metric.correlation) for encoder, y in values.items()}
         name, subset, similarity_function, condition = figure.key
         return ItemMetric(
             name,
@@ -518,7 +519,20 @@ class Summary:
         The paired differences of all families on the headline.
     """
 
+    draws: Draws
     rows: list[Row]
     comparisons: list[Comparison]
     differences: tuple[PairedDifference, ...]
     verdict: Verdict
+
+    def result(self, series: Iterable[Series] = (), findings: Iterable[Finding] = ()) -> Result:
+        """Return the result of the diagnostic on the corpus, with what it has beside its metrics."""
+        return Result(
+            self.draws.seed,
+            self.draws.resamples,
+            rows=tuple(self.rows),
+            comparisons=tuple(self.comparisons),
+            series=tuple(series),
+            verdicts=(self.verdict,),
+            findings=tuple(findings),
+        )
