@@ -22,7 +22,7 @@ from embassay.result import Estimate
 from embassay.stats.agreement import Level, krippendorff
 from embassay.stats.shares import share
 from embassay.store.paths import open_file, output_path, source_path, unreadable
-from embassay.testsets.card import with_reading
+from embassay.testsets.card import table, with_reading
 from embassay.testsets.files import Places, check_free, content_of, name_of, write_files
 from embassay.testsets.sheets import HIGH, LOW, Sheet, read_sheet
 
@@ -166,14 +166,12 @@ def table_rows(rated: Rated) -> list[tuple[str, ...]]:
 def markdown(rated: Rated) -> str:
     """Return the ratings as Markdown: the last section of the data card."""
     people = "one person" if rated.annotators == 1 else f"{rated.annotators} people"
-    lines = [
+    legend = (
         f"By {people}, from {LOW} to {HIGH}; an error is a row with a mean rating below {rated.bar:g}. "
-        "Alpha is Krippendorff's, for interval data.",
-        "",
-    ]
-    rows = (HEADS, ("---",) * len(HEADS), *table_rows(rated)[1:])
-    lines += [f"| {' | '.join(cells[column] for column in IN_CARD)} |" for cells in rows]
-    return "\n".join(lines)
+        "Alpha is Krippendorff's, for interval data."
+    )
+    head, *rows = [[cells[column] for column in IN_CARD] for cells in (HEADS, *table_rows(rated)[1:])]
+    return f"{legend}\n\n{table(head, rows)}"
 
 
 def _percent(errors: Estimate) -> str:

@@ -6,7 +6,7 @@ An original without all six edits is :class:`Left` out, with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
@@ -22,7 +22,7 @@ from embassay.testsets.english.random_words import Guess, Vocabulary, random_wor
 from embassay.testsets.english.replacements import LISTED, Replacement, replacements
 from embassay.testsets.english.selection import NAME
 from embassay.testsets.english.spelling_and_grammar import Harper
-from embassay.testsets.english.typos import misspelt
+from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
 from embassay.testsets.english.words import Tagged, substituted
 
@@ -32,6 +32,10 @@ UNGRAMMATICAL = "the grammar checker complains about the sentence"
 UNGRAMMATICAL_EDIT = "the grammar checker complains about an edit"
 NO_MAIN_VERB = "no main verb found by the rules"
 UNNEGATED = "the main verb cannot be negated, or its negation removed, reliably"
+
+
+Ways = dict[tuple[str, str], str]
+"""How edits were made, by (sample id, edit name)."""
 
 
 class Left(Exception):  # noqa: N818 - not an error, but the reason why a sentence is rejected
@@ -52,7 +56,7 @@ class Tools:
 
     lexicon: WordNet
     checker: Harper
-    misspellings: Mapping[str, tuple[str, ...]]
+    misspellings: Misspellings
     vocabulary: Vocabulary
     names: Names
     guess: Guess | None
@@ -62,7 +66,7 @@ class Tools:
     def of(
         cls,
         sentences: Sequence[Tagged],
-        misspellings: Mapping[str, tuple[str, ...]],
+        misspellings: Misspellings,
         guess: Guess | None,
         seed: int,
     ) -> Tools:
@@ -141,9 +145,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
     return Original(key, unit, tagged, main, tuple(tries))
 
 
-def with_edits(
-    original: Original, tools: Tools, used: Counter[str], quota: int, ways: dict[tuple[str, str], str]
-) -> MinimalPairs:
+def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int, ways: Ways) -> MinimalPairs:
     """Make the edits of an original.
 
     Parameters

@@ -210,6 +210,12 @@ OBJECTS = {
     **dict.fromkeys(("pass", "fail"), wordset("exam test class course inspection audit")),
 }
 """Verbs that are opposites only with these objects (*lose the keys* is not the opposite of *win the keys*)."""
+FIRST_WORDS = {
+    **dict.fromkeys(("agree", "disagree"), ("", "with", "on", "that")),
+    **dict.fromkeys(("approve", "disapprove"), ("of",)),
+    "succeed": ("",),
+}
+"""The words that may follow a verb; an empty one if nothing may."""
 LONGEST = 8
 """The maximum number of words after the replaced word."""
 
@@ -263,12 +269,8 @@ def unfit_after_verb(rest: Words, verb: str) -> str:
     has_clause = any(word.tag in (",", ":", "CC") for word in rest)
     if len(rest) > LONGEST or barred & set(lows) or has_clause:
         return "another clause, a comparison or a quantifier after it"
-    if verb in ("agree", "disagree"):
-        fits = first in ("", "with", "on", "that")
-    elif verb in ("approve", "disapprove"):
-        fits = first == "of"
-    elif verb == "succeed":
-        fits = not rest
+    if verb in FIRST_WORDS:
+        fits = first in FIRST_WORDS[verb]
     elif verb in ("remember", "forget"):
         fits = first_tag in (*OBJECT_FIRST, "TO")
     elif verb in OBJECTS:

@@ -6,7 +6,7 @@ A rule deletes or replaces one character, or swaps two neighbours. A misspelling
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +25,11 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _BETWEEN = re.compile(r"\t|->|→")
 
 
-def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator) -> tuple[str, str] | None:
+Misspellings = Mapping[str, tuple[str, ...]]
+"""The misspellings of each word, in lower case."""
+
+
+def misspelt(word: str, listed: Misspellings, chance: Generator) -> tuple[str, str] | None:
     """Return a misspelling of a word in lower case, and its origin: ``"list"`` or ``"rule"``.
 
     None for an unlisted word of fewer than three letters, or if the rules make only English words.
@@ -36,14 +40,13 @@ def misspelt(word: str, listed: Mapping[str, tuple[str, ...]], chance: Generator
     if len(word) < 3 or not word.isalpha():
         return None
     for _ in range(TRIES):
-        rule = _RULES[int(chance.integers(len(_RULES)))]
-        form = rule(word, chance)
+        form = _mistyped(word, chance)
         if form != word and not is_word(form):
             return form, "rule"
     return None
 
 
-def read_misspellings(path: Path) -> dict[str, tuple[str, ...]]:
+def read_misspellings(path: Path) -> Misspellings:
     """Read a file with a misspelling and the correct word on each line, separated by a tab, ``->`` or ``→``.
 
     Returns
@@ -70,7 +73,7 @@ def read_misspellings(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def common_misspellings() -> dict[str, tuple[str, ...]]:
+def common_misspellings() -> Misspellings:
     """Return codespell's misspellings by the correct word, without those of several possible words.
 
     Raises
@@ -98,19 +101,14 @@ def _add(forms_of: dict[str, list[str]], wrong: str, right: str) -> None:
         forms_of.setdefault(right.lower(), []).append(wrong.lower())
 
 
-def _deleted(word: str, chance: Generator) -> str:
-    at = int(chance.integers(len(word)))
-    return word[:at] + word[at + 1 :]
-
-
-def _replaced(word: str, chance: Generator) -> str:
-    at = int(chance.integers(len(word)))
-    return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
-
-
-def _swapped(word: str, chance: Generator) -> str:
+def _mistyped(word: str, chance: Generator) -> str:
+    """Return a word with one character deleted or replaced, or two neighbours swapped."""
+    rule = chance.integers(3)
+    if rule == 0:
+        at = int(chance.integers(len(word)))
+        return word[:at] + word[at + 1 :]
+    if rule == 1:
+        at = int(chance.integers(len(word)))
+        return word[:at] + _LETTERS[int(chance.integers(len(_LETTERS)))] + word[at + 1 :]
     at = int(chance.integers(len(word) - 1))
     return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-
-
-_RULES: tuple[Callable[[str, Generator], str], ...] = (_deleted, _replaced, _swapped)
