@@ -325,24 +325,25 @@ def _without_errors(lines: Sequence[Line], path: Path, sheet: Sheet, below: NDAr
         raise SourceError(problem, sheet.path, None, "item")
     remaining = list[Line]()
     for line in lines:
-        wrong = wrong_edits.get(_id(line))
+        wrong = wrong_edits.get(_id(line), set())
         if "document" in line or not wrong:
             remaining.append(line)
             continue
         # Samples other than minimal pairs have no edits and are dropped as a whole.
-        reduced = _without_edits(line, wrong)
-        if "edits" in reduced:
-            remaining.append(reduced)
+        edits = _without(wrong, line.get("edits"))
+        if edits:
+            # How the edits were made, by their names, if the line says so.
+            source = _without(wrong, line.get("source"))
+            reduced = line | {"edits": edits, "source": source}
+            remaining.append({name: value for name, value in reduced.items() if value is not None and value != {}})
     return remaining
 
 
-def _without_edits(line: Line, wrong: Set[str]) -> Line:
-    """Return a sample without some of its edits, and without how these were made."""
-    reduced = dict(line)
-    for field in ("edits", "source"):
-        if isinstance(line.get(field), dict):
-            reduced[field] = {edit: value for edit, value in line[field].items() if edit not in wrong}
-    return {name: value for name, value in reduced.items() if value != {}}
+def _without(wrong: Set[str], by_edit: Any) -> Any:
+    """Return the values of the edits that are not wrong; a value that is not by edit is returned as it is."""
+    if not isinstance(by_edit, dict):
+        return by_edit
+    return {edit: value for edit, value in by_edit.items() if edit not in wrong}
 
 
 def _id(line: Line) -> str:

@@ -24,7 +24,7 @@ from embassay.testsets.english.selection import NAME
 from embassay.testsets.english.spelling_and_grammar import Harper
 from embassay.testsets.english.typos import Misspellings, misspelt
 from embassay.testsets.english.wordnet import WordNet, open_wordnet
-from embassay.testsets.english.words import Tagged, substituted
+from embassay.testsets.english.words import Tagged, cased, substituted
 
 MODEL = "masked language model"
 WORDS = "a word of the same tag and frame"
@@ -90,14 +90,7 @@ class Try:
     """One word of an original, and the sentences with a synonym, an antonym and the negation of it."""
 
     choice: Replacement
-    synonym: str
-    antonym: str
-    negation: str
-
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """The three sentences."""
-        return self.synonym, self.antonym, self.negation
+    texts: tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -133,7 +126,7 @@ def original(key: str, unit: str, tagged: Tagged) -> Original:
         if negation is not None and not falls_elsewhere(tagged, negation):
             synonym = substituted(tagged, {choice.index: choice.synonym})
             antonym = substituted(tagged, {choice.index: choice.antonym})
-            tries.append(Try(choice, synonym, antonym, negation))
+            tries.append(Try(choice, (synonym, antonym, negation)))
     if not tries:
         raise Left("no verb or adjective with a synonym and an antonym that certainly fit")
     group = main_group(tagged)
@@ -189,25 +182,27 @@ def with_edits(original: Original, tools: Tools, used: Counter[str], quota: int,
 
 def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, str], dict[str, str]]:
     """Return the edits around one word, and how each was made."""
-    tagged, index = original.tagged, attempt.choice.index
+    tagged, word = original.tagged, original.tagged.words[attempt.choice.index]
     if not all(tools.checker.is_clean(text) for text in attempt.texts):
         raise Left(UNGRAMMATICAL_EDIT)
     stream = generator(tools.seed, "builders", "minimal_pairs", tagged.text)
-    misspelling = misspelt(tagged.words[index].text.lower(), tools.misspellings, stream)
+    misspelling = misspelt(word.lowercase, tools.misspellings, stream)
     if misspelling is None:
         raise Left("no misspelling of the word")
     typo, typo_way = misspelling
+    synonym, antonym, negation = attempt.texts
     random_name = "random_mlm" if tools.guess else "random_word"
     edits = {
-        "synonym": attempt.synonym,
-        "antonym": attempt.antonym,
-        "typo": _spelt(tagged, index, typo),
+        "synonym": synonym,
+        "antonym": antonym,
+        # Unlike with another word, the article before a misspelling is kept.
+        "typo": tagged.text[: word.start] + cased(word, typo) + tagged.text[word.end :],
         random_name: _random(tagged, attempt.choice, tools, stream),
         "negation_main": original.main,
     }
     # If the chosen word is the main verb, both negations are one sentence, which is one item.
-    if attempt.negation != original.main:
-        edits["negation_antonym"] = attempt.negation
+    if negation != original.main:
+        edits["negation_antonym"] = negation
     # Edits that HEROS does not have.
     extra = {
         "number": number(tagged, stream),
@@ -219,16 +214,6 @@ def _edits(original: Original, attempt: Try, tools: Tools) -> tuple[dict[str, st
     ways["typo"] = typo_way
     ways[random_name] = MODEL if tools.guess else WORDS
     return edits, ways
-
-
-def _spelt(tagged: Tagged, index: int, misspelling: str) -> str:
-    """Return the sentence with a misspelling; unlike with another word, the article before it is kept."""
-    word = tagged.words[index]
-    if word.text.isupper():
-        misspelling = misspelling.upper()
-    elif word.text[0].isupper():
-        misspelling = misspelling.capitalize()
-    return tagged.text[: word.start] + misspelling + tagged.text[word.end :]
 
 
 def _random(tagged: Tagged, choice: Replacement, tools: Tools, stream: Generator) -> str:

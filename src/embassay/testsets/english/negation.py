@@ -190,7 +190,7 @@ def word_negated(tagged: Tagged, index: int) -> str | None:
     if word.tag == "JJ" and word_at(tagged.words, index + 1).tag.startswith("NN"):
         return _not_before(tagged, index)
     group = group_at(tagged, index)
-    if group is None and word.tag.startswith("JJ"):
+    if word.tag.startswith("JJ"):
         copula = before_adverbs(tagged.words, index)
         group = group_at(tagged, copula)
     if group is not None:

@@ -156,10 +156,7 @@ def _negates(first: str, second: str, part: str) -> bool:
     if any(long == prefix + short for prefix in PREFIXES):
         return True
     # "Useful" and "useless".
-    for word, other in ((first, second), (second, first)):
-        if "ful" in word and word.replace("ful", "less") == other:
-            return True
-    return False
+    return first.replace("ful", "less") == second or second.replace("ful", "less") == first
 
 
 # --- What may follow a word so that its opposite fits too: *good at chess*, but not *good enough* ---
