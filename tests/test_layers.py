@@ -18,12 +18,14 @@ OPEN_MODULES = (
     "embassay.store.shards.shards",
     "embassay.engine.cores",
     "embassay.engine.executors",
+    "embassay.engine.map",
     "embassay.engine.pending",
     "embassay.encoders.base",
     "embassay.diagnostics.base",
+    "embassay.metrics.key",
 )
 """Modules that may be imported by everyone: paths, the cores of the machine, work in other processes, and the protocols
-of what plug-ins may do."""
+of what plug-ins may do, and what a metric is called."""
 ALLOWED = {
     "__main__": {"cli"},
     "__init__": {
@@ -107,7 +109,7 @@ ALLOWED = {
         "store",
         "types",
     },
-    "sharding": {"engine", "run", "samples", "store", "types"},
+    "sharding": {"engine", "geometry", "run", "samples", "store", "types"},
     "integrations": {
         "metrics",
         "diagnostics",
@@ -120,9 +122,20 @@ ALLOWED = {
         "types",
         "vectors",
     },
-    "export": {"metrics", "diagnostics", "encoders", "engine", "geometry", "run", "samples", "store", "types"},
+    "export": {
+        "metrics",
+        "diagnostics",
+        "encoders",
+        "engine",
+        "geometry",
+        "run",
+        "samples",
+        "store",
+        "types",
+        "vectors",
+    },
     "testsets": {"corpora", "endpoint", "geometry", "lexical", "result", "run", "samples", "stats", "types"},
-    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types"},
+    "training": {"corpora", "encoders", "engine", "run", "samples", "store", "types", "vectors"},
     "run": {
         "metrics",
         "findings",

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from embassay.findings.speed import MeasuredTimes
-from embassay.findings.templates import readable
+from embassay.formatting import readable
 from embassay.layout import Column, EncoderTable, IntervalChart, Layout, SeriesTable
 from embassay.reports.glossary import TERMS, Glossary
 from embassay.reports.overview import (

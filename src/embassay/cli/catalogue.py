@@ -114,10 +114,12 @@ def _print_metrics(console: Console) -> None:
         metrics = listed_metrics(name)
         if not metrics:
             continue
-        table = Table("metric", "better", "range", "chance", "margin", "meaning", box=None, padding=(0, 2, 0, 2))
+        table = Table(box=None, padding=(0, 2, 0, 2))
+        table.add_column("metric", no_wrap=True, overflow="fold")
+        for heading in ("better", "range", "chance", "margin", "meaning"):
+            table.add_column(heading)
         for metric in metrics:
-            meaning = f"{metric.meaning} ({metric.source})" if metric.source else metric.meaning
-            cells = (metric.key, metric.better, metric.range, metric.chance, metric.margin, meaning)
+            cells = (metric.key, metric.better, metric.range, metric.chance, metric.margin, metric.meaning)
             table.add_row(*map(Text, cells))
         console.print(Text(f"\n{name}"))
         console.print(table)

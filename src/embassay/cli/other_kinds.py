@@ -11,7 +11,7 @@ from cyclopts import App
 
 from embassay.cli.build import Flag, Flat, From, Out, given_options, run_build
 from embassay.plugins import BUILDERS
-from embassay.testsets.making import PARAMETERS_OF_ALL
+from embassay.testsets.build import PARAMETERS_OF_ALL
 from embassay.testsets.options import BuildOptions
 
 

@@ -162,13 +162,10 @@ def _main_result(run: StoredRun, labels: Sequence[str]) -> Result:
     encoders = [replace(record, spec=without_folders(record.spec)) for record in candidates]
     corpora = [replace(corpus, source=without_folders(corpus.source)) for corpus in result.corpora]
     # The lexical baselines are not kept, so verdicts do not compare with them.
-    no_baseline: dict[str, Any] = {
-        "baseline": None,
-        "against_baseline": {},
-        "second_baseline": None,
-        "against_second_baseline": {},
-    }
-    verdicts = [replace(verdict, **no_baseline) for verdict in result.verdicts]
+    verdicts = []
+    for verdict in result.verdicts:
+        references = tuple(opponent for opponent in verdict.opponents if opponent.role == "reference")
+        verdicts.append(replace(verdict, opponents=references))
     comparisons = [one for one in result.comparisons if one.a in labels and one.b in labels]
     return Result(
         result.seed,

@@ -7,7 +7,7 @@ plans test, floors and margins, and what the documentation lists; see :mod:`emba
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from embassay.errors import SpecError
-from embassay.layout import Format
+from embassay.layout import Column, Format
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
 from embassay.stats.correlate import Kind as Correlation
@@ -48,8 +48,9 @@ class Metric:
         What the metric says, in one line for a list.
     of
         The (n,) item values of an encoder, from the diagnostic's own view of its scores: NaN is undefined, ``ABSENT``
-        an item that the metric is not about. None where the corpus has no such items. Of a computed metric an
-        :class:`~embassay.result.Estimate`, or several by subset. Without it, the diagnostic makes the rows itself.
+        an item that the metric is not about. None where the corpus has no such items; of a share, also where one
+        encoder has none. Of a computed metric an :class:`~embassay.result.Estimate`, or several by subset. Without it,
+        the diagnostic makes the rows itself.
     subsets
         The name and the (n,) mask of each subset; where given, ``subset`` is the pattern of their names.
     places
@@ -128,6 +129,11 @@ class Metric:
         if self.kind in ("share", "mean over folds"):
             return "percent"
         return "number"
+
+    @property
+    def column(self) -> Column:
+        """Its column in a table of encoders."""
+        return Column(self.name, self.name, self.subset, self.style, self.condition)
 
     @property
     def correlation(self) -> Correlation:
@@ -235,6 +241,8 @@ class ListedMetric:
         Name, subsets and condition: ``chosen[antonym, polarity]``, ``contrast[synonym-antonym]{raw}``.
     range, chance, margin
         As texts; empty where there is none.
+    meaning
+        With the source, where that is not the paper of the diagnostic.
     """
 
     key: str
@@ -243,7 +251,6 @@ class ListedMetric:
     chance: str
     margin: str
     meaning: str
-    source: str
 
 
 def listed_metrics(diagnostic: str) -> list[ListedMetric]:
@@ -261,19 +268,20 @@ def _listed(metrics: list[Metric]) -> ListedMetric:
     subsets = ", ".join(metric.subset for metric in metrics[:SUBSETS_LISTED])
     if len(metrics) > SUBSETS_LISTED:
         subsets += f", {len(metrics) - SUBSETS_LISTED} more"
-    key = f"{first.name}[{subsets}]" + (f"{{{first.condition}}}" if first.condition else "")
+    # ``Success@{k}`` is Success@k to a reader.
+    key = _OPTION.sub(lambda option: option[0][1:-1], f"{first.name}[{subsets}]")
+    if first.condition:
+        key += f"{{{first.condition}}}"
     low, high = first.range
     is_range = low is not None or high is not None
     chance = "depends on the corpus" if callable(first.chance) else _number(first.chance)
     return ListedMetric(
-        # ``Success@{k}`` is Success@k to a reader.
-        key=_OPTION.sub(lambda option: option[0][1:-1], key),
+        key=key,
         better=first.better,
         range=f"{_number(low) or '−∞'} to {_number(high) or '∞'}" if is_range else "",
         chance=chance,
         margin=_number(first.margin),
-        meaning=first.meaning,
-        source=first.source,
+        meaning="; ".join(filter(None, (first.meaning, first.source))),
     )
 
 
@@ -282,10 +290,16 @@ def _number(value: float | Callable[[Any], float] | None) -> str:
     return "" if value is None or callable(value) else f"{value:.3g}".replace("-", "−")
 
 
-def with_options(metrics: Iterable[Metric], **options: Any) -> Iterator[Metric]:
-    """Yield the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``."""
+def with_options(metrics: Iterable[Metric], **options: Any) -> tuple[Metric, ...]:
+    """Return the metrics with the values of a diagnostic's options in their names: ``Success@{k}`` as ``Success@5``.
+
+    Of several that get the same name, such as ``Success@{k}`` and ``Success@1`` with k = 1, the first is taken.
+    """
+    named = dict[tuple[str, str, str, str], Metric]()
     for metric in metrics:
         name, subset = metric.name, metric.subset
         for option, value in options.items():
             name, subset = name.replace(f"{{{option}}}", str(value)), subset.replace(f"{{{option}}}", str(value))
-        yield replace(metric, name=name, subset=subset)
+        key = (name, subset, metric.condition, metric.similarity_function)
+        named.setdefault(key, replace(metric, name=name, subset=subset))
+    return tuple(named.values())

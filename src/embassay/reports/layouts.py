@@ -67,6 +67,4 @@ def _own_layout(name: str, result: Result) -> Layout:
 
 def _plain_layout(name: str, result: Result) -> Layout:
     """Return a layout of plain tables for the rows of a diagnostic."""
-    rows = [row for row in result.rows if row.diagnostic == name]
-    places = [(row.metric, row.subset, row.condition, row.similarity_function) for row in rows]
-    return plain(name, places)
+    return plain(name, [row.key for row in result.rows if row.diagnostic == name])

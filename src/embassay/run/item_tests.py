@@ -30,8 +30,7 @@ def headline_of(task: ScoredTask, verdict: Verdict) -> Headline | None:
     if not isinstance(task.diagnostic, HasHeadline):
         return None
     headline = task.diagnostic.headline(task.scores)
-    ranked_by = (verdict.metric, verdict.subset, verdict.condition)
-    if headline is None or (headline.metric, headline.subset, headline.condition) != ranked_by:
+    if headline is None or not headline.key.covers(verdict.key):
         return None
     return headline
 

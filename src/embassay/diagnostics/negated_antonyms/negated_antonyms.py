@@ -260,7 +260,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         kind="share",
         better="higher" if kind == "paraphrase" else "lower",
         compared="on request",
-        meaning=f"share of entries for which the {kind} is the nearest candidate",
+        meaning="share of entries for which this candidate is the nearest",
     )
     yield Metric(
         "similarity",
@@ -272,7 +272,7 @@ def _of_kind(kind: str) -> Iterator[Metric]:
         low=-1,
         high=1,
         compared="on request",
-        meaning=f"mean cosine of the {kind} with its input",
+        meaning="mean cosine of this candidate with its input",
     )
 
 
