@@ -218,16 +218,6 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
 
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:
     """Return which values of a metric are better; see :func:`metric_of`."""
-    directions = getattr(DIAGNOSTICS.module(diagnostic), "DIRECTIONS", None)
-    if directions is not None:
-        key = f"{name}[{subset},{condition}]" if condition else f"{name}[{subset}]"
-        for pattern, direction in directions.items():
-            if fnmatchcase(key, pattern.replace("[", "[[]")):
-                return direction  # type: ignore[no-any-return]
-        raise SpecError(
-            f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
-            "its DIRECTIONS lack it"
-        )
     return metric_of(diagnostic, name, subset, condition).better
 
 
