@@ -17,7 +17,6 @@ from embassay.geometry.closeness import paired_cosine
 from embassay.metrics.metric import Meaning, Metric
 from embassay.metrics.scoreboard import View, item_example
 from embassay.metrics.summary import Figures
-from embassay.stats.noninferiority import Headline, ItemMetric
 
 MEANING = Meaning("partners told from strangers", "pairs")
 
@@ -93,14 +92,6 @@ class PartnerFirst:
     def summarise(self, scores: Sequence[ea.ItemScores], draws: ea.Draws) -> ea.Result:
         """Return rows, comparisons and verdict: all of them follow from the metrics."""
         return self.figures(scores).summarise(draws).result()
-
-    def headline(self, scores: Sequence[ea.ItemScores]) -> Headline | None:
-        """Return the accuracy, pair by pair, of all encoders."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ea.ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss."""
-        return self.figures(scores).item_metrics()
 
     def outcomes(self, scores: Sequence[ea.ItemScores]) -> Outcomes:
         """Return which encoders are right about each pair; there are no subsets."""

@@ -835,9 +835,9 @@ def test_beside_sparse_vectors_only_dense_ones_have_a_success_after_transforms()
     assert values(result, "Success@5", "dense", "whiten") == values(alone, "Success@5", "dense", "whiten")
     # A loss can be tested only where both have the metric.
     task = result.items.tasks[0]
-    conditions = {metric.condition for metric in task.diagnostic.item_metrics(task.scores)}
+    conditions = {metric.condition for metric in task.diagnostic.figures(task.scores).item_metrics()}
     assert conditions == {""}
-    assert {metric.condition for metric in task.diagnostic.item_metrics(task.scores[1:])} == {"", *TRANSFORMS}
+    assert {metric.condition for metric in task.diagnostic.figures(task.scores[1:]).item_metrics()} == {"", *TRANSFORMS}
 
 
 def test_sparse_and_dense_vectors_have_the_same_figures():

@@ -10,7 +10,7 @@ import numpy as np
 
 from embassay.comparison.merge import MergedRuns, has_same_scores
 from embassay.comparison.runs import CommonTask
-from embassay.diagnostics.base import HasHeadline, ShowsItems
+from embassay.diagnostics.base import DeclaresMetrics, ShowsItems
 from embassay.layout import Column, Format
 from embassay.reports.layouts import headlines
 from embassay.stats.meta import MIN_CORPORA, AcrossCorpora, across_corpora
@@ -22,7 +22,7 @@ from embassay.types import Diagnostic, Draws, ItemScores
 Outcome = Literal["better", "not worse", "worse", "inconclusive", "nothing changed"]
 
 
-class Ranking(Diagnostic, HasHeadline, Protocol):
+class Ranking(Diagnostic, DeclaresMetrics, Protocol):
     """A diagnostic with a headline."""
 
 
@@ -161,7 +161,7 @@ def differences_of(merged: MergedRuns, pairs: Sequence[Pair], *, texts: bool) ->
     differences = []
     for task in merged.tasks:
         column = columns.get(task.diagnostic)
-        if column is None or not isinstance(task.method, HasHeadline):
+        if column is None or not isinstance(task.method, DeclaresMetrics):
             continue
         scores = merged.scores[task.name]
         compared_pairs = []
@@ -230,7 +230,7 @@ def _compared(
         # Both are candidates here, so that a lexical baseline can be compared with itself as well.
         origin = replace(scores[encoder].origin, encoder=label, baseline=False, reference=label == OLD)
         both.append(replace(scores[encoder], origin=origin))
-    headline = method.headline(both)
+    headline = method.figures(both).headline()
     if headline is None:
         return None
     result = method.summarise(both, draws)

@@ -17,10 +17,10 @@ import numpy as np
 
 from embassay.comparison.losses import NEW, OLD, Change, PairedQuantity, changes_of
 from embassay.comparison.runs import CommonTask, StoredRun, TaskName, common_tasks, read_run, run_in_memory
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import InputError, SpecError, UnknownNameError
 from embassay.metrics.key import MetricKey, matching, near_names, shortest_name
-from embassay.metrics.metric import Direction, direction_of, meaning_of
+from embassay.metrics.metric import declared
 from embassay.metrics.scoreboard import unit_codes
 from embassay.result import Failure, Result, Row
 from embassay.stats.noninferiority import Headline, ItemMetric
@@ -392,19 +392,15 @@ def _pairs(
     for task in tasks:
         # Without margins of the user, only headlines are tested.
         testable |= _testable_metrics(task, labels, with_others=bool(margins))
-    user_margins = _user_margins(testable, margins, rows)
+    headlines = [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
+    user_margins = _user_margins(testable, headlines, margins, rows)
     pairs: list[PairedQuantity] = []
     for key, (task, metric) in testable.items():
         margin = user_margins.get(key, metric.margin)
         if margin is not None:
-            name = shortest_name(key, testable, _headlines_of(testable))
+            name = shortest_name(key, testable, headlines)
             pairs += _pairs_of(key, task, metric, name, margin, labels)
     return pairs
-
-
-def _headlines_of(testable: Testable) -> list[MetricKey]:
-    """Return the metrics that are the headline of their task."""
-    return [key for key, (_, metric) in testable.items() if isinstance(metric, Headline)]
 
 
 def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: bool) -> Testable:
@@ -424,10 +420,13 @@ def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: b
                 scores.append(replace(scores_of_run[label], origin=origin))
     if not scores:
         return {}
-    headline = task.method.headline(scores) if isinstance(task.method, HasHeadline) else None
+    if not isinstance(task.method, DeclaresMetrics):
+        return {}
+    figures = task.method.figures(scores)
+    headline = figures.headline()
     metrics: list[ItemMetric] = [] if headline is None else [headline]
-    if with_others and isinstance(task.method, HasItemMetrics):
-        metrics += task.method.item_metrics(scores)
+    if with_others:
+        metrics += figures.item_metrics()
     testable: dict[MetricKey, tuple[CommonTask, ItemMetric]] = {}
     for metric in metrics:
         similarity_function = metric.similarity_function or scores[0].similarity_function
@@ -439,7 +438,9 @@ def _testable_metrics(task: CommonTask, labels: Sequence[str], *, with_others: b
     return testable
 
 
-def _user_margins(testable: Testable, margins: Mapping[str, float], rows: Sequence[Row]) -> dict[MetricKey, float]:
+def _user_margins(
+    testable: Testable, headlines: Sequence[MetricKey], margins: Mapping[str, float], rows: Sequence[Row]
+) -> dict[MetricKey, float]:
     """Return the margins of the user by metric; a name may be that of several metrics.
 
     Raises
@@ -451,7 +452,7 @@ def _user_margins(testable: Testable, margins: Mapping[str, float], rows: Sequen
     # A name with its diagnostic or corpus, "retrieval/Success@5", is more precise, so it is read last and wins.
     for name in sorted(margins, key=_precision):
         margin = margins[name]
-        matches = matching(name, testable, _headlines_of(testable))
+        matches = matching(name, testable, headlines)
         if not matches:
             raise _untestable(name, testable, rows)
         for key in matches:
@@ -469,11 +470,6 @@ def _precision(name: str) -> int:
     return (key.diagnostic != "") + (key.corpus != "")
 
 
-def _direction(key: MetricKey) -> Direction:
-    """Return which values of a metric are better."""
-    return direction_of(key.diagnostic, key.metric, key.subset, key.condition)
-
-
 def _refuse_without_direction(key: MetricKey, name: str, limit: str) -> None:
     """Refuse a metric of which neither direction is better.
 
@@ -484,7 +480,7 @@ def _refuse_without_direction(key: MetricKey, name: str, limit: str) -> None:
     limit
         What the user gave it: ``a margin`` or ``a floor``.
     """
-    if _direction(key) == "neither":
+    if declared(key).better == "neither":
         raise SpecError(f"{name} cannot have {limit}: neither higher nor lower values of it are better")
 
 
@@ -498,7 +494,7 @@ def _untestable(name: str, testable: Testable, rows: Sequence[Row]) -> InputErro
     wanted = MetricKey.parse(name)
     keys_of_name = [key for key in keys if wanted.may_mean(key)]
     of_metric = keys_of_name or _of_metric(name, keys)
-    if of_metric and all(_direction(key) == "neither" for key in of_metric):
+    if of_metric and all(declared(key).better == "neither" for key in of_metric):
         _refuse_without_direction(of_metric[0], name, "a margin")
     if not keys_of_name:
         return UnknownNameError("metric", name, suggestions)
@@ -544,7 +540,7 @@ def _pairs_of(
             item=np.asarray(items).astype(str),
             purpose=metric.purpose,
             of_shares=metric.of_shares,
-            lower_is_better=_direction(key) == "lower",
+            lower_is_better=declared(key).better == "lower",
             same_encoder=old_fingerprint == new_fingerprint,
             correlated=correlated,
         )
@@ -578,8 +574,10 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
             raise _without_value(name, list(rows_of))
         for key in matches:
             _refuse_without_direction(key, name, "a floor")
-            if floor > 1 and _is_share(key):
-                raise SpecError(f"the floor of {name} must be at most 1, is {floor:g}; it is a share: 0.85 is 85%")
+            _, high = declared(key).range
+            if high is not None and floor > high:
+                hint = "; it is a share: 0.85 is 85%" if declared(key).is_share else ""
+                raise SpecError(f"the floor of {name} must be at most {high:g}, is {floor:g}{hint}")
             metric = shortest_name(key, rows_of, headlines)
             for row in rows_of[key]:
                 yield Floor(
@@ -591,7 +589,7 @@ def _floors(run: StoredRun, rows: Sequence[Row], floors: Mapping[str, float]) ->
                     low=row.low,
                     high=row.high,
                     floor=floor,
-                    lower_is_better=_direction(key) == "lower",
+                    lower_is_better=declared(key).better == "lower",
                     reason=row.reason or "",
                 )
 
@@ -605,7 +603,7 @@ def _without_value(name: str, keys: Sequence[MetricKey]) -> InputError:
         If all metrics of that name have no direction.
     """
     of_metric = _of_metric(name, keys)
-    with_direction = [key for key in of_metric or keys if _direction(key) != "neither"]
+    with_direction = [key for key in of_metric or keys if declared(key).better != "neither"]
     if of_metric and not with_direction:
         _refuse_without_direction(of_metric[0], name, "a floor")
     if of_metric:
@@ -619,9 +617,3 @@ def _of_metric(name: str, keys: Iterable[MetricKey]) -> list[MetricKey]:
     """Return the keys of a name's metric, whatever the subset: those of ``tau`` for ``tau[recommended]``."""
     wanted = MetricKey.parse(name)
     return [key for key in keys if key.metric == wanted.metric and wanted.diagnostic in ("", key.diagnostic)]
-
-
-def _is_share(key: MetricKey) -> bool:
-    """Return whether a metric is declared as a share."""
-    meaning = meaning_of(key.diagnostic)
-    return meaning.title != "" and meaning.points and key.metric not in meaning.numbers

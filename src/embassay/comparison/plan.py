@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from embassay.comparison.losses import units_to_detect
 from embassay.comparison.runs import StoredRun, StoredTask, read_run
-from embassay.diagnostics.base import HasHeadline, HasItemMetrics
+from embassay.diagnostics.base import DeclaresMetrics
 from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Format
 from embassay.metrics.key import MetricKey
+from embassay.metrics.summary import Figures
 from embassay.reports.layouts import headlines
 from embassay.result import MIN_UNITS, Comparison, Role, Verdict
 from embassay.run.resolve import load_diagnostic
 from embassay.run.specs import Spec
 from embassay.stats.detectable import POWER, Precision, precision_of_values
-from embassay.stats.noninferiority import Headline, ItemMetric
-from embassay.types import Diagnostic, Draws
+from embassay.stats.noninferiority import ItemMetric
+from embassay.types import Draws
 
 if TYPE_CHECKING:
     from polars import DataFrame
@@ -202,15 +203,16 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         As in :func:`plan`.
     """
     verdict = _verdict(run, task)
-    headline = _headline(task)
-    if verdict is None or headline is None:
+    figures = _figures(task)
+    headline = None if figures is None else figures.headline()
+    if verdict is None or figures is None or headline is None:
         return
     column = headlines(run.result)[task.diagnostic]
     draws = Draws(run.result.seed, run.result.resamples)
     of_task = [one for one in run.result.comparisons if (one.diagnostic, one.corpus) == task.name]
     others = dict[MetricKey, ItemMetric]()
     if not all(map(verdict.ranks_by, of_task)):
-        others = _other_metrics(task)
+        others = _other_metrics(figures)
     for comparison in of_task:
         is_headline = verdict.ranks_by(comparison)
         metric = headline if is_headline else others.get(comparison.key.within_diagnostic)
@@ -240,15 +242,7 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         )
         precision = _precision(metric, comparison, stated, power)
         if precision is not None:
-            larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
-            pair = replace(
-                pair,
-                minimum_detectable_difference=precision.minimum_detectable_difference,
-                curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
-            )
-            if difference is not None:
-                needed = precision.units_needed(difference), precision.items_needed(difference)
-                pair = replace(pair, units_needed=needed[0], items_needed=needed[1])
+            pair = _with_precision(pair, precision, difference)
         # A candidate may replace the reference, so a loss against it matters; a lexical baseline is there to be beaten.
         if comparison.family == "reference" and is_headline and headline.margin:
             # Of the test, only its need of units is used, which depends neither on its outcome nor on the p-value.
@@ -260,6 +254,21 @@ def _plan_task(run: StoredRun, task: StoredTask, difference: float | None, power
         yield pair
 
 
+def _with_precision(pair: PairPlan, precision: Precision, difference: float | None) -> PairPlan:
+    """Return the plan with the differences that more units would show, and how many units a difference takes."""
+    larger = [precision.with_units(growth * precision.units) for growth in GROWTH]
+    pair = replace(
+        pair,
+        minimum_detectable_difference=precision.minimum_detectable_difference,
+        curve=tuple(SizePoint(one.units, one.items, one.minimum_detectable_difference) for one in larger),
+    )
+    if difference is None:
+        return pair
+    return replace(
+        pair, units_needed=precision.units_needed(difference), items_needed=precision.items_needed(difference)
+    )
+
+
 def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     """Return the verdict of a task that ranks encoders; None if it does not."""
     for verdict in run.result.verdicts:
@@ -268,28 +277,17 @@ def _verdict(run: StoredRun, task: StoredTask) -> Verdict | None:
     return None
 
 
-def _method(task: StoredTask) -> Diagnostic:
-    """Return the diagnostic of a task with its options."""
-    return load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+def _figures(task: StoredTask) -> Figures[Any] | None:
+    """Return the declared metrics of a task; None where its diagnostic declares none."""
+    method = load_diagnostic(Spec(task.diagnostic, options=dict(task.options))).method
+    return method.figures(list(task.scores.values())) if isinstance(method, DeclaresMetrics) else None
 
 
-def _headline(task: StoredTask) -> Headline | None:
-    """Return the item values of a task's headline; None where there is none."""
-    method = _method(task)
-    if not isinstance(method, HasHeadline):
-        return None
-    return method.headline(list(task.scores.values()))
-
-
-def _other_metrics(task: StoredTask) -> dict[MetricKey, ItemMetric]:
-    """Return the item values of each metric of a task that is a mean over items."""
-    method = _method(task)
-    if not isinstance(method, HasItemMetrics):
-        return {}
-    scores = list(task.scores.values())
+def _other_metrics(figures: Figures[Any]) -> dict[MetricKey, ItemMetric]:
+    """Return the item values of each metric that is a mean over items."""
     metrics = dict[MetricKey, ItemMetric]()
-    for metric in method.item_metrics(scores):
-        similarity_function = metric.similarity_function or scores[0].similarity_function
+    for metric in figures.item_metrics():
+        similarity_function = metric.similarity_function or figures.board[0].similarity_function
         metrics[replace(metric.key, similarity_function=similarity_function)] = metric
     return metrics
 
@@ -326,6 +324,7 @@ def _precision(metric: ItemMetric, comparison: Comparison, stated: float | None,
 
 def _reason(run: StoredRun, task: StoredTask) -> str:
     """Return why there is no plan for a task."""
-    if _verdict(run, task) is None or _headline(task) is None:
+    figures = _figures(task)
+    if _verdict(run, task) is None or figures is None or figures.headline() is None:
         return "it does not rank encoders"
     return "the run has one candidate and no lexical baseline, so there is no pair to compare"

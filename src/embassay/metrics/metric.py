@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from embassay.errors import SpecError
+from embassay.errors import SpecError, UnknownNameError
 from embassay.layout import Column, Format
+from embassay.metrics.key import MetricKey
 from embassay.plugins import DIAGNOSTICS
 from embassay.result import Estimate
 from embassay.stats.correlate import Kind as Correlation
@@ -66,6 +67,12 @@ class Metric:
         ``compare=all``, or ``never``.
     margin
         An encoder counts as worse from this loss on; None where the diagnostic declares none.
+    deviation
+        Of a headline that is no share: the standard deviation per item that is assumed of the difference of two
+        encoders before anything is measured.
+    hub
+        Its type on a model card of the Hugging Face hub, where it is stated beside the headline: empty for that of its
+        own name, None where it is not stated.
     chance
         What blind choice would reach, where that is known: a number, or computed from the view.
     low, high
@@ -101,6 +108,8 @@ class Metric:
     headline: bool = False
     compared: Literal["always", "on request", "never"] = "never"
     margin: float | None = None
+    deviation: float | None = None
+    hub: str | None = None
     chance: float | Callable[[Any], float] | None = None
     low: float | None = None
     high: float | None = None
@@ -166,13 +175,16 @@ class Meaning:
         What the headline metric says about a model, in a few words; empty where there is no headline.
     items
         What one item is called, in the plural.
+    task
+        The type of task on the Hugging Face hub, for model cards.
+    about
+        What it tests, where a finding of the whole run speaks of it: ``search``, ``negation``.
     """
 
     title: str = ""
     items: str = "items"
-    margin: float = 0.0
-    points: bool = True
-    numbers: tuple[str, ...] = ()
+    task: str = "sentence-similarity"
+    about: tuple[str, ...] = ()
 
 
 def pattern_of(declared: str) -> str:
@@ -182,8 +194,12 @@ def pattern_of(declared: str) -> str:
 
 
 def meaning_of(diagnostic: str) -> Meaning:
-    """Return the ``MEANING`` of a diagnostic; without one, that of a diagnostic without a headline."""
-    meaning: Meaning = getattr(DIAGNOSTICS.module(diagnostic), "MEANING", Meaning())
+    """Return the ``MEANING`` of a diagnostic; of one without a headline if there is none or it is not installed."""
+    try:
+        module = DIAGNOSTICS.module(diagnostic)
+    except UnknownNameError:
+        return Meaning()
+    meaning: Meaning = getattr(module, "MEANING", Meaning())
     return meaning
 
 
@@ -196,6 +212,15 @@ def declared_metrics(diagnostic: str) -> tuple[Metric, ...]:
 def headline_metric(diagnostic: str) -> Metric | None:
     """Return the metric that a diagnostic ranks encoders by; None where it ranks none."""
     return next((metric for metric in declared_metrics(diagnostic) if metric.headline), None)
+
+
+def headline_of_shape(shape: str) -> Metric | None:
+    """Return what the diagnostic of this package for a shape of corpus ranks encoders by; None for no such shape."""
+    for name in sorted(DIAGNOSTICS.own_names()):
+        metric = headline_metric(name)
+        if metric is not None and DIAGNOSTICS.module(name).create().shape == shape:
+            return metric
+    return None
 
 
 def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Metric:
@@ -214,6 +239,19 @@ def metric_of(diagnostic: str, name: str, subset: str, condition: str = "") -> M
         f"diagnostic {diagnostic!r} does not say whether higher or lower values of {key} are better: "
         "its METRICS lack it"
     )
+
+
+def declared(key: MetricKey) -> Metric:
+    """Return the declaration of the metric with a key, which names the diagnostic; see :func:`metric_of`."""
+    return metric_of(key.diagnostic, key.metric, key.subset, key.condition)
+
+
+def known_metric(key: MetricKey) -> Metric | None:
+    """Return the declaration of a row's metric; None where its diagnostic is not installed, or declares none for it."""
+    try:
+        return declared(key)
+    except (SpecError, UnknownNameError):
+        return None
 
 
 def direction_of(diagnostic: str, name: str, subset: str, condition: str = "") -> Direction:

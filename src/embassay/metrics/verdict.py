@@ -8,8 +8,6 @@ from typing import get_args
 
 import numpy as np
 
-from embassay.errors import SpecError
-from embassay.metrics.metric import direction_of
 from embassay.metrics.scoreboard import roles_of
 from embassay.result import MIN_UNITS, Difference, Estimate, Opponent, Role, Verdict
 from embassay.stats.best import Standings
@@ -46,9 +44,6 @@ def verdict(
     leader
         ``Best``, or ``Highest`` where higher is not always better.
     """
-    diagnostic = scores[0].origin.diagnostic
-    if direction_of(diagnostic, headline.metric, headline.subset, headline.condition) != "higher":
-        raise SpecError(f"diagnostic {diagnostic!r}: a headline must be a metric of which higher values are better")
     candidates = roles_of(scores).candidates
     defined = [name for name in candidates if estimates[name].value is not None]
     best: str | None = None
@@ -63,7 +58,7 @@ def verdict(
     if precision is not None and precision.units >= MIN_UNITS:
         smallest_difference, smallest_units = precision.minimum_detectable_difference, precision.units
     return Verdict(
-        diagnostic,
+        scores[0].origin.diagnostic,
         scores[0].origin.corpus,
         headline.metric,
         items=len(scores[0].unit),

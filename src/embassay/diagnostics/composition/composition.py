@@ -61,7 +61,6 @@ from embassay.metrics.scoreboard import (
 from embassay.metrics.summary import Figures, share_row
 from embassay.result import MIN_UNITS, Estimate, Example, Finding, Result, Row
 from embassay.samples.composition import Composition as Sample
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.resample import means
 from embassay.stats.shares import PooledShare, shares_of_encoders
 from embassay.stats.units import Floats, ratio_variance
@@ -81,7 +80,7 @@ VERSION = 1
 """To be raised with each change after which the same vectors have other scores or figures."""
 CLAIMS = {claim: key for key, claim in ABOVE_NULL.items() if key.subset != "c4:vsA"}
 """What the finding of an encoder reports, by the words for it: the criteria of the paper."""
-MEANING = Meaning("overlap above wrong target", "samples", 0.02, numbers=("margin",))
+MEANING = Meaning("overlap above wrong target", "samples")
 LAYOUT = composition_page.LAYOUT
 DRAWS = 20
 """Draws of other units' targets: one alone moves the excess by as much as its standard error."""
@@ -260,14 +259,6 @@ class CompositionDiagnostic:
                     margin=margin[row, index],
                     subset=subset,
                 )
-
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return C1 less its null, sample by sample, of all encoders; None without overlaps."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the share of each compared criterion less its null."""
-        return self.figures(scores).item_metrics()
 
 
 def draws_needed(scores: ItemScores, kept: int = KEPT) -> int:

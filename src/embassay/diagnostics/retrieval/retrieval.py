@@ -45,7 +45,6 @@ from embassay.samples.retrieval import Question
 from embassay.stats.detectable import precision_of
 from embassay.stats.exams import LENGTH
 from embassay.stats.families import PairedDifference
-from embassay.stats.noninferiority import Headline, ItemMetric
 from embassay.stats.ranking import Places
 from embassay.stats.units import Floats, Ints
 from embassay.types import Corpus, Draws, ItemScores, Origin, begun
@@ -66,7 +65,7 @@ VERSION = 5
 K = 5
 LOSS = 0.02
 """The loss of success that a recommended threshold may cause."""
-MEANING = Meaning("retrieval", "questions", 0.02)
+MEANING = Meaning("retrieval", "questions", task="information-retrieval", about=("search",))
 PSI = 5
 
 
@@ -223,14 +222,6 @@ class Retrieval:
         """Return the declared metrics of all encoders."""
         return Figures.of(self._view, scores, with_options(METRICS, k=self.k))
 
-    def headline(self, scores: Sequence[ItemScores]) -> Headline | None:
-        """Return Success@k, question by question, of all encoders; only of questions with a right document."""
-        return self.figures(scores).headline()
-
-    def item_metrics(self, scores: Sequence[ItemScores]) -> Iterator[ItemMetric]:
-        """Yield the item values of what can be tested for a loss; only of questions with a right document."""
-        return self.figures(scores).item_metrics()
-
     def outcomes(self, scores: Sequence[ItemScores]) -> Outcomes:
         """Return which questions succeed at k; those without a right document are undecided, and a subset."""
         requested = without_baselines([self._view(s) for s in scores])
@@ -329,13 +320,13 @@ def _answered_places(view: RetrievalView) -> Ints:
 
 
 def ranking_metric(
-    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, **more: Any
+    name: str, of_places: Callable[[Places, int], Floats], *, kind: Kind, meaning: str, hub: str = "", **more: Any
 ) -> RankingMetric:
     """Declare a metric of the ranks of a question's right documents, of which higher values are better.
 
     Parameters
     ----------
-    name, of_places, kind, meaning, more
+    name, of_places, kind, meaning, hub, more
         As in :class:`~embassay.diagnostics.retrieval.scores.RankingMetric`.
     """
     return RankingMetric(
@@ -345,6 +336,7 @@ def ranking_metric(
         kind=kind,
         better="higher",
         meaning=meaning,
+        hub=hub,
         low=0.0,
         high=1.0,
         source="ir-measures",
@@ -389,6 +381,7 @@ METRICS = (
         kind="mean",
         compared="on request",
         beside_headline=True,
+        hub="mrr",
         meaning="the mean of 1/rank of the first right document",
     ),
     ranking_metric(
@@ -396,6 +389,7 @@ METRICS = (
         lambda places, k: places.average_precision(),
         kind="mean",
         compared="on request",
+        hub="map",
         meaning="mean of the precision at the rank of each right document",
     ),
     ranking_metric(
