@@ -109,14 +109,10 @@ class SimilarityDiagnostic:
         series = [overlap_series(NAME, board.corpus, lexical, {"all": "all pairs"})]
         if _has_enough(human):
             series.insert(0, _curve(scores))
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=(*summary.rows, *lexical),
-            comparisons=tuple(summary.comparisons),
-            series=tuple(series),
-            verdicts=(summary.verdict,),
-            findings=tuple(_findings(scores, summary.rows)),
+        return summary.result(
+            more_rows=lexical,
+            series=series,
+            findings=_findings(scores, summary.rows),
         )
 
     def figures(self, scores: Sequence[ItemScores]) -> Figures[View]:

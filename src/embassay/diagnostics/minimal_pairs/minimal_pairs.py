@@ -173,17 +173,13 @@ class MinimalPairsDiagnostic:
         summary = figures.summarise(draws, on_request=self.compare == "all")
         lexical = list(overlap_rows(scores[0], draws, _lexical_groups(scores[0], first.edits)))
         labels = {"all": "all edits", **{edit: LABELS[edit] for edit in first.edits}}
-        return Result(
-            draws.seed,
-            draws.resamples,
-            rows=(*summary.rows, *lexical),
-            comparisons=tuple(summary.comparisons),
+        return summary.result(
+            more_rows=lexical,
             series=(
                 _densities(figures.views),
                 overlap_series(NAME, first.corpus, lexical, labels),
                 *_by_training(figures.requested, summary.rows),
             ),
-            verdicts=(summary.verdict,),
             findings=(*_not_ranked(first), *(f for view in figures.requested for f in _findings(view, summary.rows))),
         )
 
