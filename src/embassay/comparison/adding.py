@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, replace
+from typing import Any
 
 from embassay._version import __version__
 from embassay.comparison.runs import StoredRun, read_run
@@ -99,7 +100,7 @@ def _same_request(request: RunRequest, stored: StoredRun) -> RunRequest:
             "is reused) and another folder"
         )
     diagnostics = {name: Spec(name, options=dict(options)) for name, _, options, _ in settings["diagnostics"]}
-    recorded = {name: value for name, value in settings.items() if name in request.recorded}
+    recorded: dict[str, Any] = {name: value for name, value in settings.items() if name in request.recorded}
     # The reference is an encoder of the run, not one of those that are added.
     recorded["reference"] = ""
     return replace(

@@ -1,7 +1,7 @@
 """The options of a run: each is declared here, once.
 
-Its field in :class:`RunOptions` makes its flag of ``embassay run`` with the help, its key in a config file, its place in
-``run.json`` and its line in the guide. ``ea.assay`` writes its keywords out for type checkers; a test compares them.
+Its field in :class:`RunOptions` makes its flag and the help of ``embassay run``, its key in a config file, its value in
+``run.json`` and its row in the guide. ``ea.assay`` writes its keywords out for type checkers; a test compares them.
 """
 
 from __future__ import annotations
