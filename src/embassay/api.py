@@ -94,7 +94,7 @@ def assay(
         encoders,
         corpora,
         diagnostics,
-        profile,
+        profile=profile,
         seed=seed,
         resamples=resamples,
         limit=limit,
